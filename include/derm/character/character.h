@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "derm/anim/clip.h"
+#include "derm/anim/pose.h"
+#include "derm/anim/skeleton.h"
+#include "derm/anim/skin.h"
+#include "derm/base/result.h"
+#include "derm/mesh/morph_target.h"
+#include "derm/mesh/tri_mesh.h"
+
+namespace derm {
+
+/// An encoded picture (PNG, JPEG, …), carried through undecoded.
+struct Image {
+  std::string name;
+  std::string mime_type;          ///< "image/png"; empty if unknown
+  std::string uri;                ///< relative path as the file gave it, where it was not embedded
+  std::vector<std::uint8_t> bytes;  ///< empty where only the uri is known
+
+  bool operator==(const Image&) const = default;
+};
+
+/// The part of a material that derm's own pictures use; everything else travels in the source
+/// document. Image indices are into Character::images, -1 = none.
+struct Material {
+  std::string name;
+  Vec4f base_colour = Vec4f::Ones();  ///< linear RGBA
+  int base_colour_image = -1;
+  int normal_image = -1;
+  float metallic = 1.0f;
+  float roughness = 1.0f;
+  bool double_sided = false;
+  bool transparent = false;  ///< alpha is blended or masked
+  int source_index = -1;     ///< in the source document, -1 if made here
+
+  bool operator==(const Material&) const = default;
+};
+
+/// A run of triangles with one material. Parts of one instance may share their vertices.
+struct MeshPart {
+  std::string name;
+  std::uint32_t first_triangle = 0;
+  std::uint32_t triangle_count = 0;
+  std::uint32_t first_vertex = 0;
+  std::uint32_t vertex_count = 0;
+  int material = -1;          ///< index into Character::materials, -1 = default
+  int source_primitive = -1;  ///< index in the source document's mesh
+
+  bool operator==(const MeshPart&) const = default;
+};
+
+/// One mesh as it hangs in the scene: consecutive parts, vertices and morph targets.
+struct MeshInstance {
+  std::string name;
+  JointId joint;       ///< the node that carries it; invalid where there is no skeleton
+  bool rigid = false;  ///< follows `joint` alone, as a prop does (its skin rows say the same)
+  std::uint32_t first_part = 0;
+  std::uint32_t part_count = 0;
+  std::uint32_t first_vertex = 0;
+  std::uint32_t vertex_count = 0;
+  std::uint32_t first_morph = 0;
+  std::uint32_t morph_count = 0;
+  int source_mesh = -1;  ///< index in the source document
+  int source_skin = -1;  ///< index in the source document
+
+  bool operator==(const MeshInstance&) const = default;
+};
+
+/// What a reader keeps of a file beyond derm's own types, so that a writer of the same format can
+/// give it back: extras, extensions, cameras, second uv sets. Opaque outside io; immutable.
+class SourceDocument {
+ public:
+  virtual ~SourceDocument() = default;
+  virtual std::string_view format() const = 0;  ///< "glTF"
+};
+
+/// What was found and assumed about a file's units and axes.
+struct ImportInfo {
+  std::string format;               ///< "glTF 2.0", "OBJ", "cast", …
+  std::string declared_unit;        ///< "m", "cm", …; empty where the format says nothing
+  double metres_per_unit = 1.0;     ///< what was applied to vertices, binds and motions
+  std::string up_axis = "+Y";       ///< of the file; derm's own is always +Y
+  std::string generator;            ///< program that wrote the file, where it says so
+
+  bool operator==(const ImportInfo&) const = default;
+};
+
+/// A character in memory: plain data, whatever file it came from. One merged mesh in model space
+/// (right-handed, +Y up, metres) in the bind pose; the skin's slots refer to joints of the skeleton.
+/// A bare mesh has an empty skeleton and an empty skin.
+struct Character {
+  std::string name;
+  TriMesh mesh;
+  std::vector<MeshInstance> instances;  ///< cover all vertices and parts, in order
+  std::vector<MeshPart> parts;          ///< cover all triangles, in order
+  std::vector<MorphTarget> morphs;
+  Skeleton skeleton;
+  Skin skin;  ///< empty, or one row per vertex
+  std::vector<Clip> clips;
+  std::vector<Material> materials;
+  std::vector<Image> images;
+  ImportInfo import;
+  std::shared_ptr<const SourceDocument> source;  ///< may be null
+  std::vector<int> joint_source;                 ///< per joint its node in `source`, -1 = new; or empty
+
+  bool hasSkin() const { return !skin.empty(); }
+  /// Joints that a skin (not only a rigid prop) uses.
+  std::size_t boneCount() const;
+  std::vector<std::string> clipNames() const;
+  /// By name, or by number ("0") where no clip has that name; the error lists the nearest names.
+  Result<std::size_t> findClip(std::string_view name_or_number) const;
+  /// Rest transforms and default morph weights.
+  Pose restPose() const;
+  /// The pose whose skinning gives `mesh` back: joints at their binds, morph weights 0.
+  Pose bindPose() const;
+};
+
+/// Everything each part's own validate() checks, and that ranges cover and refer correctly.
+Result<void> validate(const Character& character);
+
+/// Equal in all derm understands; not the source document or import information.
+bool sameContent(const Character& a, const Character& b);
+
+/// Gives a mesh without instances and parts one of each, named after the character.
+void addDefaultParts(Character& character);
+
+/// Multiplies all lengths: vertices, morphs, joints, binds, translation tracks. Requires factor > 0.
+void scaleLengths(Character& character, double factor);
+
+/// Rotates the whole character into another axis system (root joints, vertices, binds).
+void rotateAxes(Character& character, const Quatd& rotation);
+
+}  // namespace derm

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "derm/base/result.h"
+
+namespace derm {
+
+/// The whole file, or an error that names it. Directories, missing and unreadable files, and files
+/// over `most` bytes are errors before anything is allocated for them.
+Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file,
+                                           std::uint64_t most = std::uint64_t{1} << 34);
+
+/// Writes a file whole or not at all: into a temporary beside it, flushed to disk, then renamed. A
+/// failure (full disk, no permission) leaves what was there before and removes the temporary.
+Result<void> writeFileWhole(const std::filesystem::path& file, std::span<const std::uint8_t> bytes);
+Result<void> writeFileWhole(const std::filesystem::path& file, std::string_view text);
+
+}  // namespace derm

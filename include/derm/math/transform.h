@@ -1,0 +1,41 @@
+#pragma once
+
+#include "derm/math/vec.h"
+
+namespace derm {
+
+/// Translation, rotation, scale, applied to a point in the order scale, rotate, translate.
+/// What joints store: each part can be animated on its own.
+struct Transform {
+  Vec3f translation = Vec3f::Zero();    ///< [m]
+  Quatf rotation = Quatf::Identity();   ///< unit length
+  Vec3f scale = Vec3f::Ones();          ///< may be negative (a mirror) or non-uniform
+
+  Affine3f matrix() const;
+  Affine3d matrixd() const;
+  bool operator==(const Transform& other) const {
+    return translation == other.translation && rotation.coeffs() == other.rotation.coeffs() &&
+           scale == other.scale;
+  }
+};
+
+/// How well a matrix was expressed by a Transform.
+struct Decomposed {
+  Transform transform;
+  double shear = 0;  ///< largest entry of (matrix - transform.matrix()) / largest matrix entry
+};
+
+/// Nearest translation, rotation and scale of a matrix (columns orthogonalised, a mirror goes to
+/// the scale's x). A matrix with shear or a zero column cannot be expressed: see `shear`.
+Decomposed decompose(const Affine3d& matrix);
+
+/// Rotation with sign flip to the shorter way; near-equal ones are blended linearly and normalised.
+Quatf slerp(const Quatf& a, const Quatf& b, float t);
+
+/// Unit quaternion, or the identity where the input has no length or is not finite.
+Quatf normalisedOrIdentity(const Quatf& q);
+
+/// inverse() of an affine matrix; `ok` false where it is singular or not finite (then identity).
+Affine3d inverseOrIdentity(const Affine3d& matrix, bool& ok);
+
+}  // namespace derm

@@ -1,0 +1,13 @@
+#include "derm/base/assert.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace derm::detail {
+
+void requirementFailed(const char* expression, const char* file, int line) noexcept {
+  std::fprintf(stderr, "%s:%d: derm bug: requirement failed: %s\n", file, line, expression);
+  std::abort();
+}
+
+}  // namespace derm::detail

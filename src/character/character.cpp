@@ -1,0 +1,196 @@
+#include "derm/character/character.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "derm/base/nearest_name.h"
+
+namespace derm {
+namespace {
+
+Error bad(const Character& c, const char* element, std::size_t index, std::string message) {
+  return Error{ErrorCode::BadData, std::move(message),
+               {.file = c.name, .element = element, .index = index}};
+}
+
+Result<void> validateParts(const Character& c) {
+  std::size_t triangle = 0;
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    const MeshPart& p = c.parts[i];
+    if (p.first_triangle != triangle) return bad(c, "parts", i, "triangles not covered in order");
+    triangle += p.triangle_count;
+    if (p.material >= static_cast<int>(c.materials.size()) || p.material < -1)
+      return bad(c, "parts", i, "no such material");
+    if (triangle > c.mesh.triangles.size()) return bad(c, "parts", i, "more triangles than there are");
+    for (std::size_t t = p.first_triangle; t < triangle; ++t)
+      for (const std::uint32_t v : c.mesh.triangles[t])
+        if (v < p.first_vertex || v - p.first_vertex >= p.vertex_count)
+          return bad(c, "parts", i, "triangle " + std::to_string(t) + " leaves the part's vertices");
+  }
+  if (triangle != c.mesh.triangles.size())
+    return bad(c, "parts", c.parts.size(), "not all triangles belong to a part");
+  return {};
+}
+
+Result<void> validateInstances(const Character& c) {
+  std::uint64_t vertex = 0, part = 0, morph = 0;
+  for (std::size_t i = 0; i < c.instances.size(); ++i) {
+    const MeshInstance& m = c.instances[i];
+    if (m.first_vertex != vertex || m.first_part != part || m.first_morph != morph)
+      return bad(c, "instances", i, "not in order");
+    vertex += m.vertex_count;
+    part += m.part_count;
+    morph += m.morph_count;
+    if (vertex > c.mesh.vertexCount() || part > c.parts.size() || morph > c.morphs.size())
+      return bad(c, "instances", i, "reaches beyond the mesh");
+    if (m.joint.valid() && m.joint.index() >= c.skeleton.size())
+      return bad(c, "instances", i, "no such joint");
+    for (std::size_t p = m.first_part; p < part; ++p)
+      if (c.parts[p].first_vertex < m.first_vertex ||
+          c.parts[p].first_vertex + std::uint64_t{c.parts[p].vertex_count} > vertex)
+        return bad(c, "instances", i, "part " + std::to_string(p) + " leaves the instance's vertices");
+    for (std::size_t k = m.first_morph; k < morph; ++k) {
+      const std::vector<std::uint32_t>& moved = c.morphs[k].vertices;
+      if (!moved.empty() && (moved.front() < m.first_vertex || moved.back() >= vertex))
+        return bad(c, "instances", i, "morph " + std::to_string(k) + " leaves the instance's vertices");
+    }
+  }
+  if (vertex != c.mesh.vertexCount() || part != c.parts.size() || morph != c.morphs.size())
+    return bad(c, "instances", c.instances.size(), "not everything belongs to an instance");
+  return {};
+}
+
+}  // namespace
+
+std::size_t Character::boneCount() const {
+  std::vector<bool> used(skeleton.size(), false);
+  for (const MeshInstance& m : instances) {
+    if (m.rigid || skin.empty()) continue;
+    for (std::size_t v = m.first_vertex; v < m.first_vertex + std::size_t{m.vertex_count}; ++v)
+      for (const Influence& i : skin[v]) used[skin.slots[i.slot].joint.index()] = true;
+  }
+  return static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
+}
+
+std::vector<std::string> Character::clipNames() const {
+  std::vector<std::string> out;
+  out.reserve(clips.size());
+  for (const Clip& c : clips) out.push_back(c.name);
+  return out;
+}
+
+Result<std::size_t> Character::findClip(std::string_view name_or_number) const {
+  for (std::size_t i = 0; i < clips.size(); ++i)
+    if (clips[i].name == name_or_number) return i;
+  std::size_t number = 0;
+  const char* end = name_or_number.data() + name_or_number.size();
+  const auto [stop, failure] = std::from_chars(name_or_number.data(), end, number);
+  if (failure == std::errc{} && stop == end && number < clips.size()) return number;
+  return Error{ErrorCode::BadArgument,
+               "no clip \"" + std::string(name_or_number) + "\"" +
+                   didYouMean(name_or_number, clipNames()),
+               {.file = name}};
+}
+
+Pose Character::restPose() const {
+  Pose pose;
+  pose.local = restTransforms(skeleton);
+  for (const MorphTarget& m : morphs) pose.morph_weights.push_back(m.default_weight);
+  return pose;
+}
+
+Pose Character::bindPose() const {
+  return {bindTransforms(skeleton, skin), std::vector<float>(morphs.size(), 0.0f)};
+}
+
+Result<void> validate(const Character& c) {
+  DERM_CHECK(validate(c.mesh, c.name));
+  DERM_CHECK(validateParts(c));
+  DERM_CHECK(validateInstances(c));
+  DERM_CHECK(validate(c.skeleton, c.name));
+  if (c.hasSkin())
+    DERM_CHECK(validate(c.skin, c.mesh.vertexCount(), c.skeleton.size(), c.name));
+  for (const MorphTarget& m : c.morphs) DERM_CHECK(validate(m, c.mesh.vertexCount(), c.name));
+  for (const Clip& clip : c.clips)
+    DERM_CHECK(validate(clip, c.skeleton.size(), c.morphs.size(), c.name));
+  for (std::size_t i = 0; i < c.materials.size(); ++i)
+    for (const int image : {c.materials[i].base_colour_image, c.materials[i].normal_image})
+      if (image < -1 || image >= static_cast<int>(c.images.size()))
+        return bad(c, "materials", i, "no such image");
+  if (!c.joint_source.empty() && c.joint_source.size() != c.skeleton.size())
+    return bad(c, "joint_source", 0, "one entry per joint is needed");
+  return {};
+}
+
+bool sameContent(const Character& a, const Character& b) {
+  return a.mesh == b.mesh && a.instances == b.instances && a.parts == b.parts &&
+         a.morphs == b.morphs && a.skeleton == b.skeleton && a.skin == b.skin &&
+         a.clips == b.clips && a.materials == b.materials && a.images == b.images;
+}
+
+void addDefaultParts(Character& c) {
+  DERM_REQUIRE(c.instances.empty());
+  const auto vertices = static_cast<std::uint32_t>(c.mesh.vertexCount());
+  if (c.parts.empty())
+    c.parts.push_back({.name = c.name,
+                       .triangle_count = static_cast<std::uint32_t>(c.mesh.triangles.size()),
+                       .vertex_count = vertices,
+                       .material = c.materials.empty() ? -1 : 0});
+  c.instances.push_back({.name = c.name,
+                         .part_count = static_cast<std::uint32_t>(c.parts.size()),
+                         .vertex_count = vertices,
+                         .morph_count = static_cast<std::uint32_t>(c.morphs.size())});
+}
+
+void scaleLengths(Character& c, double factor) {
+  DERM_REQUIRE(factor > 0);
+  const auto f = static_cast<float>(factor);
+  for (Vec3f& p : c.mesh.positions) p *= f;
+  for (MorphTarget& m : c.morphs)
+    for (Vec3f& p : m.positions) p *= f;
+  for (Joint& j : c.skeleton.joints) j.rest.translation *= f;
+  for (SkinSlot& s : c.skin.slots) s.inverse_bind.translation() *= f;
+  for (Clip& clip : c.clips)
+    for (Track& t : clip.tracks)
+      if (t.channel == Channel::Translation)
+        for (float& v : t.values) v *= f;
+}
+
+void rotateAxes(Character& c, const Quatd& rotation) {
+  const Mat3f r = rotation.toRotationMatrix().cast<float>();
+  const Quatf q = rotation.cast<float>();
+  for (Vec3f& p : c.mesh.positions) p = r * p;
+  for (Vec3f& n : c.mesh.normals) n = r * n;
+  for (Vec4f& t : c.mesh.tangents) t.head<3>() = r * t.head<3>().eval();
+  for (MorphTarget& m : c.morphs) {
+    for (Vec3f& p : m.positions) p = r * p;
+    for (Vec3f& n : m.normals) n = r * n;
+    for (Vec3f& t : m.tangents) t = r * t;
+  }
+  for (Joint& j : c.skeleton.joints) {
+    if (j.parent.valid()) continue;
+    j.rest.translation = r * j.rest.translation;
+    j.rest.rotation = (q * j.rest.rotation).normalized();
+  }
+  Affine3d back = Affine3d::Identity();
+  back.linear() = rotation.toRotationMatrix().transpose();
+  for (SkinSlot& s : c.skin.slots)
+    s.inverse_bind = (s.inverse_bind.cast<double>() * back).cast<float>();
+  for (Clip& clip : c.clips)
+    for (Track& t : clip.tracks) {
+      if (t.channel == Channel::MorphWeights || c.skeleton[t.joint].parent.valid()) continue;
+      // Values and tangents alike turn with the root's parent space.
+      if (t.channel == Channel::Translation)
+        for (std::size_t i = 0; i + 2 < t.values.size(); i += 3) {
+          const Vec3f v = r * Vec3f(t.values[i], t.values[i + 1], t.values[i + 2]);
+          std::copy_n(v.data(), 3, t.values.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+      else if (t.channel == Channel::Rotation)
+        for (std::size_t i = 0; i + 3 < t.values.size(); i += 4) {
+          const Quatf v = q * Quatf(t.values[i + 3], t.values[i], t.values[i + 1], t.values[i + 2]);
+          std::copy_n(v.coeffs().data(), 4, t.values.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+}
+
+}  // namespace derm

@@ -1,0 +1,103 @@
+#include "derm/math/transform.h"
+
+#include <Eigen/LU>
+#include <cmath>
+
+namespace derm {
+
+Affine3d Transform::matrixd() const {
+  Affine3d m;
+  m.linear() = rotation.cast<double>().toRotationMatrix() * scale.cast<double>().asDiagonal();
+  m.translation() = translation.cast<double>();
+  return m;
+}
+
+Affine3f Transform::matrix() const {
+  Affine3f m;
+  m.linear() = rotation.toRotationMatrix() * scale.asDiagonal();
+  m.translation() = translation;
+  return m;
+}
+
+Decomposed decompose(const Affine3d& matrix) {
+  Decomposed out;
+  const Mat3d linear = matrix.linear();
+  const double largest = matrix.matrix().cwiseAbs().maxCoeff();
+  if (!std::isfinite(largest)) {
+    out.shear = 1;
+    return out;
+  }
+  Vec3d scale(linear.col(0).norm(), linear.col(1).norm(), linear.col(2).norm());
+  // Gram-Schmidt; a vanished column is replaced by any direction orthogonal to the others.
+  Mat3d axes = Mat3d::Identity();
+  const double tiny = 1e-12 * std::max(scale.maxCoeff(), 1e-300);
+  for (int c = 0; c < 3; ++c) {
+    Vec3d v = scale[c] > tiny ? Vec3d(linear.col(c) / scale[c]) : Vec3d::Zero();
+    for (int b = 0; b < c; ++b) v -= axes.col(b).dot(v) * axes.col(b);
+    for (int axis = 0; v.norm() < 1e-6 && axis < 3; ++axis) {
+      v = Vec3d::Unit((c + axis) % 3);
+      for (int b = 0; b < c; ++b) v -= axes.col(b).dot(v) * axes.col(b);
+    }
+    axes.col(c) = v.normalized();
+  }
+  if (axes.determinant() < 0) {
+    axes.col(0) = -axes.col(0);
+    scale[0] = -scale[0];
+  }
+  Quatd q(axes);
+  q.normalize();
+  if (q.w() < 0) q.coeffs() = -q.coeffs();
+  out.transform.translation = matrix.translation().cast<float>();
+  out.transform.rotation = q.cast<float>();
+  out.transform.scale = scale.cast<float>();
+  const Mat3d back = q.toRotationMatrix() * scale.asDiagonal();
+  out.shear = largest > 0 ? (back - linear).cwiseAbs().maxCoeff() / largest : 0.0;
+  return out;
+}
+
+Quatf slerp(const Quatf& a, const Quatf& b, float t) {
+  // In double: near-parallel arcs lose half the digits of a float in acos.
+  Quatd from = a.cast<double>();
+  Quatd to = b.cast<double>();
+  double cosine = from.dot(to);
+  if (cosine < 0) {  // q and -q are one rotation: take the shorter way
+    to.coeffs() = -to.coeffs();
+    cosine = -cosine;
+  }
+  double wa = 1.0 - t;
+  double wb = t;
+  if (cosine < 1.0 - 1e-9) {
+    const double angle = std::acos(cosine);
+    const double sine = std::sin(angle);
+    wa = std::sin((1.0 - t) * angle) / sine;
+    wb = std::sin(t * angle) / sine;
+  }
+  Quatd q;
+  q.coeffs() = wa * from.coeffs() + wb * to.coeffs();
+  q.normalize();
+  return q.cast<float>();
+}
+
+Quatf normalisedOrIdentity(const Quatf& q) {
+  const double length = q.coeffs().cast<double>().norm();
+  if (!std::isfinite(length) || length < 1e-12) return Quatf::Identity();
+  Quatf out;
+  out.coeffs() = (q.coeffs().cast<double>() / length).cast<float>();
+  return out;
+}
+
+Affine3d inverseOrIdentity(const Affine3d& matrix, bool& ok) {
+  const Mat3d linear = matrix.linear();
+  const double largest = linear.cwiseAbs().maxCoeff();
+  const double determinant = linear.determinant();
+  // Relative test: a character of a micrometre is small, not singular.
+  ok = matrix.matrix().allFinite() && largest > 0 &&
+       std::abs(determinant) > 1e-12 * largest * largest * largest;
+  if (!ok) return Affine3d::Identity();
+  Affine3d out;
+  out.linear() = linear.inverse();
+  out.translation() = -(out.linear() * matrix.translation());
+  return out;
+}
+
+}  // namespace derm
