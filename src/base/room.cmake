@@ -1,0 +1,3 @@
+derm_room(base
+  SOURCES assert.cpp diagnostics.cpp nearest_name.cpp parallel.cpp result.cpp
+  PRIVATE TBB::tbb)

@@ -1,0 +1,3 @@
+derm_room(character
+  SOURCES character.cpp
+  ROOMS base math mesh anim)

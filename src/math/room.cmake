@@ -1,0 +1,4 @@
+derm_room(math
+  SOURCES transform.cpp
+  ROOMS base
+  PUBLIC Eigen3::Eigen)
