@@ -63,13 +63,17 @@ Result<void> validateInstances(const Character& c) {
 }  // namespace
 
 std::size_t Character::boneCount() const {
-  std::vector<bool> used(skeleton.size(), false);
+  // A slot that a rigid prop follows is its node, not a bone; every other slot came from a skin.
+  std::vector<bool> prop(skin.slots.size(), false);
   for (const MeshInstance& m : instances) {
-    if (m.rigid || skin.empty()) continue;
+    if (!m.rigid || skin.empty()) continue;
     for (std::size_t v = m.first_vertex; v < m.first_vertex + std::size_t{m.vertex_count}; ++v)
-      for (const Influence& i : skin[v]) used[skin.slots[i.slot].joint.index()] = true;
+      for (const Influence& i : skin[v]) prop[i.slot] = true;
   }
-  return static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
+  std::vector<bool> bone(skeleton.size(), false);
+  for (std::size_t s = 0; s < skin.slots.size(); ++s)
+    if (!prop[s]) bone[skin.slots[s].joint.index()] = true;
+  return static_cast<std::size_t>(std::count(bone.begin(), bone.end(), true));
 }
 
 std::vector<std::string> Character::clipNames() const {
@@ -140,6 +144,26 @@ void addDefaultParts(Character& c) {
                          .part_count = static_cast<std::uint32_t>(c.parts.size()),
                          .vertex_count = vertices,
                          .morph_count = static_cast<std::uint32_t>(c.morphs.size())});
+}
+
+Character frozen(const Character& character, TriMesh mesh) {
+  DERM_REQUIRE(mesh.vertexCount() == character.mesh.vertexCount());
+  Character still;
+  still.name = character.name;
+  still.mesh = std::move(mesh);
+  still.instances = character.instances;
+  still.parts = character.parts;
+  still.materials = character.materials;
+  still.images = character.images;
+  still.import = character.import;
+  still.source = character.source;
+  for (MeshInstance& m : still.instances) {
+    m.joint = JointId();
+    m.rigid = false;
+    m.first_morph = m.morph_count = 0;
+    m.source_mesh = m.source_skin = -1;
+  }
+  return still;
 }
 
 void scaleLengths(Character& c, double factor) {

@@ -23,7 +23,7 @@ Decomposed decompose(const Affine3d& matrix) {
   Decomposed out;
   const Mat3d linear = matrix.linear();
   const double largest = matrix.matrix().cwiseAbs().maxCoeff();
-  if (!std::isfinite(largest)) {
+  if (!matrix.matrix().allFinite()) {  // maxCoeff alone may skip a NaN
     out.shear = 1;
     return out;
   }

@@ -14,7 +14,7 @@ bool lessByPlace(const Vec3f& a, const Vec3f& b) {
 
 }  // namespace
 
-std::vector<std::uint32_t> weldMap(std::span<const Vec3f> positions, float tolerance_m) {
+std::vector<std::uint32_t> weldMap(std::span<const Vec3f> positions) {
   std::vector<std::uint32_t> order(positions.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -23,28 +23,10 @@ std::vector<std::uint32_t> weldMap(std::span<const Vec3f> positions, float toler
     return a < b;
   });
   std::vector<std::uint32_t> map(positions.size());
-  std::iota(map.begin(), map.end(), 0u);
-  const auto rootOf = [&](std::uint32_t v) {
-    while (map[v] != v) v = map[v] = map[map[v]];
-    return v;
-  };
-  const auto join = [&](std::uint32_t a, std::uint32_t b) {
-    a = rootOf(a);
-    b = rootOf(b);
-    map[std::max(a, b)] = std::min(a, b);
-  };
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Vec3f& here = positions[order[i]];
-    // Sorted by x: only what lies within the tolerance in x can be near. With tolerance 0 equal
-    // places are neighbours in the order, so looking at the next one is enough.
-    for (std::size_t j = i + 1; j < order.size(); ++j) {
-      const Vec3f& there = positions[order[j]];
-      if (there.x() - here.x() > tolerance_m) break;
-      if ((there - here).squaredNorm() <= tolerance_m * tolerance_m) join(order[i], order[j]);
-      if (tolerance_m == 0.0f) break;
-    }
+    const bool same = i > 0 && positions[order[i]] == positions[order[i - 1]];
+    map[order[i]] = same ? map[order[i - 1]] : order[i];
   }
-  for (std::uint32_t v = 0; v < map.size(); ++v) map[v] = rootOf(v);
   return map;
 }
 

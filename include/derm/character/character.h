@@ -110,7 +110,7 @@ struct Character {
   std::vector<int> joint_source;                 ///< per joint its node in `source`, -1 = new; or empty
 
   bool hasSkin() const { return !skin.empty(); }
-  /// Joints that a skin (not only a rigid prop) uses.
+  /// Joints that belong to a skin, weighted or not; the nodes of rigid props do not count.
   std::size_t boneCount() const;
   std::vector<std::string> clipNames() const;
   /// By name, or by number ("0") where no clip has that name; the error lists the nearest names.
@@ -129,6 +129,10 @@ bool sameContent(const Character& a, const Character& b);
 
 /// Gives a mesh without instances and parts one of each, named after the character.
 void addDefaultParts(Character& character);
+
+/// The character as a still: this mesh (same vertices and triangles), its parts and materials, and
+/// nothing that moves.
+Character frozen(const Character& character, TriMesh mesh);
 
 /// Multiplies all lengths: vertices, morphs, joints, binds, translation tracks. Requires factor > 0.
 void scaleLengths(Character& character, double factor);

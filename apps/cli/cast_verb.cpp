@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "character_input.h"
+#include "derm/cast/cast.h"
+#include "derm/io/character_file.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+struct CastOptions {
+  std::string name;
+  std::string output;
+  bool list = false;
+  bool json = false;
+};
+
+int listMembers(bool json) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const CastMember& m : castMembers()) {
+    all.push_back({{"name", m.name}, {"description", m.description}});
+    if (!json) fmt::print("{:<14} {}\n", m.name, m.description);
+  }
+  if (json) fmt::print("{}\n", all.dump(2));
+  return kDone;
+}
+
+int writeMember(const CastOptions& options) {
+  if (const Result<void> ok = checkWritable(options.output); !ok) return report(ok.error());
+  const Result<Character> member = makeCastMember(options.name);
+  if (!member) return report(member.error());
+  Diagnostics notes;
+  if (const Result<void> ok = saveCharacter(*member, options.output, notes); !ok)
+    return report(ok.error());
+  printWarnings(notes);
+  return kDone;
+}
+
+}  // namespace
+
+void addCastVerb(CLI::App& app, Run& run) {
+  const auto options = std::make_shared<CastOptions>();
+  CLI::App* verb = app.add_subcommand("cast", "the characters derm ships with, as files");
+  CLI::Option* list = verb->add_flag("--list", options->list, "name them all");
+  CLI::Option* name = verb->add_option("NAME", options->name, "see --list");
+  verb->add_option("-o,--output", options->output, ".glb, .gltf or .obj")->excludes(list);
+  name->excludes(list);
+  verb->add_flag("--json", options->json, "with --list: for machines");
+  verb->footer("example:\n  derm cast cat -o cat.glb");
+  verb->callback([&run, options] {
+    if (!options->list && (options->name.empty() || options->output.empty()))
+      throw CLI::ValidationError("cast", "NAME and -o FILE are needed, or --list");
+    run = [options] { return options->list ? listMembers(options->json) : writeMember(*options); };
+  });
+}
+
+}  // namespace derm::cli

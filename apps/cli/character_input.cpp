@@ -1,0 +1,95 @@
+#include "character_input.h"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "derm/anim/retarget.h"
+#include "derm/base/nearest_name.h"
+#include "derm/cast/cast.h"
+#include "derm/io/character_file.h"
+#include "derm/io/file_bytes.h"
+#include "derm/io/name_table.h"
+
+namespace derm::cli {
+namespace {
+
+constexpr std::string_view kCastPrefix = "cast:";
+
+struct Unit {
+  std::string_view name;
+  double metres;
+};
+constexpr Unit kUnits[] = {{"m", 1},      {"dm", 0.1},     {"cm", 0.01},
+                           {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
+
+Result<Character> loadFrom(const std::string& source, const ImportOptions& options,
+                           Diagnostics& notes) {
+  if (!source.starts_with(kCastPrefix)) return loadCharacter(source, options, notes);
+  DERM_TRY(Character member, makeCastMember(source.substr(kCastPrefix.size())));
+  if (options.metres_per_unit && *options.metres_per_unit != 1.0)
+    scaleLengths(member, *options.metres_per_unit);
+  return member;
+}
+
+}  // namespace
+
+Result<double> metresPerUnit(const std::string& unit) {
+  for (const Unit& u : kUnits)
+    if (u.name == unit) return u.metres;
+  double metres = 0;
+  const char* end = unit.data() + unit.size();
+  const auto [stop, failure] = std::from_chars(unit.data(), end, metres);
+  if (failure == std::errc{} && stop == end && std::isfinite(metres) && metres > 0) return metres;
+  return Error{ErrorCode::BadArgument,
+               "unit \"" + unit + "\": m, dm, cm, mm, in, ft or a number of metres is expected",
+               {}};
+}
+
+void CharacterInput::addTo(CLI::App& verb, const std::string& name) {
+  verb.add_option(name, source, "a character or mesh file, or cast:NAME")->required();
+  verb.add_option("--unit", unit, "length of one file unit: m, dm, cm, mm, in, ft or metres");
+}
+
+Result<Character> CharacterInput::load(Diagnostics& notes) const {
+  ImportOptions options;
+  if (!unit.empty()) {
+    DERM_TRY(options.metres_per_unit, metresPerUnit(unit));
+  }
+  return loadFrom(source, options, notes);
+}
+
+Result<void> checkWritable(const std::filesystem::path& output) {
+  std::string ending = output.extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (ending == ".glb" || ending == ".gltf" || ending == ".obj") return {};
+  return Error{ErrorCode::BadArgument,
+               "cannot write \"" + ending + "\" files; .glb, .gltf or .obj is expected",
+               {.file = output.string()}};
+}
+
+void MotionInput::addTo(CLI::App& verb) {
+  CLI::Option* motion =
+      verb.add_option("--motion", file, "take the motion of this file (BVH, glTF …) by joint names");
+  verb.add_option("--map", map, "table of joint names for --motion: lines \"source = target\"")
+      ->needs(motion);
+}
+
+Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) const {
+  if (file.empty()) return {};
+  DERM_TRY(const Character mover, loadFrom(file, {}, notes));
+  if (mover.clips.empty())
+    return Error{ErrorCode::BadData, "has no clip to take a motion from", {.file = file}};
+  RetargetDesc desc;
+  if (!map.empty()) {
+    DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(map));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    DERM_TRY(desc.names, parseNameTable(text, map));
+  }
+  DERM_TRY(Clip clip,
+           retarget(mover.clips.front(), mover.skeleton, character.skeleton, desc, notes));
+  character.clips.push_back(std::move(clip));
+  return {};
+}
+
+}  // namespace derm::cli

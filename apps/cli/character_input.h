@@ -1,0 +1,39 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+
+#include "derm/base/diagnostics.h"
+#include "derm/base/result.h"
+#include "derm/character/character.h"
+#include "derm/io/import_options.h"
+
+namespace derm::cli {
+
+/// The "CHARACTER" argument that verbs share: a file, or "cast:NAME"; and how to read it.
+struct CharacterInput {
+  std::string source;
+  std::string unit;  ///< empty = as the file says
+
+  /// Adds the positional argument and --unit.
+  void addTo(CLI::App& verb, const std::string& name = "CHARACTER");
+  Result<Character> load(Diagnostics& notes) const;
+};
+
+/// "m", "cm", "mm", "dm", "in", "ft" or a number of metres.
+Result<double> metresPerUnit(const std::string& unit);
+
+/// Fails, before any work is done, where the ending is not one we can write.
+Result<void> checkWritable(const std::filesystem::path& output);
+
+/// A character with the motion of another file added as its last clip (see anim/retarget.h).
+struct MotionInput {
+  std::string file;  ///< BVH or any character file with a clip; empty = none
+  std::string map;   ///< table of joint names, "source = target" lines; empty = automatic
+
+  void addTo(CLI::App& verb);
+  Result<void> applyTo(Character& character, Diagnostics& notes) const;
+};
+
+}  // namespace derm::cli

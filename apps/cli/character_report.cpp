@@ -1,0 +1,160 @@
+#include "character_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "derm/mesh/adjacency.h"
+#include "derm/mesh/weld.h"
+
+namespace derm::cli {
+namespace {
+
+/// Sizes outside this are rarely meant: a character of 170 units is one in centimetres. [m]
+constexpr double kSmallest = 0.01;
+constexpr double kLargest = 20.0;
+
+void noteSize(const Bounds& box, const ImportInfo& import, Diagnostics& problems) {
+  const double size = box.diagonal();
+  if (box.empty() || (size >= kSmallest && size <= kLargest)) return;
+  problems.info("unusual-size", "mesh",
+                fmt::format("{:.4g} m across; if the file is not in {}, give --unit", size,
+                            import.declared_unit.empty() ? "metres" : import.declared_unit));
+}
+
+void noteSurface(const Character& c, const Closedness& closedness, Diagnostics& problems) {
+  if (closedness.boundary_edges > 0)
+    problems.info("open-surface", "mesh",
+                  fmt::format("{} boundary edges: the surface is open, it has no volume",
+                              closedness.boundary_edges));
+  if (closedness.repeated_edges > 0)
+    problems.warn("non-manifold", "mesh",
+                  fmt::format("{} edges are used twice in one direction (non-manifold or flipped "
+                              "triangles), first between vertices {} and {}",
+                              closedness.repeated_edges, (*closedness.first_bad_edge)[0],
+                              (*closedness.first_bad_edge)[1]));
+  for (std::size_t t = 0; t < c.mesh.triangles.size(); ++t) {
+    const Triangle& corner = c.mesh.triangles[t];
+    if (corner[0] == corner[1] || corner[1] == corner[2] || corner[2] == corner[0])
+      problems.info("degenerate-triangle", "mesh", "triangle with two equal corners", t);
+  }
+}
+
+nlohmann::json array(const Vec3f& v) { return {v.x(), v.y(), v.z()}; }
+
+}  // namespace
+
+CharacterReport measure(const std::string& source, const Character& c, const Diagnostics& notes) {
+  CharacterReport r;
+  r.source = source;
+  r.character = &c;
+  r.problems = notes;
+  r.box = bounds(c.mesh.positions);
+  const std::vector<Triangle> welded = mapped(c.mesh.triangles, weldMap(c.mesh.positions));
+  r.closedness = checkClosed(welded);
+  r.area_m2 = area(c.mesh.positions, c.mesh.triangles);
+  if (r.closedness.closed()) {
+    r.volume_m3 = volume(c.mesh.positions, c.mesh.triangles);
+    if (*r.volume_m3 < 0)
+      r.problems.warn("inside-out", "mesh", "triangles face inwards: the volume is negative");
+  }
+  noteSize(r.box, c.import, r.problems);
+  noteSurface(c, r.closedness, r.problems);
+  return r;
+}
+
+nlohmann::json toJson(const Diagnostics& notes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Diagnostics::Note& n : notes.notes())
+    list.push_back({{"severity", n.severity == Severity::Warning ? "warning" : "info"},
+                    {"kind", n.kind},
+                    {"element", n.element},
+                    {"message", n.message},
+                    {"count", n.count},
+                    {"indices", n.first_indices}});
+  return list;
+}
+
+nlohmann::json toJson(const CharacterReport& r) {
+  const Character& c = *r.character;
+  nlohmann::json clips = nlohmann::json::array();
+  for (const Clip& clip : c.clips)
+    clips.push_back(
+        {{"name", clip.name}, {"duration_s", clip.duration_s()}, {"tracks", clip.tracks.size()}});
+  nlohmann::json morphs = nlohmann::json::array();
+  for (const MorphTarget& m : c.morphs) morphs.push_back(m.name);
+  nlohmann::json groups = nlohmann::json::array();
+  for (const VertexGroup& g : c.mesh.groups)
+    groups.push_back({{"name", g.name}, {"vertices", g.vertices.size()}});
+  nlohmann::json out = {
+      {"file", r.source},
+      {"format", c.import.format},
+      {"generator", c.import.generator},
+      {"vertices", c.mesh.vertexCount()},
+      {"triangles", c.mesh.triangles.size()},
+      {"meshes", c.instances.size()},
+      {"parts", c.parts.size()},
+      {"materials", c.materials.size()},
+      {"images", c.images.size()},
+      {"joints", c.boneCount()},
+      {"nodes", c.skeleton.size()},
+      {"influences_max", c.skin.maxInfluences()},
+      {"clips", clips},
+      {"morph_targets", c.morphs.size()},
+      {"morph_names", morphs},
+      {"groups", groups},
+      {"closed", r.closedness.closed()},
+      {"area_m2", r.area_m2},
+      {"unit", c.import.declared_unit.empty() ? "m" : c.import.declared_unit},
+      {"unit_assumed", c.import.declared_unit.empty()},
+      {"metres_per_unit", c.import.metres_per_unit},
+      {"up_axis", c.import.up_axis},
+      {"problems", toJson(r.problems)},
+  };
+  out["volume_m3"] = r.volume_m3 ? nlohmann::json(*r.volume_m3) : nlohmann::json();
+  out["bounds_m"] = r.box.empty() ? nlohmann::json()
+                                  : nlohmann::json{{"min", array(r.box.low)}, {"max", array(r.box.high)}};
+  return out;
+}
+
+std::string toText(const CharacterReport& r) {
+  const Character& c = *r.character;
+  std::string out;
+  const auto line = [&](std::string_view label, const std::string& value) {
+    out += fmt::format("{:<12} {}\n", label, value);
+  };
+  line("file", fmt::format("{} ({}{})", r.source, c.import.format,
+                           c.import.generator.empty() ? "" : ", by " + c.import.generator));
+  line("unit", c.import.declared_unit.empty()
+                   ? fmt::format("none declared; 1 unit = {:g} m assumed, {} up",
+                                 c.import.metres_per_unit, c.import.up_axis)
+                   : fmt::format("{} declared; 1 unit = {:g} m used, {} up", c.import.declared_unit,
+                                 c.import.metres_per_unit, c.import.up_axis));
+  if (!r.box.empty()) {
+    const Vec3f size = r.box.size();
+    line("size", fmt::format("{:.4g} x {:.4g} x {:.4g} m", size.x(), size.y(), size.z()));
+  }
+  line("mesh", fmt::format("{} vertices, {} triangles, {} meshes, {} materials",
+                           c.mesh.vertexCount(), c.mesh.triangles.size(), c.instances.size(),
+                           c.materials.size()));
+  line("surface", r.volume_m3 ? fmt::format("closed, {:.6g} m3, {:.6g} m2", *r.volume_m3, r.area_m2)
+                              : fmt::format("open, {:.6g} m2", r.area_m2));
+  line("skeleton", fmt::format("{} joints in the skin, {} nodes, up to {} influences", c.boneCount(),
+                               c.skeleton.size(), c.skin.maxInfluences()));
+  if (!c.morphs.empty()) line("morphs", fmt::format("{} targets", c.morphs.size()));
+  for (std::size_t i = 0; i < c.clips.size(); ++i)
+    line(i == 0 ? "clips" : "",
+         fmt::format("{} \"{}\", {:.3f} s", i, c.clips[i].name, c.clips[i].duration_s()));
+  for (std::size_t i = 0; i < c.mesh.groups.size(); ++i)
+    line(i == 0 ? "groups" : "", fmt::format("\"{}\", {} vertices", c.mesh.groups[i].name,
+                                             c.mesh.groups[i].vertices.size()));
+  bool first = true;
+  for (const Diagnostics::Note& n : r.problems.notes()) {
+    line(first ? "notes" : "",
+         (n.severity == Severity::Warning ? "warning: " : "") + n.text());
+    first = false;
+  }
+  return out;
+}
+
+}  // namespace derm::cli

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "derm/base/parallel.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+void addThreads(CLI::App& verb, int& threads) {
+  verb.add_option("--threads", threads, "use at most this many threads (results do not change)")
+      ->envname("DERM_THREADS")
+      ->check(CLI::Range(1, kMostThreads))
+      ->type_name("N");
+}
+
+int runProgram(int argc, char** argv) {
+  CLI::App app("derm — the skin that skinning leaves out");
+  app.name("derm");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "derm " DERM_VERSION);
+  app.footer("exit codes: 0 done, 1 bad data, 2 bad arguments, 3 cannot write");
+  Run run;
+  addDemoVerb(app, run);
+  addInfoVerb(app, run);
+  addCheckVerb(app, run);
+  addCastVerb(app, run);
+  addWeightsVerb(app, run);
+  addPoseVerb(app, run);
+  int threads = 0;
+  for (CLI::App* verb : app.get_subcommands({})) addThreads(*verb, threads);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);  // --help, --version
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "derm: {}\n(derm {}--help tells more)\n", e.what(),
+               app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ");
+    return kBadArguments;
+  }
+  std::optional<ThreadLimit> limit;
+  if (threads > 0) limit.emplace(threads);
+  catchInterrupts();
+  const int code = run();
+  // A full disk behind a redirected report must not pass as success.
+  if (std::fflush(stdout) != 0 && code == kDone) {
+    fmt::print(stderr, "derm: cannot write standard output\n");
+    return kCannotWrite;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace derm::cli
+
+int main(int argc, char** argv) {
+  try {
+    return derm::cli::runProgram(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("derm: out of memory\n", stderr);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "derm: %s\n", e.what());
+  }
+  return derm::cli::kBadData;
+}

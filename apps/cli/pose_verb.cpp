@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "character_input.h"
+#include "derm/deform/pose_character.h"
+#include "derm/io/character_file.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+struct PoseOptions {
+  CharacterInput input;
+  MotionInput motion;
+  std::string clip;
+  float time_s = 0;
+  std::string method = "linear";
+  std::string output;
+};
+
+/// The pose asked for; without any clip, and none named, the rest pose.
+Result<Pose> poseOf(const Character& c, const PoseOptions& options, Diagnostics& notes) {
+  if (!std::isfinite(options.time_s))
+    return Error{ErrorCode::BadArgument, "--time must be a finite number of seconds", {}};
+  Pose pose = c.restPose();
+  if (c.clips.empty() && options.clip.empty()) {
+    notes.warn("no-clip", c.name, "has no clip: its rest pose is written");
+    return pose;
+  }
+  std::size_t index = options.motion.file.empty() ? 0 : c.clips.size() - 1;
+  if (!options.clip.empty()) {
+    DERM_TRY(index, c.findClip(options.clip));
+  }
+  const Clip& clip = c.clips[index];
+  if (options.time_s < 0 || options.time_s > clip.duration_s())
+    notes.warn("time-outside-clip", clip.name,
+               fmt::format("{:g} s is outside the clip (0 to {:g} s): its end pose is used",
+                           options.time_s, clip.duration_s()));
+  sampleClip(clip, options.time_s, pose);
+  return pose;
+}
+
+Result<void> writePosed(const PoseOptions& options, Diagnostics& notes) {
+  DERM_TRY(const SkinningMethod method, parseSkinningMethod(options.method));
+  DERM_CHECK(checkWritable(options.output));
+  DERM_TRY(Character character, options.input.load(notes));
+  DERM_CHECK(options.motion.applyTo(character, notes));
+  DERM_TRY(const Pose pose, poseOf(character, options, notes));
+  DERM_TRY(TriMesh posed, poseCharacter(character, pose, method));
+  return saveCharacter(frozen(character, std::move(posed)), options.output, notes);
+}
+
+}  // namespace
+
+void addPoseVerb(CLI::App& app, Run& run) {
+  const auto options = std::make_shared<PoseOptions>();
+  CLI::App* verb = app.add_subcommand("pose", "the deformed mesh of one instant");
+  options->input.addTo(*verb);
+  verb->add_option("--clip", options->clip, "name or number; default the first (or --motion's)");
+  verb->add_option("--time", options->time_s, "[s] instant in the clip")->capture_default_str();
+  verb->add_option("--method", options->method, "rigid, linear or dual-quaternion")
+      ->capture_default_str();
+  options->motion.addTo(*verb);
+  verb->add_option("-o,--output", options->output, ".glb, .gltf or .obj")->required();
+  verb->footer("example:\n  derm pose cast:cat --clip jump --time 0.6 --method linear -o leap.obj");
+  verb->callback([&run, options] {
+    run = [options] {
+      Diagnostics notes;
+      const Result<void> done = writePosed(*options, notes);
+      if (!done) return report(done.error());
+      printWarnings(notes);
+      return kDone;
+    };
+  });
+}
+
+}  // namespace derm::cli

@@ -1,0 +1,96 @@
+#include "character_input.h"
+#include "derm/deform/auto_weights.h"
+#include "derm/io/character_file.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+struct WeightsOptions {
+  CharacterInput input;
+  std::string skeleton_file;
+  std::string method = "heat";
+  std::string distance_to = "segments";
+  AutoWeightsDesc desc;
+  std::string output;
+};
+
+/// Takes skeleton and clips of another character, for a mesh that has none.
+void adoptSkeleton(Character& mesh, const Character& rig) {
+  mesh.skeleton = rig.skeleton;
+  mesh.clips = rig.clips;
+  std::erase_if(mesh.clips, [](const Clip& clip) {
+    return std::any_of(clip.tracks.begin(), clip.tracks.end(),
+                       [](const Track& t) { return t.channel == Channel::MorphWeights; });
+  });
+  mesh.skin = {};
+  mesh.joint_source.clear();
+  mesh.source.reset();
+  for (MeshInstance& m : mesh.instances) {
+    m.joint = JointId();
+    m.rigid = false;
+    m.source_mesh = m.source_skin = -1;
+  }
+}
+
+Result<void> writeWeighted(WeightsOptions options, Diagnostics& notes, const Progress& progress) {
+  DERM_TRY(options.desc.method, weightMethodNamed(options.method));
+  if (options.distance_to == "joints") options.desc.to = DistanceTo::JointPoints;
+  DERM_CHECK(validate(options.desc));
+  DERM_CHECK(checkWritable(options.output));
+  DERM_TRY(Character character, options.input.load(notes));
+  std::optional<Character> rig;
+  if (!options.skeleton_file.empty()) {
+    CharacterInput other{.source = options.skeleton_file, .unit = options.input.unit};
+    DERM_TRY(rig, other.load(notes));
+    adoptSkeleton(character, *rig);
+  }
+  const Character& bones_of = rig ? *rig : character;
+  DERM_TRY(const std::vector<JointId> bones, bonesOf(bones_of));
+  std::vector<Affine3d> bind_model(bones_of.skeleton.size());
+  localToModel(bones_of.skeleton, bones_of.bindPose().local, bind_model);
+  DERM_TRY(character.skin, autoWeights(character.mesh, character.skeleton, bones, bind_model,
+                                       options.desc, notes, progress));
+  return saveCharacter(character, options.output, notes);
+}
+
+}  // namespace
+
+void addWeightsVerb(CLI::App& app, Run& run) {
+  const auto options = std::make_shared<WeightsOptions>();
+  AutoWeightsDesc& desc = options->desc;
+  CLI::App* verb = app.add_subcommand("weights", "automatic skin weights");
+  options->input.addTo(*verb);
+  verb->add_option("--skeleton", options->skeleton_file,
+                   "take the skeleton of this file (for a mesh without one)");
+  verb->add_option("--method", options->method,
+                   "nearest, linear, inverse-distance, heat or geodesic")
+      ->capture_default_str();
+  verb->add_option("--to", options->distance_to, "measure distance to bone segments or joints")
+      ->check(CLI::IsMember({"segments", "joints"}))
+      ->capture_default_str();
+  verb->add_option("--exponent", desc.exponent, "inverse-distance, geodesic: higher is stiffer")
+      ->capture_default_str();
+  verb->add_option("--heat-transfer", desc.heat_transfer, "heat: higher is stiffer")
+      ->capture_default_str();
+  verb->add_option("--blend-length", desc.blend_length, "linear: share of a bone that blends")
+      ->capture_default_str();
+  verb->add_option("--max-influences", desc.max_influences, "per vertex")->capture_default_str();
+  verb->add_option("--smallest", desc.smallest, "weights below are dropped")->capture_default_str();
+  verb->add_option("--smooth", desc.smoothing_passes, "smoothing passes")->capture_default_str();
+  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  verb->footer("example:\n  derm weights body.glb --method heat --max-influences 4 -o weighted.glb");
+  verb->callback([&run, options] {
+    run = [options] {
+      Diagnostics notes;
+      ProgressBar bar("weights");
+      const Result<void> done = writeWeighted(*options, notes, bar.callback());
+      if (!done) return report(done.error());
+      printWarnings(notes);
+      return kDone;
+    };
+  });
+}
+
+}  // namespace derm::cli

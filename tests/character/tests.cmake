@@ -1,0 +1,1 @@
+derm_test(character unit character_test.cpp)

@@ -1,0 +1,58 @@
+#include "cli/run_program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace derm::cli_test {
+
+Folder::Folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "derm-cli-XXXXXX").string();
+  path_ = ::mkdtemp(name.data());
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string contentOf(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+void write(const std::string& file, const std::string& content) {
+  std::ofstream(file, std::ios::binary) << content;
+}
+
+Outcome derm(const std::vector<std::string>& arguments,
+             const std::vector<std::string>& environment) {
+  const Folder work;
+  const std::string out = work / "out";
+  const std::string err = work / "err";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(::open(out.c_str(), O_CREAT | O_WRONLY, 0600), STDOUT_FILENO);
+    ::dup2(::open(err.c_str(), O_CREAT | O_WRONLY, 0600), STDERR_FILENO);
+    for (const std::string& variable : environment)
+      ::putenv(const_cast<char*>(variable.c_str()));
+    std::vector<char*> argv{const_cast<char*>(DERM_CLI)};
+    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.push_back(nullptr);
+    ::execv(DERM_CLI, argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  // A signal is not an exit code: let it show as the shell would.
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, contentOf(out), contentOf(err)};
+}
+
+}  // namespace derm::cli_test

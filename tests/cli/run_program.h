@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace derm::cli_test {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+/// Runs the program with these arguments (no shell in between) and waits for it. Further variables
+/// are given as "NAME=value".
+Outcome derm(const std::vector<std::string>& arguments,
+             const std::vector<std::string>& environment = {});
+
+/// A folder of its own for each test, removed afterwards.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string contentOf(const std::string& file);
+void write(const std::string& file, const std::string& content);
+
+}  // namespace derm::cli_test

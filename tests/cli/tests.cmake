@@ -1,0 +1,9 @@
+if(TARGET derm_cli)
+  derm_test(cli cli run_program.cpp verbs_test.cpp)
+  target_link_libraries(derm_test_cli_cli PRIVATE nlohmann_json::nlohmann_json)
+  target_compile_definitions(derm_test_cli_cli PRIVATE DERM_CLI="$<TARGET_FILE:derm_cli>")
+  add_dependencies(derm_test_cli_cli derm_cli)
+  add_test(NAME cli.docs_are_current COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/docs_test.sh
+    $<TARGET_FILE:derm_cli> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(cli.docs_are_current PROPERTIES LABELS cli)
+endif()

@@ -1,0 +1,191 @@
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_program.h"
+
+namespace derm::cli_test {
+namespace {
+
+
+std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+TEST(Cli, HelpOfEveryVerbHasAnExample) {
+  EXPECT_EQ(derm({"--help"}).exit_code, 0);
+  for (const char* verb : {"demo", "info", "check", "cast", "weights", "pose"}) {
+    const Outcome o = derm({verb, "--help"});
+    EXPECT_EQ(o.exit_code, 0) << verb;
+    EXPECT_NE(o.out.find(std::string("derm ") + verb), std::string::npos) << verb;
+    EXPECT_NE(o.out.find("--threads"), std::string::npos) << verb;
+  }
+}
+
+TEST(Cli, BadArgumentsExitWithTwo) {
+  EXPECT_EQ(derm({}).exit_code, 2);
+  EXPECT_EQ(derm({"swim"}).exit_code, 2);
+  EXPECT_EQ(derm({"info"}).exit_code, 2);
+  EXPECT_EQ(derm({"info", "cast:cylinder", "--threads", "0"}).exit_code, 2);
+  EXPECT_EQ(derm({"info", "cast:cylinder"}, {"DERM_THREADS=many"}).exit_code, 2);
+  EXPECT_EQ(derm({"info", "cast:cylinder", "--unit", "parsec"}).exit_code, 2);
+  EXPECT_EQ(derm({"cast", "cat"}).exit_code, 2);
+  EXPECT_EQ(derm({"cast", "cylinder", "-o", "x.png"}).exit_code, 2);
+  EXPECT_EQ(derm({"pose", "cast:cylinder", "--time", "nan", "-o", "x.obj"}).exit_code, 2);
+  EXPECT_EQ(derm({"pose", "cast:cylinder", "--method", "magic", "-o", "x.obj"}).exit_code, 2);
+  EXPECT_EQ(derm({"weights", "cast:cylinder", "--method", "magic", "-o", "x.glb"}).exit_code, 2);
+  EXPECT_EQ(derm({"weights", "cast:cylinder", "--max-influences", "0", "-o", "x.glb"}).exit_code, 2);
+}
+
+TEST(Cli, MissingNamesListTheNearest) {
+  const Folder folder;
+  const Outcome clip = derm({"pose", "cast:cylinder", "--clip", "bned", "-o", folder / "x.obj"});
+  EXPECT_EQ(clip.exit_code, 2);
+  EXPECT_NE(clip.err.find("did you mean \"bend\""), std::string::npos) << clip.err;
+  const Outcome member = derm({"info", "cast:cylindre"});
+  EXPECT_EQ(member.exit_code, 2);
+  EXPECT_NE(member.err.find("cylinder"), std::string::npos) << member.err;
+  EXPECT_EQ(lines(member.err), 1);
+}
+
+TEST(Cli, BadDataExitsWithOneAndOneLineThatNamesTheFile) {
+  const Folder folder;
+  const std::string broken = folder / "broken.glb";
+  write(broken, "glTF\2");
+  for (const char* verb : {"info", "check"}) {
+    const Outcome o = derm({verb, broken});
+    EXPECT_EQ(o.exit_code, 1);
+    EXPECT_NE(o.err.find("broken.glb"), std::string::npos);
+    EXPECT_EQ(lines(o.err), 1) << o.err;
+  }
+  const Outcome missing = derm({"info", folder / "nowhere.obj"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("nowhere.obj"), std::string::npos);
+  EXPECT_EQ(derm({"info", folder.path().string()}).exit_code, 1);
+}
+
+TEST(Cli, InfoJsonHasTheKeysMachinesRelyOn) {
+  const Outcome o = derm({"info", "cast:cylinder", "--json"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json info = nlohmann::json::parse(o.out);
+  EXPECT_EQ(info["vertices"], 627);
+  EXPECT_EQ(info["triangles"], 1250);
+  EXPECT_EQ(info["joints"], 3);
+  EXPECT_EQ(info["influences_max"], 2);
+  EXPECT_EQ(info["morph_targets"], 0);
+  EXPECT_EQ(info["closed"], true);
+  EXPECT_EQ(info["unit"], "m");
+  EXPECT_NEAR(info["volume_m3"].get<double>(), 62.172471, 1e-4);
+  EXPECT_NEAR(info["bounds_m"]["max"][2].get<double>(), 20, 1e-6);
+  ASSERT_FALSE(info["clips"].empty());
+  EXPECT_EQ(info["clips"][0]["name"], "bend");
+  EXPECT_GT(info["clips"][0]["duration_s"].get<double>(), 0);
+  EXPECT_TRUE(info["problems"].is_array());
+}
+
+TEST(Cli, UnitScalesWhatIsRead) {
+  const nlohmann::json info =
+      nlohmann::json::parse(derm({"info", "cast:cylinder", "--json", "--unit", "cm"}).out);
+  EXPECT_NEAR(info["bounds_m"]["max"][2].get<double>(), 0.2, 1e-7);
+}
+
+TEST(Cli, EveryCastMemberCanBeWrittenReadCheckedAndPosed) {
+  const Folder folder;
+  const Outcome list = derm({"cast", "--list", "--json"});
+  ASSERT_EQ(list.exit_code, 0);
+  for (const nlohmann::json& member : nlohmann::json::parse(list.out)) {
+    const std::string name = member["name"];
+    SCOPED_TRACE(name);
+    const std::string file = folder / (name + ".glb");
+    ASSERT_EQ(derm({"cast", name, "-o", file}).exit_code, 0);
+    const Outcome check = derm({"check", file, "--strict"});
+    EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
+    for (const char* method : {"rigid", "linear", "dual-quaternion"})
+      EXPECT_EQ(derm({"pose", file, "--time", "0.3", "--method", method, "-o", folder / "p.obj"})
+                    .exit_code,
+                0);
+  }
+}
+
+TEST(Cli, SameBytesForEveryThreadCount) {
+  const Folder folder;
+  const auto bytes = [&](const std::vector<std::string>& how, const std::vector<std::string>& env) {
+    const std::string file = folder / "out.glb";
+    std::vector<std::string> arguments = {"pose", "cast:cat", "--clip", "jump", "--time", "0.5",
+                                          "--method", "dual-quaternion", "-o", file};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    EXPECT_EQ(derm(arguments, env).exit_code, 0);
+    return contentOf(file);
+  };
+  const std::string one = bytes({"--threads", "1"}, {});
+  EXPECT_GT(one.size(), 1000u);
+  EXPECT_EQ(bytes({"--threads", "8"}, {}), one);
+  EXPECT_EQ(bytes({}, {"DERM_THREADS=2"}), one);
+}
+
+TEST(Cli, AFailedWriteLeavesTheOldFileAndExitsWithThree) {
+  if (::geteuid() == 0) {
+    // root may write anywhere; a directory in the way is a failure for everyone.
+    const Folder folder;
+    std::filesystem::create_directory(folder / "taken.glb");
+    EXPECT_EQ(derm({"cast", "cylinder", "-o", folder / "taken.glb"}).exit_code, 3);
+    EXPECT_TRUE(std::filesystem::is_directory(folder / "taken.glb"));
+  } else {
+    const Folder folder;
+    write(folder / "old.glb", "old");
+    ::chmod(folder.path().c_str(), 0500);
+    EXPECT_EQ(derm({"cast", "cylinder", "-o", folder / "old.glb"}).exit_code, 3);
+    ::chmod(folder.path().c_str(), 0700);
+    EXPECT_EQ(contentOf(folder / "old.glb"), "old");
+  }
+  EXPECT_EQ(derm({"cast", "cylinder", "-o", "/nowhere/at/all.glb"}).exit_code, 3);
+}
+
+TEST(Cli, AFullDiskLeavesTheOldFileAndExitsWithThree) {
+  const Folder folder;
+  const std::string file = folder / "old.glb";
+  write(file, "old");
+  // A limit on file size stands in for a full disk: writes beyond it fail the same way.
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  struct rlimit small = before;
+  small.rlim_cur = 4096;
+  std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const Outcome o = derm({"cast", "cylinder", "-o", file});
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(o.exit_code, 3) << o.err;
+  EXPECT_EQ(contentOf(file), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Cli, WeightsGiveABareMeshASkinFromAnotherFilesSkeleton) {
+  const Folder folder;
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", folder / "rig.glb"}).exit_code, 0);
+  ASSERT_EQ(derm({"pose", "cast:cylinder", "--time", "0", "-o", folder / "bare.obj"}).exit_code, 0);
+  EXPECT_EQ(derm({"weights", folder / "bare.obj", "-o", folder / "no.glb"}).exit_code, 1);
+  const Outcome o = derm({"weights", folder / "bare.obj", "--skeleton", folder / "rig.glb", "-o",
+                          folder / "new.glb"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json info = nlohmann::json::parse(derm({"info", folder / "new.glb", "--json"}).out);
+  EXPECT_EQ(info["joints"], 3);
+  EXPECT_EQ(info["vertices"], 627);
+}
+
+TEST(Cli, DemoPrintsItsTableAndWritesItsFiles) {
+  const Folder folder;
+  const Outcome o = derm({"demo", "-o", folder / "demo"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  for (const char* method : {"rigid", "linear", "dual-quaternion"}) {
+    EXPECT_NE(o.out.find(method), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(folder / ("demo/cat-jump-" + std::string(method) + ".glb")));
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder / "demo/cat.glb"));
+}
+
+}  // namespace
+}  // namespace derm::cli_test

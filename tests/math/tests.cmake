@@ -1,0 +1,1 @@
+derm_test(math unit transform_test.cpp)

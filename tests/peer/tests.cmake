@@ -1,0 +1,14 @@
+# Other people's programs on our files. Skipped, with a word, where they or the data are absent
+# (exit code 77).
+add_executable(derm_dump_poses peer/dump_poses.cpp)
+target_link_libraries(derm_dump_poses PRIVATE derm::derm derm_build_flags)
+
+function(derm_peer name)
+  add_test(NAME peer.${name} COMMAND ${ARGN})
+  set_tests_properties(peer.${name} PROPERTIES LABELS peer SKIP_RETURN_CODE 77 TIMEOUT 600)
+endfunction()
+
+derm_peer(three_skinning ${CMAKE_CURRENT_SOURCE_DIR}/peer/node.sh three_skinning.mjs
+  $<TARGET_FILE:derm_dump_poses> ${DERM_TEST_DATA}/gltf-characters)
+derm_peer(gltf_validator ${CMAKE_CURRENT_SOURCE_DIR}/peer/written_files.sh
+  $<TARGET_FILE:derm_cli> ${DERM_TEST_DATA})

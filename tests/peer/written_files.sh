@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Everything the program writes passes the Khronos validator with 0 errors: the cast, new weights,
+# posed meshes, real characters written again. usage: written_files.sh DERM_PROGRAM DATA_FOLDER
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+derm=$1
+data=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for name in $("$derm" cast --list | awk '{ print $1 }'); do
+  "$derm" cast "$name" -o "$work/$name.glb"
+  "$derm" cast "$name" -o "$work/$name.gltf"
+  "$derm" pose "cast:$name" --time 0.5 --method dual-quaternion -o "$work/$name-posed.glb"
+  "$derm" weights "cast:$name" -o "$work/$name-weights.glb"
+done
+for file in "$data"/gltf-characters/*.gl*; do
+  [ -e "$file" ] || { echo "no characters at $data: only the cast is checked"; break; }
+  name=$(basename "$file")
+  "$derm" pose "$file" --time 0.5 -o "$work/$name-posed.glb" 2>/dev/null
+  "$derm" weights "$file" --method inverse-distance -o "$work/$name-weights.glb" 2>/dev/null ||
+    echo "(no weights for $name: it has no bones)"
+done
+"$here/node.sh" validate_gltf.mjs "$work"/*.glb "$work"/*.gltf

@@ -1,0 +1,22 @@
+add_test(NAME pkg.rooms COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/rooms_test.sh ${PROJECT_SOURCE_DIR})
+add_test(NAME pkg.subproject
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/subproject_test.sh ${PROJECT_SOURCE_DIR})
+add_test(NAME pkg.consumer COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/consumer_test.sh
+  ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(pkg.rooms pkg.subproject pkg.consumer PROPERTIES LABELS pkg TIMEOUT 600)
+if(DERM_SANITIZE)  # the consumer is not built with the sanitizer's runtime
+  set_tests_properties(pkg.consumer PROPERTIES DISABLED TRUE)
+endif()
+
+# Every public header compiles alone: one source per header, compiled into nothing that is used.
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
+  ${PROJECT_SOURCE_DIR}/include/derm/*.h)
+set(alone)
+foreach(header ${headers})
+  string(REPLACE "/" "_" file ${header})
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/headers/${file}.cpp)
+  file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${header}\"\n#include \"${header}\"\n")
+  list(APPEND alone ${file})
+endforeach()
+add_library(derm_headers_alone OBJECT ${alone})
+target_link_libraries(derm_headers_alone PRIVATE derm::derm derm_build_flags)

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Writes docs/cli.md from the program's own help. usage: make_cli_docs.sh DERM_PROGRAM OUT
+set -euo pipefail
+derm=$1
+out=$2
+{
+  echo '# The command line'
+  echo
+  echo '*Made from the program'"'"'s own help by `tools/make_cli_docs.sh`.*'
+  echo
+  echo '```'
+  "$derm" --help
+  echo '```'
+  for verb in $("$derm" --help | awk '/^Subcommands:/ { on = 1; next } on && NF { print $1 }' | grep -vE '^(exit)'); do
+    printf '\n## derm %s\n\n```\n' "$verb"
+    "$derm" "$verb" --help
+    echo '```'
+  done
+} >"$out"
