@@ -1,5 +1,7 @@
+#include <algorithm>
+
 #include "character_input.h"
-#include "derm/deform/auto_weights.h"
+#include "derm/deform/character_weights.h"
 #include "derm/io/character_file.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -16,14 +18,12 @@ struct WeightsOptions {
   std::string output;
 };
 
-/// Takes skeleton and clips of another character, for a mesh that has none.
+/// Takes skeleton and motions of another character, for a mesh that has none.
 void adoptSkeleton(Character& mesh, const Character& rig) {
   mesh.skeleton = rig.skeleton;
   mesh.clips = rig.clips;
-  std::erase_if(mesh.clips, [](const Clip& clip) {
-    return std::any_of(clip.tracks.begin(), clip.tracks.end(),
-                       [](const Track& t) { return t.channel == Channel::MorphWeights; });
-  });
+  for (Clip& clip : mesh.clips)
+    std::erase_if(clip.tracks, [](const Track& t) { return t.channel == Channel::MorphWeights; });
   mesh.skin = {};
   mesh.joint_source.clear();
   mesh.source.reset();
@@ -40,18 +40,20 @@ Result<void> writeWeighted(WeightsOptions options, Diagnostics& notes, const Pro
   DERM_CHECK(validate(options.desc));
   DERM_CHECK(checkWritable(options.output));
   DERM_TRY(Character character, options.input.load(notes));
-  std::optional<Character> rig;
-  if (!options.skeleton_file.empty()) {
-    CharacterInput other{.source = options.skeleton_file, .unit = options.input.unit};
-    DERM_TRY(rig, other.load(notes));
-    adoptSkeleton(character, *rig);
+  if (options.skeleton_file.empty()) {
+    DERM_TRY(character.skin, autoWeights(character, {}, options.desc, notes, progress));
+  } else {
+    const CharacterInput rig_input{.source = options.skeleton_file, .unit = options.input.unit};
+    DERM_TRY(const Character rig, rig_input.load(notes));
+    adoptSkeleton(character, rig);
+    DERM_TRY(character.skin,
+             autoWeights(character.mesh, character.skeleton, defaultBones(rig),
+                         bindModelMatrices(rig), options.desc, notes, progress));
   }
-  const Character& bones_of = rig ? *rig : character;
-  DERM_TRY(const std::vector<JointId> bones, bonesOf(bones_of));
-  std::vector<Affine3d> bind_model(bones_of.skeleton.size());
-  localToModel(bones_of.skeleton, bones_of.bindPose().local, bind_model);
-  DERM_TRY(character.skin, autoWeights(character.mesh, character.skeleton, bones, bind_model,
-                                       options.desc, notes, progress));
+  // A mesh that only hung beside its skeleton now has weights of its own (see autoWeights).
+  const bool all_rigid = std::all_of(character.instances.begin(), character.instances.end(),
+                                     [](const MeshInstance& m) { return m.rigid; });
+  for (MeshInstance& m : character.instances) m.rigid = m.rigid && !all_rigid;
   return saveCharacter(character, options.output, notes);
 }
 

@@ -6,6 +6,9 @@
 namespace derm {
 namespace {
 
+/// Quaternion keys off unit length by more than this are not rounding but mistakes.
+constexpr float kLargestRounding = 1e-2f;
+
 Quatf quatFrom(const float* xyzw) { return Quatf(xyzw[3], xyzw[0], xyzw[1], xyzw[2]); }
 
 void store(const Quatf& q, std::span<float> out) {
@@ -108,13 +111,16 @@ void sampleTrack(const Track& track, float time_s, std::span<float> out) noexcep
     const float u = (time_s - track.times_s[key]) / (track.times_s[key + 1] - track.times_s[key]);
     const float* a = keyValue(track, key, width);
     const float* b = keyValue(track, key + 1, width);
-    if (rotation) {
+    if (rotation)
       store(slerp(quatFrom(a), quatFrom(b), u), out);
-      return;
-    }
-    for (std::size_t i = 0; i < width; ++i) out[i] = a[i] + u * (b[i] - a[i]);
+    else
+      for (std::size_t i = 0; i < width; ++i) out[i] = a[i] + u * (b[i] - a[i]);
   }
-  if (rotation) store(normalisedOrIdentity(quatFrom(out.data())), out);
+  if (!rotation) return;
+  // A spline leaves the unit sphere; a stored key is played as it is unless it is no rotation.
+  const Quatf q = quatFrom(out.data());
+  const bool spline = between && track.interpolation == Interpolation::Cubic;
+  if (spline || std::abs(q.norm() - 1.0f) > kLargestRounding) store(normalisedOrIdentity(q), out);
 }
 
 void sampleClip(const Clip& clip, float time_s, Pose& pose) noexcept {

@@ -38,7 +38,7 @@ Result<void> validate(const Skeleton& skeleton, std::string_view name) {
     if (!j.rest.translation.allFinite() || !j.rest.scale.allFinite() ||
         !j.rest.rotation.coeffs().allFinite())
       return bad("rest transform not finite");
-    if (std::abs(j.rest.rotation.norm() - 1.0f) > 1e-3f)
+    if (std::abs(j.rest.rotation.norm() - 1.0f) > 1e-2f)
       return bad("rest rotation is not a unit quaternion");
   }
   return {};

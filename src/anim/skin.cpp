@@ -7,6 +7,9 @@
 namespace derm {
 namespace {
 
+/// A normalised row of k floats sums to 1 within k times half of this.
+constexpr double kRoundingPerWeight = 0x1p-24;
+
 bool before(const Influence& a, const Influence& b) {
   return a.weight != b.weight ? a.weight > b.weight : a.slot < b.slot;
 }
@@ -60,7 +63,7 @@ void SkinBuilder::addVertex(std::vector<Influence>& row, std::uint32_t fallback_
       row[kept++] = i;
   }
   row.resize(kept);
-  if (row.empty() || !(sum > 1e-20) || !std::isfinite(sum)) {
+  if (row.empty() || !(sum > 1e-20) || !(sum < 1e30)) {
     DERM_REQUIRE(fallback_slot < skin_.slots.size());
     notes.warn("vertex-without-weights", element, "vertex without usable skin weights follows one joint",
                vertex);
@@ -69,13 +72,20 @@ void SkinBuilder::addVertex(std::vector<Influence>& row, std::uint32_t fallback_
     if (std::abs(sum - 1.0) > 1e-3)
       notes.warn("weights-not-normalised", element, "skin weights did not sum to 1 and were normalised",
                  vertex);
-    normaliseRow(row);
+    if (std::abs(sum - 1.0) > kRoundingPerWeight * static_cast<double>(row.size())) normaliseRow(row);
     // Normalising can turn a denormal into zero; such an influence moves nothing.
     std::erase_if(row, [](const Influence& i) { return !(i.weight > 0); });
     std::sort(row.begin(), row.end(), before);
   }
   skin_.influences.insert(skin_.influences.end(), row.begin(), row.end());
   skin_.offsets.push_back(static_cast<std::uint32_t>(skin_.influences.size()));
+}
+
+void SkinBuilder::addRigidVertices(std::size_t count, std::uint32_t slot) {
+  DERM_REQUIRE(slot < skin_.slots.size());
+  skin_.influences.insert(skin_.influences.end(), count, Influence{slot, 1.0f});
+  for (std::size_t i = 0; i < count; ++i)
+    skin_.offsets.push_back(skin_.offsets.back() + 1);
 }
 
 Skin SkinBuilder::finish() && { return std::move(skin_); }

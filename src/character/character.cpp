@@ -127,9 +127,25 @@ Result<void> validate(const Character& c) {
 }
 
 bool sameContent(const Character& a, const Character& b) {
-  return a.mesh == b.mesh && a.instances == b.instances && a.parts == b.parts &&
-         a.morphs == b.morphs && a.skeleton == b.skeleton && a.skin == b.skin &&
-         a.clips == b.clips && a.materials == b.materials && a.images == b.images;
+  // Where things are in a source document is no content: a character made here has none.
+  const auto instance = [](MeshInstance i, MeshInstance j) {
+    i.source_mesh = j.source_mesh;
+    i.source_skin = j.source_skin;
+    return i == j;
+  };
+  const auto part = [](MeshPart i, MeshPart j) {
+    i.source_primitive = j.source_primitive;
+    return i == j;
+  };
+  const auto material = [](Material i, Material j) {
+    i.source_index = j.source_index;
+    return i == j;
+  };
+  return a.mesh == b.mesh && a.morphs == b.morphs && a.skeleton == b.skeleton && a.skin == b.skin &&
+         a.clips == b.clips && a.images == b.images &&
+         std::ranges::equal(a.instances, b.instances, instance) &&
+         std::ranges::equal(a.parts, b.parts, part) &&
+         std::ranges::equal(a.materials, b.materials, material);
 }
 
 void addDefaultParts(Character& c) {

@@ -1,4 +1,4 @@
 derm_room(math
-  SOURCES transform.cpp
+  SOURCES dual_quat.cpp polar.cpp transform.cpp
   ROOMS base
   PUBLIC Eigen3::Eigen)

@@ -2,6 +2,7 @@
 
 #include <Eigen/LU>
 #include <cmath>
+#include <limits>
 
 namespace derm {
 
@@ -56,25 +57,27 @@ Decomposed decompose(const Affine3d& matrix) {
 }
 
 Quatf slerp(const Quatf& a, const Quatf& b, float t) {
+  if (a.coeffs() == b.coeffs()) return a;  // exact also where the length is not quite 1
   // In double: near-parallel arcs lose half the digits of a float in acos.
-  Quatd from = a.cast<double>();
+  const Quatd from = a.cast<double>();
   Quatd to = b.cast<double>();
   double cosine = from.dot(to);
   if (cosine < 0) {  // q and -q are one rotation: take the shorter way
     to.coeffs() = -to.coeffs();
     cosine = -cosine;
   }
-  double wa = 1.0 - t;
-  double wb = t;
-  if (cosine < 1.0 - 1e-9) {
-    const double angle = std::acos(cosine);
-    const double sine = std::sin(angle);
-    wa = std::sin((1.0 - t) * angle) / sine;
-    wb = std::sin(t * angle) / sine;
-  }
+  const double u = t;
+  const double sine_squared = 1.0 - cosine * cosine;
   Quatd q;
-  q.coeffs() = wa * from.coeffs() + wb * to.coeffs();
-  q.normalize();
+  if (sine_squared > std::numeric_limits<double>::epsilon()) {
+    const double sine = std::sqrt(sine_squared);
+    const double angle = std::atan2(sine, cosine);
+    q.coeffs() = (std::sin((1.0 - u) * angle) / sine) * from.coeffs() +
+                 (std::sin(u * angle) / sine) * to.coeffs();
+  } else {
+    q.coeffs() = (1.0 - u) * from.coeffs() + u * to.coeffs();
+    if (u > 0 && u < 1) q.normalize();
+  }
   return q.cast<float>();
 }
 

@@ -12,3 +12,13 @@ derm_peer(three_skinning ${CMAKE_CURRENT_SOURCE_DIR}/peer/node.sh three_skinning
   $<TARGET_FILE:derm_dump_poses> ${DERM_TEST_DATA}/gltf-characters)
 derm_peer(gltf_validator ${CMAKE_CURRENT_SOURCE_DIR}/peer/written_files.sh
   $<TARGET_FILE:derm_cli> ${DERM_TEST_DATA})
+
+# A layer with a known result, baked in every way.
+add_executable(derm_bake_bump peer/bake_bump.cpp)
+target_link_libraries(derm_bake_bump PRIVATE derm::scene derm_build_flags
+  nlohmann_json::nlohmann_json)
+target_include_directories(derm_bake_bump PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+derm_peer(three_bake ${CMAKE_CURRENT_SOURCE_DIR}/peer/node.sh three_bake.mjs
+  $<TARGET_FILE:derm_bake_bump>)
+derm_peer(blender_cache ${CMAKE_CURRENT_SOURCE_DIR}/peer/blender_cache.sh
+  $<TARGET_FILE:derm_bake_bump>)

@@ -11,7 +11,9 @@ const tools = createRequire(new URL('../../tools/node/package.json', import.meta
 const THREE = await import(pathToFileURL(tools.resolve('three')).href);
 const loaderFile = tools.resolve('three/examples/jsm/loaders/GLTFLoader.js');
 const { GLTFLoader } = await import(pathToFileURL(loaderFile).href);
+// What three.js expects of a browser while it reads data: addresses.
 globalThis.self = globalThis;
+globalThis.ProgressEvent ??= class extends Event {};
 
 const INSTANTS = 5;
 const TOLERANCE = 1e-5;
@@ -38,18 +40,13 @@ function withoutPictures(file) {
   return JSON.stringify(json);
 }
 
-/// Meshes of the scene by node and primitive, as our dump names them.
-function meshesOf(gltf) {
-  const found = new Map();
-  gltf.scene.traverse((object) => {
-    if (!object.isMesh) return;
-    const own = gltf.parser.associations.get(object) ?? {};
-    const group = gltf.parser.associations.get(object.parent) ?? {};
-    // A mesh of several primitives is a group that stands for the node.
-    const node = own.nodes ?? group.nodes;
-    found.set(`${node}/${own.primitives ?? 0}`, object);
-  });
-  return found;
+/// The object of a node's primitive: the node itself, or a child of the group that stands for a mesh
+/// of several primitives.
+async function meshOf(gltf, part) {
+  const node = await gltf.parser.getDependency('node', part.node);
+  const mesh = node.isMesh ? node : node.children[part.primitive];
+  if (!mesh?.isMesh) throw new Error(`three.js has no mesh for node ${part.node}/${part.primitive}`);
+  return mesh;
 }
 
 async function compare(file, work) {
@@ -59,7 +56,7 @@ async function compare(file, work) {
   const end = bytes.indexOf(10);
   const info = JSON.parse(bytes.subarray(0, end));
   const gltf = await new GLTFLoader().parseAsync(withoutPictures(file), '');
-  const meshes = meshesOf(gltf);
+  const meshes = await Promise.all(info.parts.map((part) => meshOf(gltf, part)));
   const mixer = new THREE.AnimationMixer(gltf.scene);
   const vertex = new THREE.Vector3();
   let worst = 0, checked = 0, at = end + 1;
@@ -76,9 +73,8 @@ async function compare(file, work) {
       const ours = new Float32Array(bytes.buffer.slice(bytes.byteOffset + at,
         bytes.byteOffset + at + info.vertices * 12));
       at += info.vertices * 12;
-      for (const part of info.parts) {
-        const mesh = meshes.get(`${part.node}/${part.primitive}`);
-        if (!mesh) throw new Error(`three.js has no mesh for node ${part.node}/${part.primitive}`);
+      for (const [i, part] of info.parts.entries()) {
+        const mesh = meshes[i];
         if (mesh.isSkinnedMesh) mesh.skeleton.update();
         for (let v = 0; v < part.count; ++v) {
           mesh.getVertexPosition(v, vertex).applyMatrix4(mesh.matrixWorld);

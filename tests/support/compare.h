@@ -1,13 +1,13 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <span>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "derm/math/vec.h"
 
@@ -41,6 +41,6 @@ inline std::filesystem::path dataFolder(const std::string& name) {
 }  // namespace derm::testing_support
 
 /// First line of a test that needs third-party data: declares `folder`, or skips with a word.
-#define DERM_DATA_OR_SKIP(folder, name)                                         \
+#define DERM_DATA_OR_SKIP(folder, name)                                           \
   const std::filesystem::path folder = ::derm::testing_support::dataFolder(name); \
   if (folder.empty()) GTEST_SKIP() << "test data \"" << name << "\" is not here"

@@ -12,12 +12,12 @@ namespace derm::shelf {
 
 struct ShelfMesh {
   std::string name;
-  TriMesh mesh;       ///< with normals
+  TriMesh mesh;  ///< with normals
   bool closed = false;
 };
 
-TriMesh cube(float size = 1.0f);                    ///< 8 shared vertices, closed
-TriMesh cubeWithSplitFaces(float size = 1.0f);      ///< 24 vertices: closed only after welding
+TriMesh cube(float size = 1.0f);                ///< 8 shared vertices, closed
+TriMesh cubeWithSplitFaces(float size = 1.0f);  ///< 24 vertices: closed only after welding
 TriMesh sphere(int rings, int sectors, float radius, Vec3f centre = Vec3f::Zero());  ///< closed
 TriMesh tube(int rings, int sectors, float radius, float length);  ///< open at both ends, along z
 

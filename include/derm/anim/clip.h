@@ -53,7 +53,8 @@ Result<void> validate(const Clip& clip, std::size_t joint_count, std::size_t mor
 /// requires a validated clip and pose sizes that fit it. Cost O(tracks * log keys).
 void sampleClip(const Clip& clip, float time_s, Pose& pose) noexcept;
 
-/// One track at one time; `out` has valueWidth() entries. Rotations come out with unit length.
+/// One track at one time; `out` has valueWidth() entries. Rotations have unit length as nearly as
+/// the keys do (see Transform::rotation); keys off by more than 1e-2 are normalised.
 void sampleTrack(const Track& track, float time_s, std::span<float> out) noexcept;
 
 /// The same motion with a key at each of `rate_hz` frames and linear interpolation: for engines

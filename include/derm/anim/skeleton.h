@@ -33,7 +33,7 @@ struct Skeleton {
   bool operator==(const Skeleton&) const = default;
 };
 
-/// Parents come before children, numbers are finite, rotations have unit length (to 1e-3).
+/// Parents come before children, numbers are finite, rotations have unit length (to 1e-2).
 Result<void> validate(const Skeleton& skeleton, std::string_view name);
 
 /// Joint-to-model matrices from local transforms: model_j = model_parent * local_j. In double, since

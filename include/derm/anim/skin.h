@@ -48,13 +48,17 @@ struct Skin {
 
 /// Builds a Skin row by row and makes each row fit its rules: equal slots are added together, zero
 /// and non-finite or negative weights dropped (noted), rows sorted and normalised (noted when the
-/// sum was off by more than 1e-3). A row with nothing left gets `fallback_slot` with weight 1 (noted).
+/// sum was off by more than 1e-3; a row that sums to 1 but for rounding keeps its bits, so that
+/// building from a built skin changes nothing). A row with nothing left gets `fallback_slot` with
+/// weight 1 (noted).
 class SkinBuilder {
  public:
   SkinBuilder(std::vector<SkinSlot> slots, std::size_t expected_vertices);
   /// Adds the next vertex. `row` is used as work space.
   void addVertex(std::vector<Influence>& row, std::uint32_t fallback_slot, std::string_view element,
                  Diagnostics& notes);
+  /// Adds many vertices that follow one slot alone.
+  void addRigidVertices(std::size_t count, std::uint32_t slot);
   /// For readers that meet slots while reading.
   std::uint32_t addSlot(const SkinSlot& slot);
   Skin finish() &&;

@@ -124,7 +124,7 @@ struct Character {
 /// Everything each part's own validate() checks, and that ranges cover and refer correctly.
 Result<void> validate(const Character& character);
 
-/// Equal in all derm understands; not the source document or import information.
+/// Equal in all derm understands; not the source document, indices into it, or import information.
 bool sameContent(const Character& a, const Character& b);
 
 /// Gives a mesh without instances and parts one of each, named after the character.

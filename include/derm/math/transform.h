@@ -8,7 +8,9 @@ namespace derm {
 /// What joints store: each part can be animated on its own.
 struct Transform {
   Vec3f translation = Vec3f::Zero();    ///< [m]
-  Quatf rotation = Quatf::Identity();   ///< unit length
+  /// Unit length to 1e-2: files round their quaternions, and engines play them as they are, with the
+  /// slight scale that comes of it; so do we.
+  Quatf rotation = Quatf::Identity();
   Vec3f scale = Vec3f::Ones();          ///< may be negative (a mirror) or non-uniform
 
   Affine3f matrix() const;
@@ -29,7 +31,9 @@ struct Decomposed {
 /// the scale's x). A matrix with shear or a zero column cannot be expressed: see `shear`.
 Decomposed decompose(const Affine3d& matrix);
 
-/// Rotation with sign flip to the shorter way; near-equal ones are blended linearly and normalised.
+/// Between two rotations, the shorter way; near-equal ones are blended linearly and normalised. Ends
+/// that are not quite of unit length are not made so: t = 0 and 1 give them back, and what lies
+/// between is what glTF viewers show.
 Quatf slerp(const Quatf& a, const Quatf& b, float t);
 
 /// Unit quaternion, or the identity where the input has no length or is not finite.

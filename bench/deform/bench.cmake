@@ -1,0 +1,1 @@
+derm_bench(deform stack_bench.cpp)

@@ -1,0 +1,6 @@
+derm_bench(io load_bench.cpp)
+if(DERM_WITH_ASSIMP)
+  find_package(assimp REQUIRED)
+  target_link_libraries(derm_bench_io PRIVATE assimp::assimp)
+  target_compile_definitions(derm_bench_io PRIVATE DERM_BENCH_ASSIMP)
+endif()

@@ -1,0 +1,1 @@
+derm_bench(scene bake_bench.cpp)

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "derm/anim/clip.h"
+#include "derm/anim/skeleton.h"
+#include "derm/base/diagnostics.h"
+#include "derm/base/result.h"
+
+namespace derm {
+
+/// How a motion of one skeleton is carried over to another.
+struct RetargetDesc {
+  /// Joint names, source -> target. Empty = found by matchJointNames().
+  std::vector<std::pair<std::string, std::string>> names;
+  float rate_hz = 60.0f;  ///< [1/s] keys of the result, > 0
+  /// [s] instant of the source clip whose pose corresponds to the target's rest pose (a T-pose that
+  /// opens the recording); absent = the source's rest pose.
+  std::optional<float> source_reference_time_s;
+  /// [s] the result begins at this instant of the source clip: skips such an opening pose.
+  float start_s = 0.0f;
+  /// Turn the target's limbs to the source's directions first, so that a T-pose and an A-pose mean
+  /// the same. Without it the two reference poses are taken to be the same pose.
+  bool align_rest = true;
+  /// Move the target's topmost mapped joint as the source's moves, scaled by the ratio of their
+  /// heights over the ground. Without it the target stays in place.
+  bool root_motion = true;
+};
+
+/// Pairs of joints that mean the same, source first, in the source's order: equal names; then names
+/// that are equal after taking away letter case, separators, prefixes ("mixamorig:", "Bip01 ",
+/// "DEF-", …) and the way of writing the side ("LeftArm", "arm.L", "l_arm"); then known synonyms
+/// ("UpLeg" = "Thigh" = "Femur"). Each joint is used once.
+std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton& source,
+                                                                 const Skeleton& target);
+
+/// The clip as a motion of `target`: rotation keys for every mapped joint and, with root_motion,
+/// translation keys for the topmost one, named like the source clip. What is not mapped keeps its
+/// rest relative to its parent and gets no track.
+///
+/// Method: with model-space rotations S (source) and T (target), reference poses marked 0,
+///     T_j(t) = S_j(t) S_j0^-1 T'_j0
+/// where T'0 is the target's rest with its limbs aligned: down each chain the bone to the next
+/// mapped joint is swung (the shortest way) from where its parent carries it to the source's
+/// direction. Which bones are limbs is told by names: upper and lower arms and legs. Hands, feet,
+/// fingers and toes follow the bone above them, since the slope of their little bones says more
+/// about the rig than about the pose; for the same reason spine, neck, head and shoulders keep
+/// their rest. Bones whose names say nothing are aligned where they lead to exactly one mapped
+/// joint. So limb directions equal the source's at every key, whatever the bone lengths.
+///
+/// Heights are measured from the lowest joint: in the reference poses, or, where the source's rest
+/// does not stand on the ground it moves on (BVH files rest at the origin), in the motion itself.
+/// Both skeletons must be in the same axes (+Y up) and face the same way. Joint scale is ignored.
+///
+/// Errors: a name that does not exist (with the nearest ones), a name used twice, fewer than three
+/// mapped joints, rate or times out of range. Cost O(keys * joints).
+Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& target,
+                      const RetargetDesc& desc, Diagnostics& notes);
+
+}  // namespace derm

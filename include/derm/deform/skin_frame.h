@@ -1,0 +1,83 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "derm/deform/surface_streams.h"
+#include "derm/mesh/normal_update.h"
+#include "derm/mesh/tri_mesh.h"
+
+namespace derm {
+
+/// The surface that one layer hands to the next: positions, normals and tangents of one instant.
+///
+/// A frame starts as the rest surface without copying it, so that skinning can read its own bound
+/// copy; materialise() makes it real for layers that change it in place. Normals are kept in step
+/// lazily: a layer that moves vertices calls beforeMoving(), one that needs right normals calls
+/// updateNormals(). Buffers are made once, for the largest topology of the stack; nothing here
+/// allocates afterwards.
+class SkinFrame {
+ public:
+  /// Room for surfaces of up to this many vertices.
+  SkinFrame(std::size_t most_vertices, bool with_normals, bool with_tangents);
+
+  /// Begins an instant: the content is `rest`, its normals are right, nothing is copied.
+  void begin(const TriMesh& rest, const NormalUpdate& normals);
+  bool isRest() const { return is_rest_; }
+  /// Copies the rest surface into the buffers, if that has not happened.
+  void materialise();
+
+  std::size_t vertexCount() const { return rest_ == nullptr ? 0 : vertex_count_; }
+  std::span<const Triangle> triangles() const { return triangles_; }
+
+  /// Require !isRest(). What positions() gives may be written after beforeMoving().
+  std::span<Vec3f> positions() { return std::span(front_.positions).first(vertex_count_); }
+  std::span<Vec3f> normals() { return used(front_.normals); }
+  std::span<Vec4f> tangents() { return used(front_.tangents); }
+  std::span<const Vec3f> positions() const {
+    return std::span(front_.positions).first(vertex_count_);
+  }
+  std::span<const Vec3f> normals() const { return used(front_.normals); }
+  std::span<const Vec4f> tangents() const { return used(front_.tangents); }
+  SurfaceStreams streams() const { return {positions(), normals(), tangents()}; }
+
+  /// Remembers the positions that the normals belong to; then positions() may be moved.
+  void beforeMoving();
+  /// Makes the normals fit the positions again, where a layer has moved them; tangents follow them.
+  void updateNormals();
+
+  /// For layers that cannot work in place: write all streams to back(), then present() makes them
+  /// the content, with right normals. The two-argument form goes on to another topology.
+  SurfaceOutput back() { return outputOfBuffer(back_, vertex_count_); }
+  void present();
+  SurfaceOutput back(std::size_t vertex_count) { return outputOfBuffer(back_, vertex_count); }
+  void present(const TriMesh& rest, const NormalUpdate& normals);
+
+ private:
+  struct Buffer {
+    std::vector<Vec3f> positions;
+    std::vector<Vec3f> normals;
+    std::vector<Vec4f> tangents;
+  };
+  template <class T>
+  std::span<T> used(std::vector<T>& stream) {
+    return std::span(stream).first(stream.empty() ? 0 : vertex_count_);
+  }
+  template <class T>
+  std::span<const T> used(const std::vector<T>& stream) const {
+    return std::span(stream).first(stream.empty() ? 0 : vertex_count_);
+  }
+  static SurfaceOutput outputOfBuffer(Buffer& buffer, std::size_t count);
+
+  Buffer front_;
+  Buffer back_;
+  std::vector<Vec3f> normals_belong_to_;
+  bool normals_stale_ = false;
+  bool is_rest_ = true;
+  std::size_t vertex_count_ = 0;
+  const TriMesh* rest_ = nullptr;
+  const NormalUpdate* normal_update_ = nullptr;
+  std::span<const Triangle> triangles_;
+};
+
+}  // namespace derm

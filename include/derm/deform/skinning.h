@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "derm/anim/skin.h"
+#include "derm/base/diagnostics.h"
+#include "derm/base/result.h"
+#include "derm/deform/surface_streams.h"
+
+namespace derm {
+
+enum class SkinningMethod {
+  Rigid,           ///< each vertex follows its largest influence alone
+  Linear,          ///< p' = sum w_j S_j p: what engines play
+  DualQuaternion,  ///< blends rigid motions: no collapse when joints twist
+};
+
+/// "rigid", "linear", "dual-quaternion".
+std::string_view name(SkinningMethod method);
+/// The method of that name, or an error that lists the nearest names.
+Result<SkinningMethod> parseSkinningMethod(std::string_view name);
+
+/// What to do; plain and editable.
+struct SkinningDesc {
+  SkinningMethod method = SkinningMethod::Linear;
+  /// [0,1] per vertex: 0 linear, 1 dual quaternion, between them a mix of both results. Empty = all
+  /// by `method`; otherwise one entry per vertex, and `method` must not be Rigid.
+  std::vector<float> dual_quaternion_share;
+};
+
+namespace detail {
+struct SkinningBlocks;
+struct SkinningPalette;
+}  // namespace detail
+
+/// Work space for evaluate(): the frame's matrices in the form the kernels read. One per thread
+/// that calls evaluate(); reuse it from frame to frame.
+class SkinningScratch {
+ public:
+  SkinningScratch(SkinningScratch&&) noexcept;
+  SkinningScratch& operator=(SkinningScratch&&) noexcept;
+  ~SkinningScratch();
+
+ private:
+  friend class SkinningBinding;
+  explicit SkinningScratch(std::unique_ptr<detail::SkinningPalette> palette);
+  std::unique_ptr<detail::SkinningPalette> palette_;
+};
+
+/// A surface made ready to be skinned: carries vertices from the bind pose to a pose given by one
+/// matrix per skin slot (see skinningMatrices() in anim/skin.h). Immutable; share it freely between
+/// threads and characters. Copies share one table.
+///
+/// **Positions.** Rigid: the largest influence (of equal ones the lowest slot). Linear: the weighted
+/// sum of the matrices. Dual quaternion (Kavan et al. 2008): each matrix S_j is split into a
+/// rotation, a stretch and a translation (polar decomposition; a mirror counts as stretch). The
+/// stretches are blended linearly and applied to the vertex about its centre c (the weighted mean
+/// of its joints' bind positions), then the rigid motions are blended as dual quaternions, each in
+/// the hemisphere of the vertex's largest influence. Unlike Kavan's two phases, which stretch about
+/// the model's origin, this does not depend on where the origin is, and moving, turning, uniformly
+/// scaling or mirroring the whole pose moves, turns, scales or mirrors the result. Stretches below
+/// 5e-6 count as none: animation files carry that much noise.
+///
+/// **Normals** go through the blended linear part; a matrix that is not a rotation times a
+/// (positive or negative) uniform scale contributes its inverse transpose instead, scaled to the
+/// matrix' size, which is right under non-uniform scale. **Tangents** go through the linear part; w
+/// changes sign where the blended linear part mirrors. Both come out with unit length. A direction
+/// with no length left (blended to zero, scale 0, or scale outside 1e-15..1e15) keeps its rest
+/// direction; a rest direction of no length gives +Y for normals, +X for tangents.
+///
+/// **Bad frames.** A matrix with a non-finite number counts as the identity. With finite input and
+/// no overflow nothing that comes out is NaN or infinite.
+///
+/// **Same bits** for any number of threads, and a vertex's result depends on its own data only, so
+/// reordering vertices reorders the result exactly. Kernels are chosen at run time by CPU; between
+/// CPU generations last bits may differ (fused multiply-add).
+///
+/// **Cost.** At bind vertices are grouped into blocks that share a list of slots; evaluate() is then
+/// O(slots + influences), a few nanoseconds per vertex. Memory: about 60 bytes per vertex and 4 per
+/// influence.
+class SkinningBinding {
+ public:
+  /// O(n) for surfaces whose neighbours share joints. Fails, naming the array and index, on sizes
+  /// that do not agree, non-finite numbers, a skin that breaks its own rules, shares outside [0,1].
+  /// Directions of no length are noted. Normals and tangents may be absent.
+  static Result<SkinningBinding> bind(const SurfaceStreams& rest, const Skin& skin,
+                                      const SkinningDesc& desc, Diagnostics& notes);
+
+  std::size_t vertexCount() const;
+  std::size_t slotCount() const;  ///< matrices evaluate() needs
+  SkinningScratch makeScratch() const;
+
+  /// Skins the bound rest surface. Allocation-free. Requires palette.size() == slotCount() and
+  /// out.positions.size() == vertexCount(); out's other streams are full or empty, and may be full
+  /// only where the bound surface had them.
+  void evaluate(std::span<const Affine3f> palette, SkinningScratch& scratch,
+                const SurfaceOutput& out) const noexcept;
+
+  /// Skins another surface with the same vertices, for instance one that morphs have changed. Its
+  /// numbers must be finite. Input and output must not overlap.
+  void evaluate(std::span<const Affine3f> palette, const SurfaceStreams& in,
+                SkinningScratch& scratch, const SurfaceOutput& out) const noexcept;
+
+ private:
+  explicit SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks);
+  /// Without positions in `in`: the bound surface.
+  void run(std::span<const Affine3f> palette, const SurfaceStreams& in, SkinningScratch& scratch,
+           const SurfaceOutput& out) const noexcept;
+  std::shared_ptr<const detail::SkinningBlocks> blocks_;
+};
+
+}  // namespace derm

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "derm/base/result.h"
+#include "derm/image/rgba8_image.h"
+
+namespace derm {
+
+/// Decodes a PNG or JPEG, told by its first bytes whatever its name or declared type: textures of a
+/// character, photographs. Other formats are an Unsupported error that says which it is, if known.
+Result<Rgba8Image> decodeImage(std::span<const std::uint8_t> bytes, std::string_view name);
+Result<Rgba8Image> loadImage(const std::filesystem::path& file);
+
+}  // namespace derm

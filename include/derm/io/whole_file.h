@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "derm/base/result.h"
+
+namespace derm {
+
+/// A file that appears whole or not at all, for output too large or too slow to hold in memory:
+/// bytes are appended to a temporary beside it ("out.pc2.1234.part"), and commit() puts that in its
+/// place. Without commit() the temporary is removed and what was there before stays. A process that
+/// is killed leaves the old file whole, and the temporary.
+class WholeFile {
+ public:
+  /// Fails where the folder is missing or not writable, or the target is a directory.
+  static Result<WholeFile> create(const std::filesystem::path& file);
+
+  WholeFile(WholeFile&& other) noexcept;
+  WholeFile& operator=(WholeFile&& other) noexcept;
+  ~WholeFile();
+
+  const std::filesystem::path& path() const { return file_; }
+  Result<void> append(std::span<const std::uint8_t> bytes);
+  Result<void> append(std::string_view text);
+  /// Flushes to disk and closes; append() must not follow. Many finished files cost no descriptors
+  /// and can then be committed together.
+  Result<void> finish();
+  /// finish(), then the file takes its name. After an error the temporary is gone.
+  Result<void> commit();
+
+ private:
+  WholeFile(std::filesystem::path file, std::filesystem::path temporary, int descriptor);
+  Error failed(int error_number) const;
+  bool closeNow();
+  void discard() noexcept;
+
+  std::filesystem::path file_;
+  std::filesystem::path temporary_;  ///< empty once it is renamed or removed
+  int descriptor_ = -1;
+};
+
+}  // namespace derm

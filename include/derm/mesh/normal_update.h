@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "derm/mesh/adjacency.h"
+#include "derm/mesh/tri_mesh.h"
+
+namespace derm {
+
+/// Brings the normals of a surface up to date after its positions were moved, every frame:
+/// area-weighted, and true to how the mesh was authored. Vertices at one place that had the same
+/// normal at rest (a texture seam) keep sharing one; those with different normals (a hard edge)
+/// stay apart. Immutable; share freely between threads.
+class NormalUpdate {
+ public:
+  /// Requires a valid mesh. A mesh without normals is smooth everywhere. O(n log n) time, O(n)
+  /// memory.
+  explicit NormalUpdate(const TriMesh& rest);
+
+  /// `normals` belong to the positions `before` and come out for `after`, with unit length. Where
+  /// the mesh was authored with area-weighted normals they are simply computed anew; elsewhere each
+  /// normal is turned as the area-weighted one turns, which keeps what the artist gave it. A vertex
+  /// without area around it keeps its normal. Allocation-free; the same bits for any thread count.
+  /// Cost O(triangles).
+  void evaluate(std::span<const Vec3f> before, std::span<const Vec3f> after,
+                std::span<Vec3f> normals) const noexcept;
+
+  std::size_t vertexCount() const { return authored_.size(); }
+
+ private:
+  void updateGroup(std::size_t group, std::span<const Vec3f> before, std::span<const Vec3f> after,
+                   std::span<Vec3f> normals) const noexcept;
+
+  IndexLists members_;  ///< the vertices of each group: same place, same rest normal
+  IndexLists around_;   ///< the triangles of each group
+  std::vector<Triangle> triangles_;
+  std::vector<std::uint8_t>
+      authored_;  ///< per vertex: the rest normal is not the area-weighted one
+};
+
+}  // namespace derm

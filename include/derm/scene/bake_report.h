@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace derm {
+
+/// What a bake made, in numbers. Displacement is the distance to plain linear skinning, which is
+/// what an engine shows without derm.
+struct BakeReport {
+  struct Frame {
+    double time_s = 0;              ///< [s] in the clip
+    double volume_m3 = 0;           ///< [m^3] signed; of the cone over it where the surface is open
+    double area_m2 = 0;             ///< [m^2]
+    double max_displacement_m = 0;  ///< [m]
+    double mean_displacement_m = 0;
+  };
+  struct Layer {
+    std::string name;
+    std::string type;
+    double ms_per_frame = 0;  ///< [ms] mean, inner steps included
+  };
+  struct Correctives {
+    std::size_t shapes = 0;
+    double max_error_m = 0;  ///< [m] posed result against the frames, played as an engine would
+    double rms_error_m = 0;
+    std::size_t near_singular = 0;  ///< vertices x frames whose blended matrix had no safe inverse
+  };
+
+  std::string character;
+  std::string clip;  ///< empty: the rest pose
+  std::string output;
+  std::string as;  ///< "cache" or "correctives"
+  double fps = 0;
+  std::size_t vertices = 0;
+  std::size_t triangles = 0;
+  bool closed = false;    ///< the surface has an inside, so its volume is one
+  double diagonal_m = 0;  ///< [m] of the rest surface's bounding box
+  std::vector<Frame> frames;
+  std::vector<Layer> layers;
+  std::optional<Correctives> correctives;
+  /// Of every frame's positions and normals and the layers' final state: equal hashes, equal bakes.
+  std::uint64_t state_hash = 0;
+  std::vector<std::string> notes;
+};
+
+/// The report as JSON text:
+/// frames[{time_s,volume_m3,area_m2,max_displacement_m,mean_displacement_m}]
+/// layers[{name,type,ms_per_frame}] correctives{shapes,max_error_m,rms_error_m,…,near_singular}
+/// state_hash (16 hexadecimal digits) and the fields above; errors also in mm and % of the
+/// diagonal.
+std::string toJson(const BakeReport& report);
+
+}  // namespace derm

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "derm/deform/layer.h"
+#include "derm/scene/recipe_fields.h"
+
+namespace derm {
+
+/// The parameters of one kind of layer as a recipe holds them. A new kind of layer is one file with
+/// such a class, and one line in the table of layer_types.cpp.
+class LayerParameters {
+ public:
+  virtual ~LayerParameters() = default;
+  /// Lists the layer's own keys (not type, name, enabled). See RecipeFields.
+  virtual void fields(RecipeFields& fields) = 0;
+  /// What binds a layer with these parameters under this name. The factory keeps its own copy.
+  virtual LayerFactory factory(std::string name) const = 0;
+};
+
+struct LayerType {
+  std::string name;                                        ///< "flesh"
+  std::string summary;                                     ///< one line for manuals
+  std::function<std::unique_ptr<LayerParameters>()> make;  ///< parameters at their defaults
+};
+
+/// A LayerType whose parameters are of class T.
+template <class T>
+LayerType layerType(std::string name, std::string summary) {
+  return {std::move(name), std::move(summary), [] { return std::make_unique<T>(); }};
+}
+
+/// The kinds of layers a recipe may name. Passed in, so that programs can bring their own.
+class LayerTypes {
+ public:
+  explicit LayerTypes(std::vector<LayerType> types) : types_(std::move(types)) {}
+
+  std::span<const LayerType> all() const { return types_; }
+  const LayerType* find(std::string_view name) const;
+  std::vector<std::string> names() const;
+
+ private:
+  std::vector<LayerType> types_;
+};
+
+/// Those that derm has.
+const LayerTypes& builtInLayerTypes();
+
+}  // namespace derm

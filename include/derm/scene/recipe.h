@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "derm/base/result.h"
+#include "derm/deform/playback.h"
+#include "derm/deform/skinning.h"
+#include "derm/scene/layer_types.h"
+#include "derm/scene/recipe_value.h"
+
+namespace derm {
+
+/// A layer as a recipe lists it. Its own keys are kept as values: LayerParameters gives them types.
+struct RecipeLayer {
+  std::string type;
+  std::string name;  ///< unique in a recipe
+  bool enabled = true;
+  RecipeValue::Table keys;
+  TextPlace place;  ///< of its [[layer]]; not compared
+
+  bool operator==(const RecipeLayer& other) const {
+    return type == other.type && name == other.name && enabled == other.enabled &&
+           keys == other.keys;
+  }
+};
+
+/// Where a recipe was read from, for messages and relative paths.
+struct RecipeOrigin {
+  std::string file;                                      ///< empty: it was not read
+  std::map<std::string, TextPlace, std::less<>> values;  ///< of the top level's keys
+};
+
+/// Which clip: none given (the first), by name, by number from 0.
+using ClipChoice = std::variant<std::monostate, std::string, std::int64_t>;
+
+/// What to make of a character: plain and editable, saved as TOML. Equal recipes give equal frames.
+struct Recipe {
+  static constexpr double kLeastFps = 0.001;
+  static constexpr double kMostFps = 1000;
+  static constexpr double kMostPreroll_s = 3600;
+  static constexpr std::size_t kMostLayers = 1000;
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< of a recipe's text
+
+  std::string character;  ///< "cast:NAME", or a path relative to the recipe's file
+  ClipChoice clip;
+  double fps = 60;                               ///< [Hz] of what comes out
+  std::optional<std::array<double, 2>> range_s;  ///< [s] of the clip; absent = all of it
+  double preroll_s = 0;                          ///< [s] simulated before the first frame
+  bool loop = false;
+  SkinningMethod skinning = SkinningMethod::Linear;
+  SeekRule seek = SeekRule::Replay;
+  double inner_rate_hz = 240;        ///< [Hz] fixed step of stateful layers
+  std::optional<double> teleport_m;  ///< [m] see PlaybackDesc
+  std::vector<RecipeLayer> layers;
+
+  RecipeOrigin origin;  ///< not compared
+
+  bool operator==(const Recipe& other) const;
+  /// The file, the key, and the place of its value where that was read.
+  Where where(std::string_view key) const;
+};
+
+/// Reads a recipe from memory. Every key is checked here, those of layers too; what needs the
+/// character (clip, joints, groups) is checked by openScene(). Errors give line, column, the key,
+/// what was expected and the nearest valid name. Layers without a name get their type's, with a
+/// number where there are several. Limits: kMostBytes, kMostLayers.
+Result<Recipe> parseRecipe(std::string_view text, std::string_view name,
+                           const LayerTypes& types = builtInLayerTypes());
+Result<Recipe> loadRecipe(const std::filesystem::path& file,
+                          const LayerTypes& types = builtInLayerTypes());
+
+/// The recipe as TOML, keys at their defaults left out; parseRecipe() gives an equal recipe back.
+std::string writeRecipe(const Recipe& recipe);
+
+}  // namespace derm

@@ -1,0 +1,179 @@
+#include "anim/joint_names.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace derm {
+namespace {
+
+struct Synonym {
+  std::string_view word;
+  std::string_view canonical;
+  BodyPart part;
+};
+
+// The ways common rigs (MotionBuilder, Mixamo, 3ds Max Biped, Unreal, Rigify, VRM, MakeHuman, CMU,
+// SMPL) write the joints of a body, without the side.
+constexpr std::array kSynonyms = {
+    Synonym{"hips", "hips", BodyPart::Trunk},
+    Synonym{"hip", "hips", BodyPart::Trunk},
+    Synonym{"pelvis", "hips", BodyPart::Trunk},
+    Synonym{"hipjoint", "hipjoint", BodyPart::Trunk},
+    Synonym{"lowerback", "lowerback", BodyPart::Trunk},
+    Synonym{"spine", "spine", BodyPart::Trunk},
+    Synonym{"spine0", "spine", BodyPart::Trunk},
+    Synonym{"spine1", "spine1", BodyPart::Trunk},
+    Synonym{"spine01", "spine1", BodyPart::Trunk},
+    Synonym{"chest", "spine1", BodyPart::Trunk},
+    Synonym{"spine2", "spine2", BodyPart::Trunk},
+    Synonym{"spine02", "spine2", BodyPart::Trunk},
+    Synonym{"upperchest", "spine2", BodyPart::Trunk},
+    Synonym{"spine3", "spine3", BodyPart::Trunk},
+    Synonym{"spine03", "spine3", BodyPart::Trunk},
+    Synonym{"neck", "neck", BodyPart::Trunk},
+    Synonym{"neck1", "neck1", BodyPart::Trunk},
+    Synonym{"neck01", "neck", BodyPart::Trunk},
+    Synonym{"neck02", "neck1", BodyPart::Trunk},
+    Synonym{"head", "head", BodyPart::Trunk},
+    Synonym{"shoulder", "shoulder", BodyPart::Trunk},
+    Synonym{"clavicle", "shoulder", BodyPart::Trunk},
+    Synonym{"collar", "shoulder", BodyPart::Trunk},
+    Synonym{"collarbone", "shoulder", BodyPart::Trunk},
+    Synonym{"arm", "upperarm", BodyPart::Limb},
+    Synonym{"upperarm", "upperarm", BodyPart::Limb},
+    Synonym{"uparm", "upperarm", BodyPart::Limb},
+    Synonym{"humerus", "upperarm", BodyPart::Limb},
+    Synonym{"forearm", "forearm", BodyPart::Limb},
+    Synonym{"lowerarm", "forearm", BodyPart::Limb},
+    Synonym{"loarm", "forearm", BodyPart::Limb},
+    Synonym{"elbow", "forearm", BodyPart::Limb},
+    Synonym{"radius", "forearm", BodyPart::Limb},
+    Synonym{"hand", "hand", BodyPart::Tip},
+    Synonym{"wrist", "hand", BodyPart::Tip},
+    Synonym{"upleg", "thigh", BodyPart::Limb},
+    Synonym{"upperleg", "thigh", BodyPart::Limb},
+    Synonym{"thigh", "thigh", BodyPart::Limb},
+    Synonym{"femur", "thigh", BodyPart::Limb},
+    Synonym{"leg", "shin", BodyPart::Limb},
+    Synonym{"lowerleg", "shin", BodyPart::Limb},
+    Synonym{"loleg", "shin", BodyPart::Limb},
+    Synonym{"shin", "shin", BodyPart::Limb},
+    Synonym{"calf", "shin", BodyPart::Limb},
+    Synonym{"knee", "shin", BodyPart::Limb},
+    Synonym{"tibia", "shin", BodyPart::Limb},
+    Synonym{"foot", "foot", BodyPart::Tip},
+    Synonym{"ankle", "foot", BodyPart::Tip},
+    Synonym{"toebase", "toe", BodyPart::Tip},
+    Synonym{"toe", "toe", BodyPart::Tip},
+    Synonym{"toes", "toe", BodyPart::Tip},
+    Synonym{"toe0", "toe", BodyPart::Tip},
+    Synonym{"ball", "toe", BodyPart::Tip},
+};
+
+// Longer ones first where one begins another.
+constexpr std::array<std::string_view, 9> kPrefixes = {
+    "mixamorig", "bip001", "bip01", "valvebiped", "ccbase", "jbip", "def", "org", "character1"};
+
+constexpr std::array<std::string_view, 6> kFingers = {"thumb", "index", "middle",
+                                                      "ring",  "pinky", "finger"};
+
+bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
+bool isLower(char c) { return c >= 'a' && c <= 'z'; }
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+char lowered(char c) { return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// "LeftUpLeg" -> left up leg; "upperarm_l" -> upperarm l; "LHipJoint" -> l hip joint.
+std::vector<std::string> words(std::string_view name) {
+  std::vector<std::string> out(1);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (!isUpper(c) && !isLower(c) && !isDigit(c) && static_cast<unsigned char>(c) < 0x80) {
+      out.emplace_back();
+      continue;
+    }
+    const bool after_lower = i > 0 && isLower(name[i - 1]);
+    const bool before_lower = i + 1 < name.size() && isLower(name[i + 1]);
+    const bool after_letter = i > 0 && (isLower(name[i - 1]) || isUpper(name[i - 1]));
+    if (isUpper(c) && (after_lower || (after_letter && before_lower))) out.emplace_back();
+    out.back() += lowered(c);
+  }
+  std::erase_if(out, [](const std::string& w) { return w.empty(); });
+  return out;
+}
+
+/// Takes the side out of the words: 'l', 'r' or 0.
+char takeSide(std::vector<std::string>& parts) {
+  for (auto it = parts.begin(); it != parts.end(); ++it) {
+    const bool left = *it == "l" || *it == "left";
+    if (!left && *it != "r" && *it != "right") continue;
+    parts.erase(it);
+    return left ? 'l' : 'r';
+  }
+  return 0;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& p : parts) out += p;
+  return out;
+}
+
+/// Fingers are written "LeftHandIndex1", "index_01_l", "f_index.01.L": the finger and its number.
+std::string fingerName(std::string plain) {
+  if (plain.starts_with("hand") && plain.size() > 4) plain.erase(0, 4);
+  for (const std::string_view finger : kFingers) {
+    const std::size_t at = plain.find(finger);
+    if (at == std::string::npos || at > 1) continue;
+    std::string number = plain.substr(at + finger.size());
+    while (number.size() > 1 && number.front() == '0') number.erase(0, 1);
+    const std::string_view base = finger == "finger" ? "index" : finger;
+    const bool plain_number = std::all_of(number.begin(), number.end(), isDigit);
+    return plain_number ? std::string(base) + number : std::string();
+  }
+  return {};
+}
+
+bool mentionsTip(std::string_view plain) {
+  const auto mentions = [&](std::string_view word) {
+    return plain.find(word) != std::string_view::npos;
+  };
+  return mentions("hand") || mentions("foot") || mentions("toe") ||
+         std::any_of(kFingers.begin(), kFingers.end(), mentions);
+}
+
+}  // namespace
+
+JointMeaning meaningOf(std::string_view joint_name) {
+  constexpr std::size_t kLongest = 128;  // longer names are not names of body parts
+  JointMeaning out;
+  if (joint_name.size() > kLongest) return out;
+  const std::size_t colon = joint_name.rfind(':');
+  if (colon != std::string_view::npos) joint_name.remove_prefix(colon + 1);
+  std::vector<std::string> parts = words(joint_name);
+  const char side = takeSide(parts);
+  std::string plain = joined(parts);
+  for (const std::string_view prefix : kPrefixes)
+    if (plain.starts_with(prefix) && plain.size() > prefix.size()) {
+      plain.erase(0, prefix.size());
+      break;
+    }
+  if (side != 0 && plain == "hip") plain = "thigh";  // where a side's hip is the leg's first joint
+  std::string canonical = plain;
+  const auto synonym = std::find_if(kSynonyms.begin(), kSynonyms.end(),
+                                    [&](const Synonym& s) { return s.word == plain; });
+  if (synonym != kSynonyms.end()) {
+    canonical = synonym->canonical;
+    out.part = synonym->part;
+  } else if (side != 0) {
+    if (std::string finger = fingerName(plain); !finger.empty()) canonical = std::move(finger);
+    if (mentionsTip(plain)) out.part = BodyPart::Tip;
+  }
+  const std::string side_text = side == 0 ? std::string() : std::string(1, side) + ".";
+  out.plain = plain.empty() ? std::string() : side_text + plain;
+  out.canonical = canonical.empty() ? std::string() : side_text + canonical;
+  return out;
+}
+
+}  // namespace derm

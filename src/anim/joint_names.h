@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace derm {
+
+/// What part of a body a joint is, as far as its name tells.
+enum class BodyPart {
+  Unknown,
+  Trunk,  ///< hips, spine, neck, head, shoulders
+  Limb,   ///< upper and lower arms and legs
+  Tip,    ///< hands, feet, fingers, toes
+};
+
+/// A joint name reduced to what it means: side and plain words, "l.thigh" for "LeftUpLeg".
+struct JointMeaning {
+  std::string plain;      ///< without case, separators, prefixes; side first: "l.upleg"
+  std::string canonical;  ///< the same with synonyms replaced: "l.thigh"
+  BodyPart part = BodyPart::Unknown;
+};
+
+JointMeaning meaningOf(std::string_view joint_name);
+
+}  // namespace derm

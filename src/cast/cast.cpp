@@ -1,0 +1,57 @@
+#include "derm/cast/cast.h"
+
+#include <string>
+#include <vector>
+
+#include "derm/base/nearest_name.h"
+
+#include "cast/members.h"
+
+namespace derm {
+namespace {
+
+struct Maker {
+  CastMember member;
+  Character (*make)();
+};
+
+const Maker kMakers[] = {
+    {{"cylinder", "the reference cylinder M627: 627 vertices, closed; bend, twist"},
+     [] { return cast::makeCylinder(CylinderKind::M627); }},
+    {{"cylinder-m625", "the reference cylinder M625: collapsed end rings, closed only when welded"},
+     [] { return cast::makeCylinder(CylinderKind::M625); }},
+    {{"cylinder-m258", "the reference cylinder M258: 16 x 16, closed"},
+     [] { return cast::makeCylinder(CylinderKind::M258); }},
+    {{"arm", "upper arm, forearm with twist, hand with five fingers; flex, twist, wave"},
+     cast::makeArm},
+    {{"mushroom", "cap and foot, two joints; hop"}, cast::makeMushroom},
+    {{"wrist", "a baby's forearm and hand with a deep crease; flex"}, cast::makeWrist},
+    {{"trousers", "jeans on invisible legs; bend (knees), walk"}, cast::makeTrousers},
+    {{"cat", "five vertebrae, four legs, tail; run, jump, idle"}, cast::makeCat},
+};
+
+}  // namespace
+
+std::span<const CastMember> castMembers() {
+  static const std::vector<CastMember> members = [] {
+    std::vector<CastMember> list;
+    for (const Maker& m : kMakers) list.push_back(m.member);
+    return list;
+  }();
+  return members;
+}
+
+Result<Character> makeCastMember(std::string_view name) {
+  // The plain cylinder also answers to its number, as its variants do.
+  const std::string_view wanted = name == "cylinder-m627" ? "cylinder" : name;
+  std::vector<std::string> names;
+  for (const Maker& m : kMakers) {
+    if (m.member.name == wanted) return m.make();
+    names.emplace_back(m.member.name);
+  }
+  return Error{ErrorCode::BadArgument,
+               "no cast member is called \"" + std::string(name) + "\"" + didYouMean(name, names),
+               {.file = "cast:" + std::string(name)}};
+}
+
+}  // namespace derm

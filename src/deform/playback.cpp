@@ -1,0 +1,177 @@
+#include "derm/deform/playback.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "derm/mesh/measures.h"
+
+namespace derm {
+namespace {
+
+/// Inner steps between checkpoints at first: scrubbing back replays at most this many.
+constexpr std::int64_t kCheckpointEvery = 64;
+/// When there are more, every second one goes: a long clip must not eat the memory.
+constexpr std::size_t kMostCheckpoints = 256;
+/// [s] A frame further ahead than this does not follow the one before.
+constexpr double kFollows_s = 0.5;
+/// A frame this close to an inner step is on it: 1/60 is not a whole number of 1/240 in binary.
+constexpr double kOnStep = 1e-6;
+/// [s] Beyond it the grid of inner steps would lose its digits.
+constexpr double kMostSeconds = 1e6;
+
+Error badArgument(const char* element, std::string message) {
+  return Error{ErrorCode::BadArgument, std::move(message), {.element = element}};
+}
+
+double wrapped(double time_s, double start_s, double end_s) {
+  const double length = end_s - start_s;
+  if (!(length > 0)) return start_s;
+  const double turns = std::floor((time_s - start_s) / length);
+  const double inside = std::clamp(time_s - turns * length, start_s, end_s);
+  return inside < end_s ? inside : start_s;  // the end of a loop is its start
+}
+
+}  // namespace
+
+Result<Playback> Playback::make(std::shared_ptr<const Stack> stack, const Clip* clip,
+                                const PlaybackDesc& desc) {
+  DERM_REQUIRE(stack != nullptr);
+  const auto reachable = [](double t) { return std::abs(t) <= kMostSeconds; };  // false for NaN
+  if (!reachable(desc.start_s) || !reachable(desc.end_s) || desc.end_s < desc.start_s)
+    return badArgument("range", "a range ends after it starts and stays within 1e6 seconds");
+  if (!reachable(desc.preroll_s) || desc.preroll_s < 0)
+    return badArgument("preroll_s", "expected 0 to 1e6 seconds");
+  if (!(desc.inner_rate_hz >= 1 && desc.inner_rate_hz <= 100000))
+    return badArgument("inner_rate_hz", "expected 1 to 100000 Hz");
+  if (desc.teleport_m && !(*desc.teleport_m > 0))
+    return badArgument("teleport_m", "expected more than 0 metres");
+  return Playback(std::move(stack), clip, desc);
+}
+
+Playback::Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const PlaybackDesc& desc)
+    : runner_(std::move(stack)),
+      clip_(clip),
+      desc_(desc),
+      rest_pose_(runner_.pose()),
+      sampled_(rest_pose_),
+      checkpoint_every_(kCheckpointEvery) {
+  teleport_m_ =
+      desc.teleport_m.value_or(0.5 * bounds(runner_.stack().character().mesh.positions).diagonal());
+}
+
+double Playback::timeOfStep(std::int64_t step) const {
+  return desc_.start_s - desc_.preroll_s + static_cast<double>(step) / desc_.inner_rate_hz;
+}
+
+void Playback::poseAt(double time_s) {
+  // Before the start a loop has been going round; any other clip plays what it has there.
+  if (desc_.loop) time_s = wrapped(time_s, desc_.start_s, desc_.end_s);
+  sampled_ = rest_pose_;
+  if (clip_ != nullptr) sampleClip(*clip_, static_cast<float>(time_s), sampled_);
+  runner_.setPose(sampled_, time_s);
+}
+
+/// Where the character is: the mean of its skin's joints, so that no single joint's jerk counts as
+/// a cut; of all joints where there is no skin.
+Vec3d Playback::place() const {
+  const std::span<const Affine3d> model = runner_.model();
+  const std::vector<SkinSlot>& slots = runner_.stack().character().skin.slots;
+  Vec3d sum = Vec3d::Zero();
+  for (const SkinSlot& slot : slots) sum += model[slot.joint.index()].translation();
+  if (slots.empty())
+    for (const Affine3d& m : model) sum += m.translation();
+  const std::size_t count = slots.empty() ? model.size() : slots.size();
+  return count == 0 ? sum : Vec3d(sum / static_cast<double>(count));
+}
+
+void Playback::restartAt(std::int64_t step) {
+  poseAt(timeOfStep(step));
+  runner_.reset();
+  last_place_ = place();
+  step_ = step;
+}
+
+void Playback::advanceTo(std::int64_t step, std::span<double> layer_seconds) {
+  while (step_ < step) {
+    ++step_;
+    poseAt(timeOfStep(step_));
+    const Vec3d here = place();
+    const bool cut = (here - last_place_).norm() > teleport_m_;
+    last_place_ = here;
+    if (cut)
+      runner_.reset();
+    else
+      runner_.step(1.0 / desc_.inner_rate_hz, layer_seconds);
+    keepCheckpoint();
+  }
+}
+
+void Playback::keepCheckpoint() {
+  if (desc_.seek != SeekRule::Replay || step_ % checkpoint_every_ != 0) return;
+  if (!checkpoints_.empty() && checkpoints_.back().step >= step_) return;
+  StateWriter state;
+  runner_.saveState(state);
+  checkpoints_.push_back({step_, state.bytes()});
+  if (checkpoints_.size() <= kMostCheckpoints) return;
+  checkpoint_every_ *= 2;
+  std::erase_if(checkpoints_, [&](const Checkpoint& c) { return c.step % checkpoint_every_ != 0; });
+}
+
+/// Goes to the last checkpoint at or before the step, or to the simulation's start.
+void Playback::restartBefore(std::int64_t step) {
+  const auto after =
+      std::upper_bound(checkpoints_.begin(), checkpoints_.end(), step,
+                       [](std::int64_t wanted, const Checkpoint& c) { return wanted < c.step; });
+  if (after == checkpoints_.begin()) {
+    restartAt(0);
+    return;
+  }
+  const Checkpoint& from = *std::prev(after);
+  restartAt(from.step);
+  StateReader state(from.state);
+  const Result<void> restored = runner_.restoreState(state);
+  DERM_REQUIRE(restored.ok());  // our own bytes, written by this very stack
+}
+
+void Playback::seekTo(std::int64_t step, std::span<double> layer_seconds) {
+  const auto most_ahead = static_cast<std::int64_t>(std::ceil(kFollows_s * desc_.inner_rate_hz));
+  const bool ahead = started_ && step >= step_;
+  const bool follows = ahead && step - step_ <= most_ahead;
+  const auto preroll = static_cast<std::int64_t>(std::ceil(desc_.preroll_s * desc_.inner_rate_hz));
+  if (!started_)
+    restartAt(desc_.seek == SeekRule::Replay ? 0 : std::max<std::int64_t>(0, step - preroll - 1));
+  else if (desc_.seek == SeekRule::Reset && !follows)
+    restartAt(step);
+  else if (desc_.seek == SeekRule::Preroll && !follows)
+    restartAt(std::max<std::int64_t>(0, step - preroll - 1));
+  else if (desc_.seek == SeekRule::Replay && !ahead)
+    restartBefore(step);
+  started_ = true;
+  advanceTo(step, layer_seconds);
+}
+
+const SkinFrame& Playback::frameAt(double time_s, std::span<double> layer_seconds) {
+  if (!std::isfinite(time_s)) time_s = desc_.start_s;
+  time_s = desc_.loop ? wrapped(time_s, desc_.start_s, desc_.end_s)
+                      : std::clamp(time_s, desc_.start_s, desc_.end_s);
+  double fraction = 1.0;
+  if (runner_.stack().stateful()) {
+    const double steps = (time_s - timeOfStep(0)) * desc_.inner_rate_hz;
+    const double whole = std::floor(steps + kOnStep);
+    fraction = std::clamp(steps - whole, 0.0, 1.0);
+    if (fraction < kOnStep) fraction = 0;
+    // The state after the next inner step is shown mixed with the one before it.
+    seekTo(static_cast<std::int64_t>(whole) + 1, layer_seconds);
+  }
+  poseAt(time_s);
+  return runner_.evaluate(fraction, layer_seconds);
+}
+
+std::uint64_t Playback::stateHash() const {
+  StateWriter state;
+  runner_.saveState(state);
+  return state.hash();
+}
+
+}  // namespace derm

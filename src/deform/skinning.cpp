@@ -1,0 +1,173 @@
+#include "derm/deform/skinning.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "derm/base/nearest_name.h"
+#include "derm/base/parallel.h"
+#include "deform/skinning_blocks.h"
+#include "deform/skinning_kernels.h"
+#include "deform/skinning_palette.h"
+
+namespace derm {
+namespace {
+
+constexpr std::array<std::pair<SkinningMethod, std::string_view>, 3> kMethodNames = {{
+    {SkinningMethod::Rigid, "rigid"},
+    {SkinningMethod::Linear, "linear"},
+    {SkinningMethod::DualQuaternion, "dual-quaternion"},
+}};
+
+Error bad(const char* element, std::optional<std::uint64_t> index, std::string message) {
+  return Error{ErrorCode::BadData, std::move(message), {.element = element, .index = index}};
+}
+
+template <class V>
+Result<void> checkStream(const char* element, std::span<const V> stream, std::size_t vertices) {
+  if (!stream.empty() && stream.size() != vertices)
+    return bad(element, std::nullopt,
+               std::to_string(stream.size()) + " entries for " + std::to_string(vertices) +
+                   " vertices");
+  for (std::size_t v = 0; v < stream.size(); ++v)
+    if (!stream[v].allFinite()) return bad(element, v, "not a finite number");
+  return {};
+}
+
+Result<void> checkShares(const SkinningDesc& desc, std::size_t vertices) {
+  const std::vector<float>& shares = desc.dual_quaternion_share;
+  if (shares.empty()) return {};
+  constexpr const char* kElement = "dual_quaternion_share";
+  if (desc.method == SkinningMethod::Rigid)
+    return Error{ErrorCode::BadArgument, "shares need the linear or dual-quaternion method",
+                 {.element = kElement}};
+  if (shares.size() != vertices)
+    return Error{ErrorCode::BadArgument,
+                 std::to_string(shares.size()) + " entries for " + std::to_string(vertices) +
+                     " vertices",
+                 {.element = kElement}};
+  for (std::size_t v = 0; v < shares.size(); ++v)
+    if (!(shares[v] >= 0 && shares[v] <= 1))
+      return Error{ErrorCode::BadArgument, "not in [0,1]", {.element = kElement, .index = v}};
+  return {};
+}
+
+void noteMissingDirections(const SurfaceStreams& rest, Diagnostics& notes) {
+  for (std::size_t v = 0; v < rest.normals.size(); ++v)
+    if (!(rest.normals[v].cast<double>().norm() > 1e-15))
+      notes.warn("normal-without-length", "normals", "normal without length, +Y used", v);
+  for (std::size_t v = 0; v < rest.tangents.size(); ++v)
+    if (!(rest.tangents[v].head<3>().cast<double>().norm() > 1e-15))
+      notes.warn("tangent-without-length", "tangents", "tangent without length, +X used", v);
+}
+
+template <class V>
+const float* numbers(std::span<const V> stream) {
+  return stream.empty() ? nullptr : stream.data()->data();
+}
+template <class V>
+float* numbers(std::span<V> stream) {
+  return stream.empty() ? nullptr : stream.data()->data();
+}
+
+}  // namespace
+
+std::string_view name(SkinningMethod method) {
+  for (const auto& [known, text] : kMethodNames)
+    if (known == method) return text;
+  return "unknown";
+}
+
+Result<SkinningMethod> parseSkinningMethod(std::string_view wanted) {
+  std::vector<std::string> names;
+  for (const auto& [method, text] : kMethodNames) {
+    if (text == wanted) return method;
+    names.emplace_back(text);
+  }
+  return Error{ErrorCode::BadArgument,
+               "no skinning method \"" + std::string(wanted) + "\"" + didYouMean(wanted, names),
+               {}};
+}
+
+SkinningScratch::SkinningScratch(std::unique_ptr<detail::SkinningPalette> palette)
+    : palette_(std::move(palette)) {}
+SkinningScratch::SkinningScratch(SkinningScratch&&) noexcept = default;
+SkinningScratch& SkinningScratch::operator=(SkinningScratch&&) noexcept = default;
+SkinningScratch::~SkinningScratch() = default;
+
+SkinningBinding::SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks)
+    : blocks_(std::move(blocks)) {}
+
+Result<SkinningBinding> SkinningBinding::bind(const SurfaceStreams& rest, const Skin& skin,
+                                              const SkinningDesc& desc, Diagnostics& notes) {
+  const std::size_t n = rest.positions.size();
+  if (n >= std::numeric_limits<std::uint32_t>::max())
+    return bad("positions", std::nullopt, "more vertices than 32-bit indices reach");
+  DERM_CHECK(checkStream("positions", rest.positions, n));
+  DERM_CHECK(checkStream("normals", rest.normals, n));
+  DERM_CHECK(checkStream("tangents", rest.tangents, n));
+  // Joints are the skeleton's business: any valid one will do here.
+  DERM_CHECK(validate(skin, n, std::numeric_limits<std::size_t>::max(), ""));
+  DERM_CHECK(checkShares(desc, n));
+  noteMissingDirections(rest, notes);
+  return SkinningBinding(
+      std::make_shared<const detail::SkinningBlocks>(detail::makeSkinningBlocks(rest, skin, desc)));
+}
+
+std::size_t SkinningBinding::vertexCount() const { return blocks_->vertex_count; }
+std::size_t SkinningBinding::slotCount() const { return blocks_->slotCount(); }
+
+SkinningScratch SkinningBinding::makeScratch() const {
+  return SkinningScratch(std::make_unique<detail::SkinningPalette>(
+      blocks_->slotCount(), blocks_->uses_dual_quaternions));
+}
+
+void SkinningBinding::evaluate(std::span<const Affine3f> palette, SkinningScratch& scratch,
+                               const SurfaceOutput& out) const noexcept {
+  DERM_REQUIRE(out.normals.empty() || blocks_->has_normals);
+  DERM_REQUIRE(out.tangents.empty() || blocks_->has_tangents);
+  run(palette, SurfaceStreams{}, scratch, out);
+}
+
+void SkinningBinding::evaluate(std::span<const Affine3f> palette, const SurfaceStreams& in,
+                               SkinningScratch& scratch, const SurfaceOutput& out) const noexcept {
+  const std::size_t n = vertexCount();
+  DERM_REQUIRE(in.positions.size() == n);
+  DERM_REQUIRE(in.normals.size() == n || out.normals.empty());
+  DERM_REQUIRE(in.tangents.size() == n || out.tangents.empty());
+  // Kernels read a few bytes of the next vertex, too: in place they would race.
+  DERM_REQUIRE(n == 0 || in.positions.data() != out.positions.data());
+  DERM_REQUIRE(out.normals.empty() || in.normals.data() != out.normals.data());
+  DERM_REQUIRE(out.tangents.empty() || in.tangents.data() != out.tangents.data());
+  run(palette, in, scratch, out);
+}
+
+void SkinningBinding::run(std::span<const Affine3f> palette, const SurfaceStreams& in,
+                          SkinningScratch& scratch, const SurfaceOutput& out) const noexcept {
+  const std::size_t n = vertexCount();
+  DERM_REQUIRE(palette.size() == slotCount());
+  DERM_REQUIRE(scratch.palette_ &&
+               scratch.palette_->fits(slotCount(), blocks_->uses_dual_quaternions));
+  DERM_REQUIRE(out.positions.size() == n);
+  DERM_REQUIRE(out.normals.empty() || out.normals.size() == n);
+  DERM_REQUIRE(out.tangents.empty() || out.tangents.size() == n);
+  scratch.palette_->prepare(palette, blocks_->slot_centres);
+  const detail::SkinningFrame frame{
+      .blocks = blocks_.get(),
+      .palette = scratch.palette_.get(),
+      .in_positions = numbers(in.positions),
+      .in_normals = numbers(in.normals),
+      .in_tangents = numbers(in.tangents),
+      .out_positions = numbers(out.positions),
+      .out_normals = numbers(out.normals),
+      .out_tangents = numbers(out.tangents),
+  };
+  parallelFor(blocks_->tileCount(), 1, [&](std::size_t begin, std::size_t end) {
+    detail::skinTiles(frame, begin, end);
+  });
+}
+
+}  // namespace derm

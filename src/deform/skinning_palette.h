@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "deform/skinning_blocks.h"
+
+namespace derm::detail {
+
+inline constexpr std::size_t kMatrixStride = 12;    ///< column-major 3x4
+inline constexpr std::size_t kNormalStride = 9;     ///< column-major 3x3
+inline constexpr std::size_t kDualQuatStride = 8;   ///< real x y z w, dual x y z w
+inline constexpr std::size_t kStretchStride = 18;   ///< see SkinningPalette::stretches
+
+/// A frame's matrices in the forms that the kernels broadcast from.
+struct SkinningPalette {
+  enum Flag : std::uint8_t {
+    kOwnNormals = 1,  ///< normals need normal_matrices: not a rotation times a uniform scale
+    kStretched = 2,   ///< not rigid
+  };
+
+  CacheLineVector<float> matrices;
+  CacheLineVector<float> normal_matrices;  ///< equal to the linear part where kOwnNormals is not set
+  CacheLineVector<float> dual_quats;
+  /// E = stretch - identity as xx yy zz xy xz yz, then D as 4x3 column-major: stretching about a
+  /// centre c adds D c to the dual part. Unset where kStretched is not set.
+  CacheLineVector<float> stretches;
+  std::vector<std::uint8_t> flags;
+
+  SkinningPalette(std::size_t slots, bool dual_quaternions);
+  bool fits(std::size_t slots, bool dual_quaternions) const {
+    return flags.size() == slots && dual_quats.size() == (dual_quaternions ? slots * kDualQuatStride : 0);
+  }
+  /// Fills everything from a frame's matrices. Allocation-free, O(slots).
+  void prepare(std::span<const Affine3f> frame, std::span<const Vec3d> centres) noexcept;
+
+ private:
+  void prepareDualQuat(std::size_t slot, const Affine3f& matrix, bool stretched,
+                       const Vec3d& centre) noexcept;
+};
+
+}  // namespace derm::detail

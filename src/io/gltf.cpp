@@ -1,0 +1,113 @@
+#include "derm/io/gltf.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "derm/base/hash.h"
+#include "derm/io/file_bytes.h"
+
+#include "io/gltf_container.h"
+#include "io/gltf_reader.h"
+#include "io/gltf_uri.h"
+#include "io/gltf_writer.h"
+
+namespace derm {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Result<Character> importDocument(std::span<const std::uint8_t> bytes,
+                                 std::shared_ptr<const Bytes> owner, std::string_view name,
+                                 const UriReader& read_uri, const ImportOptions& options,
+                                 Diagnostics& notes) {
+  const double metres = options.metres_per_unit.value_or(1.0);
+  if (!(metres > 0) || !std::isfinite(metres))
+    return Error{ErrorCode::BadArgument, "metres per unit must be above 0", {}};
+  gltf::MemoryBudget budget(gltf::MemoryBudget::forFile(bytes.size()));
+  DERM_TRY(const std::shared_ptr<gltf::GltfDocument> document,
+           gltf::readDocument(bytes, std::move(owner), name, read_uri, budget, notes));
+  document->scene = options.scene;
+  const gltf::ReadContext context{*document, notes, budget};
+  DERM_TRY(gltf::Import import, gltf::readImport(context, read_uri));
+  Character character = std::move(import.character);
+  for (const Image& image : character.images) {
+    Hash64 hash;
+    hash.addSpan(std::span<const std::uint8_t>(image.bytes));
+    document->image_hashes.push_back(hash.value());
+  }
+  character.name = std::filesystem::path(name).stem().string();
+  character.import = {.format = "glTF 2.0",
+                      .declared_unit = "m",
+                      .metres_per_unit = metres,
+                      .generator = stringMember(document->root["asset"], "generator").value_or("")};
+  character.source = document;
+  if (metres != 1.0) scaleLengths(character, metres);
+  return character;
+}
+
+bool hasEnding(const std::filesystem::path& file, std::string_view ending) {
+  const std::string given = file.extension().string();
+  return std::equal(given.begin(), given.end(), ending.begin(), ending.end(), [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == b;
+  });
+}
+
+/// Images that are separate files but do not lie beside the target, where the uri would find them.
+std::set<std::size_t> imagesToEmbed(const Character& character,
+                                    const std::filesystem::path& folder) {
+  std::set<std::size_t> out;
+  for (std::size_t i = 0; i < character.images.size(); ++i) {
+    const Image& image = character.images[i];
+    if (image.uri.empty() || image.bytes.empty()) continue;
+    const Result<std::string> path = gltf::relativePath(image.uri);
+    if (path) {
+      const Result<Bytes> there = readFile(folder / *path, image.bytes.size());
+      if (there && *there == image.bytes) continue;
+    }
+    out.insert(i);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Character> parseGltf(std::span<const std::uint8_t> bytes, std::string_view name,
+                            const UriReader& read_uri, const ImportOptions& options,
+                            Diagnostics& notes) {
+  return importDocument(bytes, nullptr, name, read_uri, options, notes);
+}
+
+Result<Character> loadGltf(const std::filesystem::path& file, const ImportOptions& options,
+                           Diagnostics& notes) {
+  DERM_TRY(Bytes bytes, readFile(file));
+  const auto owner = std::make_shared<const Bytes>(std::move(bytes));
+  const UriReader beside = [&](std::string_view uri) { return readFile(file.parent_path() / uri); };
+  return importDocument(*owner, owner, file.string(), beside, options, notes);
+}
+
+Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnostics& notes) {
+  DERM_TRY(const gltf::Written written, gltf::writeCharacter(character, {}, notes));
+  return gltf::joinGlb(written.json, written.bin, character.name);
+}
+
+Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
+                      Diagnostics& notes) {
+  gltf::WriteOptions options{.embed_images = imagesToEmbed(character, file.parent_path())};
+  const bool text = hasEnding(file, ".gltf");
+  std::filesystem::path bin = file;
+  bin.replace_extension(".bin");
+  if (text) options.bin_uri = gltf::encodeUri(bin.filename().string());
+  DERM_TRY(const gltf::Written written, gltf::writeCharacter(character, options, notes));
+  if (text) {
+    if (!written.bin.empty()) DERM_CHECK(writeFileWhole(bin, written.bin));
+    return writeFileWhole(file, written.json);
+  }
+  DERM_TRY(const Bytes glb, gltf::joinGlb(written.json, written.bin, file.string()));
+  return writeFileWhole(file, glb);
+}
+
+}  // namespace derm

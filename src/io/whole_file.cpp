@@ -1,0 +1,101 @@
+#include "derm/io/whole_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace derm {
+
+Result<WholeFile> WholeFile::create(const std::filesystem::path& file) {
+  const auto failed = [&](const std::string& message) {
+    return Error{ErrorCode::CannotWrite, message, {.file = file.string()}};
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) return failed("is a directory");
+  // The process id keeps two programs that write one file from mixing their bytes.
+  std::filesystem::path temporary = file;
+  temporary += "." + std::to_string(::getpid()) + ".part";
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return failed(std::string("cannot write: ") + std::strerror(errno));
+  return WholeFile(file, std::move(temporary), descriptor);
+}
+
+WholeFile::WholeFile(std::filesystem::path file, std::filesystem::path temporary, int descriptor)
+    : file_(std::move(file)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+
+WholeFile::WholeFile(WholeFile&& other) noexcept
+    : file_(std::move(other.file_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+WholeFile& WholeFile::operator=(WholeFile&& other) noexcept {
+  if (this == &other) return *this;
+  discard();
+  file_ = std::move(other.file_);
+  temporary_ = std::exchange(other.temporary_, {});
+  descriptor_ = std::exchange(other.descriptor_, -1);
+  return *this;
+}
+
+WholeFile::~WholeFile() { discard(); }
+
+Error WholeFile::failed(int error_number) const {
+  return Error{ErrorCode::CannotWrite,
+               std::string("cannot write: ") + std::strerror(error_number),
+               {.file = file_.string()}};
+}
+
+bool WholeFile::closeNow() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  return descriptor < 0 || ::close(descriptor) == 0;
+}
+
+void WholeFile::discard() noexcept {
+  closeNow();
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+Result<void> WholeFile::append(std::span<const std::uint8_t> bytes) {
+  DERM_REQUIRE(descriptor_ >= 0);
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return failed(done < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return {};
+}
+
+Result<void> WholeFile::append(std::string_view text) {
+  return append(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+Result<void> WholeFile::finish() {
+  if (descriptor_ < 0) return {};
+  const int sync_error = ::fsync(descriptor_) == 0 ? 0 : errno;
+  const bool closed = closeNow();
+  if (sync_error == 0 && closed) return {};
+  return failed(sync_error != 0 ? sync_error : errno);
+}
+
+Result<void> WholeFile::commit() {
+  DERM_REQUIRE(!temporary_.empty());
+  if (Result<void> finished = finish(); !finished) {
+    discard();
+    return finished;
+  }
+  if (::rename(temporary_.c_str(), file_.c_str()) != 0) {
+    const Error error = failed(errno);
+    discard();
+    return error;
+  }
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace derm

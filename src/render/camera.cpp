@@ -1,0 +1,117 @@
+#include "derm/render/camera.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "derm/base/assert.h"
+
+namespace derm {
+namespace {
+
+/// Rows: the picture's right, up and backward directions.
+Mat3d viewAxes(const Vec3d& backward) {
+  Vec3d right = Vec3d(Vec3d::UnitY()).cross(backward);
+  if (right.norm() < 1e-9)  // looking straight up or down
+    right = Vec3d::UnitX();
+  right.normalize();
+  Mat3d axes;
+  axes.row(0) = right;
+  axes.row(1) = backward.cross(right);
+  axes.row(2) = backward;
+  return axes;
+}
+
+/// Bounds that a camera can stand before.
+Bounds usable(const Bounds& bounds) {
+  Bounds out = bounds;
+  const bool finite = bounds.low.allFinite() && bounds.high.allFinite();
+  if (bounds.empty() || !finite) {
+    out.low = Vec3f::Constant(-0.5f);
+    out.high = Vec3f::Constant(0.5f);
+  } else if (bounds.diagonal() < 1e-6) {
+    out.low -= Vec3f::Constant(5e-4f);
+    out.high += Vec3f::Constant(5e-4f);
+  }
+  return out;
+}
+
+}  // namespace
+
+Mat4d Camera::view() const {
+  Vec3d backward = eye - target;
+  backward = backward.norm() > 0 ? Vec3d(backward.normalized()) : Vec3d(Vec3d::UnitZ());
+  const Mat3d axes = viewAxes(backward);
+  Mat4d out = Mat4d::Identity();
+  out.topLeftCorner<3, 3>() = axes;
+  out.topRightCorner<3, 1>() = -(axes * eye);
+  return out;
+}
+
+Mat4d Camera::projection(double aspect) const {
+  const double f = 1.0 / std::tan(0.5 * fov_y_rad);
+  Mat4d out = Mat4d::Zero();
+  out(0, 0) = f / aspect;
+  out(1, 1) = f;
+  out(2, 2) = -(far_m + near_m) / (far_m - near_m);
+  out(2, 3) = -2 * far_m * near_m / (far_m - near_m);
+  out(3, 2) = -1;
+  return out;
+}
+
+Camera orbitCamera(const Bounds& bounds, const OrbitDesc& desc, double aspect) {
+  DERM_REQUIRE(aspect > 0 && desc.zoom > 0);
+  const Bounds box = usable(bounds);
+  const Vec3d backward(std::sin(desc.yaw_rad) * std::cos(desc.pitch_rad), std::sin(desc.pitch_rad),
+                       std::cos(desc.yaw_rad) * std::cos(desc.pitch_rad));
+  const Mat3d axes = viewAxes(backward);
+  const double share = 1.0 - std::clamp(desc.margin, 0.0, 0.9);
+  const double tan_y = std::tan(0.5 * desc.fov_y_rad) * share, tan_x = tan_y * aspect;
+
+  // A corner (x, y, z) in camera axes is inside while |x - cx| <= (d - z) tan: for each side of the
+  // picture one linear inequality in the shift c and the distance d, so the extremes decide.
+  const Vec3d centre = box.centre().cast<double>();
+  double right = -1e300, left = 1e300, top = -1e300, bottom = 1e300, front = -1e300;
+  for (int i = 0; i < 8; ++i) {
+    const Vec3d corner((i & 1) ? box.high.x() : box.low.x(), (i & 2) ? box.high.y() : box.low.y(),
+                       (i & 4) ? box.high.z() : box.low.z());
+    const Vec3d p = axes * (corner - centre);
+    right = std::max(right, p.x() + p.z() * tan_x);
+    left = std::min(left, p.x() - p.z() * tan_x);
+    top = std::max(top, p.y() + p.z() * tan_y);
+    bottom = std::min(bottom, p.y() - p.z() * tan_y);
+    front = std::max(front, p.z());
+  }
+  const double distance = std::max((right - left) / (2 * tan_x), (top - bottom) / (2 * tan_y));
+  const Vec3d shift(0.5 * (right + left), 0.5 * (top + bottom), 0);
+  const double reach = box.diagonal();
+
+  Camera out;
+  out.fov_y_rad = 2 * std::atan(std::tan(0.5 * desc.fov_y_rad) / desc.zoom);
+  out.target = centre + Vec3d(axes.transpose() * shift);
+  out.eye = out.target + backward * distance;
+  // Room before and behind the box for what moves or grows out of it.
+  out.near_m = std::max(distance - front - 0.5 * reach, 0.02 * distance);
+  out.far_m = distance + 12 * reach;
+  return out;
+}
+
+Bounds united(const Bounds& a, const Bounds& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  Bounds out;
+  out.low = a.low.cwiseMin(b.low);
+  out.high = a.high.cwiseMax(b.high);
+  return out;
+}
+
+Vec3d projectedPoint(const Camera& camera, const Vec3d& point, int width_px, int height_px) {
+  DERM_REQUIRE(width_px > 0 && height_px > 0);
+  using Vec4 = Eigen::Matrix<double, 4, 1, Eigen::DontAlign>;
+  const Vec4 clip = camera.projection(double(width_px) / height_px) * camera.view() *
+                    Vec4(point.x(), point.y(), point.z(), 1.0);
+  const double w = clip.w();
+  if (!(w > 0)) return Vec3d(0, 0, w);
+  return Vec3d((clip.x() / w * 0.5 + 0.5) * width_px, (0.5 - clip.y() / w * 0.5) * height_px, w);
+}
+
+}  // namespace derm

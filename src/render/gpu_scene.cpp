@@ -1,0 +1,120 @@
+#include "render/gpu_scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace derm::detail {
+namespace {
+
+template <class T>
+void fill(gl::Buffer& buffer, std::span<const T> values) {
+  if (!buffer) buffer = gl::makeBuffer();
+  glNamedBufferData(buffer.get(), static_cast<GLsizeiptr>(values.size_bytes()), values.data(),
+                    GL_STREAM_DRAW);
+}
+
+/// Floats from a buffer, `stride` bytes apart; divisor 1 = per instance.
+void attribute(GLuint array, GLuint location, GLuint buffer, int components, int stride,
+               int offset = 0, GLuint divisor = 0) {
+  glVertexArrayVertexBuffer(array, location, buffer, offset, stride);
+  glVertexArrayAttribFormat(array, location, components, GL_FLOAT, GL_FALSE, 0);
+  glVertexArrayAttribBinding(array, location, location);
+  glVertexArrayBindingDivisor(array, location, divisor);
+  glEnableVertexArrayAttrib(array, location);
+}
+
+void uploadSurface(GpuSurface& gpu, const DrawSurface& s) {
+  if (!gpu.array) gpu.array = gl::makeVertexArray();
+  const GLuint array = gpu.array.get();
+  fill(gpu.positions, s.positions);
+  fill(gpu.normals, s.normals);
+  fill(gpu.indices, s.triangles);
+  attribute(array, 0, gpu.positions.get(), 3, sizeof(Vec3f));
+  attribute(array, 1, gpu.normals.get(), 3, sizeof(Vec3f));
+  glDisableVertexArrayAttrib(array, 2);
+  glDisableVertexArrayAttrib(array, 3);
+  if (!s.uvs.empty()) {
+    fill(gpu.uvs, s.uvs);
+    attribute(array, 2, gpu.uvs.get(), 2, sizeof(Vec2f));
+  }
+  if (!s.colours.empty()) {
+    fill(gpu.colours, s.colours);
+    attribute(array, 3, gpu.colours.get(), 4, sizeof(Vec4f));
+  }
+  glVertexArrayElementBuffer(array, gpu.indices.get());
+}
+
+/// One colour for all becomes one each, so that the shader knows one case only.
+std::vector<Vec4f> eachColour(const std::vector<Vec4f>& colours, std::size_t count) {
+  return colours.size() == count ? colours : std::vector<Vec4f>(count, colours.front());
+}
+
+void uploadLines(GpuMarks& gpu, const DrawLines& lines) {
+  gpu.count = static_cast<int>(lines.points.size() / 2);
+  if (gpu.count == 0) return;
+  if (!gpu.array) gpu.array = gl::makeVertexArray();
+  fill(gpu.points, std::span<const Vec3f>(lines.points));
+  const std::vector<Vec4f> colours = eachColour(lines.colours, lines.points.size());
+  fill(gpu.colours, std::span<const Vec4f>(colours));
+  const GLuint array = gpu.array.get();
+  attribute(array, 0, gpu.points.get(), 3, 2 * sizeof(Vec3f), 0, 1);
+  attribute(array, 1, gpu.points.get(), 3, 2 * sizeof(Vec3f), sizeof(Vec3f), 1);
+  attribute(array, 2, gpu.colours.get(), 4, 2 * sizeof(Vec4f), 0, 1);
+  attribute(array, 3, gpu.colours.get(), 4, 2 * sizeof(Vec4f), sizeof(Vec4f), 1);
+}
+
+void uploadPoints(GpuMarks& gpu, const DrawPoints& points) {
+  gpu.count = static_cast<int>(points.positions.size());
+  if (gpu.count == 0) return;
+  if (!gpu.array) gpu.array = gl::makeVertexArray();
+  fill(gpu.points, std::span<const Vec3f>(points.positions));
+  const std::vector<Vec4f> colours = eachColour(points.colours, points.positions.size());
+  fill(gpu.colours, std::span<const Vec4f>(colours));
+  attribute(gpu.array.get(), 0, gpu.points.get(), 3, sizeof(Vec3f), 0, 1);
+  attribute(gpu.array.get(), 1, gpu.colours.get(), 4, sizeof(Vec4f), 0, 1);
+}
+
+gl::Texture uploadImage(const Rgba8Image& image, bool colour) {
+  GLint most = 0;
+  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+  const int side = std::max(image.width, image.height);
+  if (side > most) return uploadImage(boxDownscaled(image, (side + most - 1) / most), colour);
+  const int levels = 1 + static_cast<int>(std::floor(std::log2(side)));
+  GLuint name = 0;
+  glCreateTextures(GL_TEXTURE_2D, 1, &name);
+  gl::Texture texture(name);
+  glTextureStorage2D(name, levels, colour ? GL_SRGB8_ALPHA8 : GL_RGBA8, image.width, image.height);
+  glTextureSubImage2D(name, 0, 0, 0, image.width, image.height, GL_RGBA, GL_UNSIGNED_BYTE,
+                      image.pixels.data());
+  glGenerateTextureMipmap(name);
+  glTextureParameteri(name, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+  glTextureParameteri(name, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+  return texture;
+}
+
+}  // namespace
+
+GLuint TextureCache::find(const std::shared_ptr<const Rgba8Image>& image, bool colour) {
+  if (!image || image->empty()) return 0;
+  Entry& entry = entries_[{image.get(), colour}];
+  if (!entry.texture || entry.image.lock() != image) entry = {image, uploadImage(*image, colour)};
+  return entry.texture.get();
+}
+
+void TextureCache::dropUnused() {
+  std::erase_if(entries_, [](const auto& item) { return item.second.image.expired(); });
+}
+
+void GpuScene::upload(const DrawList& list) {
+  if (surfaces_.size() < list.surfaces.size()) surfaces_.resize(list.surfaces.size());
+  if (lines_.size() < list.lines.size()) lines_.resize(list.lines.size());
+  if (points_.size() < list.points.size()) points_.resize(list.points.size());
+  for (std::size_t i = 0; i < list.surfaces.size(); ++i)
+    uploadSurface(surfaces_[i], list.surfaces[i]);
+  for (std::size_t i = 0; i < list.lines.size(); ++i) uploadLines(lines_[i], list.lines[i]);
+  for (std::size_t i = 0; i < list.points.size(); ++i) uploadPoints(points_[i], list.points[i]);
+  textures_.dropUnused();
+}
+
+}  // namespace derm::detail

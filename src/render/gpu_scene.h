@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "derm/render/draw_list.h"
+
+#include "render/gl_objects.h"
+
+namespace derm::detail {
+
+/// Buffers of one surface, reused from picture to picture.
+struct GpuSurface {
+  gl::VertexArray array;
+  gl::Buffer positions, normals, uvs, colours, indices;
+};
+
+/// One instance per stroke or dot; the corners come from the vertex number.
+struct GpuMarks {
+  gl::VertexArray array;
+  gl::Buffer points, colours;
+  int count = 0;
+};
+
+/// Decoded pictures on the graphics card, kept as long as somebody else holds them too.
+class TextureCache {
+ public:
+  /// `colour` pictures are sRGB, others plain numbers.
+  GLuint find(const std::shared_ptr<const Rgba8Image>& image, bool colour);
+  /// Forgets pictures that no list uses any more.
+  void dropUnused();
+
+ private:
+  struct Entry {
+    std::weak_ptr<const Rgba8Image> image;
+    gl::Texture texture;
+  };
+  std::map<std::pair<const Rgba8Image*, bool>, Entry> entries_;
+};
+
+/// A DrawList's numbers on the graphics card, entry for entry.
+class GpuScene {
+ public:
+  void upload(const DrawList& list);
+  const GpuSurface& surface(std::size_t i) const { return surfaces_[i]; }
+  const GpuMarks& lines(std::size_t i) const { return lines_[i]; }
+  const GpuMarks& points(std::size_t i) const { return points_[i]; }
+  TextureCache& textures() { return textures_; }
+
+ private:
+  std::vector<GpuSurface> surfaces_;
+  std::vector<GpuMarks> lines_;
+  std::vector<GpuMarks> points_;
+  TextureCache textures_;
+};
+
+}  // namespace derm::detail

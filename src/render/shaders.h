@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+/// GLSL 4.50 sources. Each is a whole program text: header, shared declarations, main.
+namespace derm::detail::shaders {
+
+std::string depthVertex();  ///< positions through a given matrix: shadow maps
+std::string depthFragment();
+std::string surfaceVertex();     ///< positions, normals, uvs, colours of a surface
+std::string geometryFragment();  ///< world normal and distance: what the shadow pass starts from
+std::string groundVertex();      ///< the floor's square, made from the vertex number
+std::string groundGeometryFragment();
+std::string screenVertex();       ///< one triangle over the whole picture
+std::string occlusionFragment();  ///< sky and key shadow of every pixel, noisy
+std::string blurFragment();       ///< and without the noise
+std::string backgroundFragment();
+std::string groundFragment();
+std::string surfaceFragment();
+std::string lineVertex();
+std::string lineFragment();
+std::string pointVertex();
+std::string pointFragment();
+
+}  // namespace derm::detail::shaders

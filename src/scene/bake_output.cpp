@@ -1,0 +1,174 @@
+#include "scene/bake_output.h"
+
+#include <algorithm>
+#include <string>
+
+#include "derm/io/gltf.h"
+#include "derm/io/obj.h"
+#include "derm/io/point_cache.h"
+#include "derm/io/whole_file.h"
+
+#include "scene/cache_character.h"
+
+namespace derm::scene {
+namespace {
+
+constexpr std::string_view kFrameMark = "{frame}";
+/// Step weights take frames x frames numbers.
+constexpr std::size_t kMostGltfFrames = 4096;
+constexpr std::uint64_t kMostCacheBytes = std::uint64_t{4} << 30;
+
+std::string endingOf(const std::filesystem::path& file) {
+  std::string ending = file.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return ending;
+}
+
+bool isGltf(const std::filesystem::path& file) {
+  const std::string ending = endingOf(file);
+  return ending == ".glb" || ending == ".gltf";
+}
+
+Error badOutput(const BakeDesc& desc, std::string message) {
+  return Error{ErrorCode::BadArgument, std::move(message), {.file = desc.output.string()}};
+}
+
+/// PC2 and MDD, frame by frame.
+class PointCacheOutput final : public BakeOutput {
+ public:
+  explicit PointCacheOutput(PointCacheWriter writer) : writer_(std::move(writer)) {}
+  Result<void> add(const BakedFrame& frame) override {
+    return writer_.append(frame.wanted.positions);
+  }
+  Result<void> finish(BakeReport&, Diagnostics&, const Progress&) override {
+    return writer_.commit();
+  }
+
+ private:
+  PointCacheWriter writer_;
+};
+
+/// One OBJ per frame; all take their names together at the end.
+class ObjOutput final : public BakeOutput {
+ public:
+  ObjOutput(std::filesystem::path pattern, std::size_t frame_count, Character still)
+      : pattern_(std::move(pattern)),
+        digits_(std::to_string(frame_count - 1).size()),
+        still_(std::move(still)) {}
+
+  Result<void> add(const BakedFrame& frame) override {
+    still_.mesh.positions.assign(frame.wanted.positions.begin(), frame.wanted.positions.end());
+    still_.mesh.normals.assign(frame.wanted.normals.begin(), frame.wanted.normals.end());
+    DERM_TRY(WholeFile file, WholeFile::create(nameOf(frame.index)));
+    DERM_CHECK(file.append(encodeObj(still_)));
+    DERM_CHECK(file.finish());
+    files_.push_back(std::move(file));
+    return {};
+  }
+  Result<void> finish(BakeReport&, Diagnostics&, const Progress&) override {
+    for (WholeFile& file : files_) DERM_CHECK(file.commit());
+    return {};
+  }
+
+ private:
+  std::filesystem::path nameOf(std::size_t index) const {
+    std::string name = pattern_.filename().string();
+    std::string number = std::to_string(index);
+    number.insert(0, digits_ - std::min(digits_, number.size()), '0');
+    for (std::size_t at = name.find(kFrameMark); at != std::string::npos;
+         at = name.find(kFrameMark, at + number.size()))
+      name.replace(at, kFrameMark.size(), number);
+    return pattern_.parent_path() / name;
+  }
+
+  std::filesystem::path pattern_;
+  std::size_t digits_;
+  Character still_;
+  std::vector<WholeFile> files_;
+};
+
+/// Morph targets with step weights.
+class GltfCacheOutput final : public BakeOutput {
+ public:
+  GltfCacheOutput(std::filesystem::path file, const Scene& scene)
+      : file_(std::move(file)),
+        scene_(scene),
+        character_(scene.stack(), scene.frameTimes().size()) {}
+
+  Result<void> add(const BakedFrame& frame) override {
+    character_.addFrame(frame.wanted.positions, frame.wanted.normals);
+    return {};
+  }
+  Result<void> finish(BakeReport&, Diagnostics& notes, const Progress&) override {
+    const std::string clip = scene_.clip() != nullptr ? scene_.clip()->name : "derm";
+    return saveGltf(file_, std::move(character_).take(scene_.frameTimes(), clip), notes);
+  }
+
+ private:
+  std::filesystem::path file_;
+  const Scene& scene_;
+  CacheCharacter character_;
+};
+
+Result<std::unique_ptr<BakeOutput>> openGltfCache(const BakeDesc& desc, const Scene& scene) {
+  const std::size_t frames = scene.frameTimes().size();
+  if (frames > kMostGltfFrames)
+    return badOutput(desc, std::to_string(frames) + " frames; a glTF cache holds at most " +
+                               std::to_string(kMostGltfFrames) + ": use .pc2 or .mdd");
+  const std::uint64_t bytes =
+      std::uint64_t{frames} * scene.stack().output().rest.vertexCount() * 2 * sizeof(Vec3f);
+  if (bytes > kMostCacheBytes)
+    return badOutput(desc, "the cache would need " + std::to_string(bytes >> 20) +
+                               " MiB of memory: use .pc2 or .mdd");
+  return std::unique_ptr<BakeOutput>(std::make_unique<GltfCacheOutput>(desc.output, scene));
+}
+
+}  // namespace
+
+Result<void> checkOutput(const BakeDesc& desc) {
+  const std::string ending = endingOf(desc.output);
+  const bool known =
+      isGltf(desc.output) || ending == ".pc2" || ending == ".mdd" || ending == ".obj";
+  if (!known)
+    return badOutput(
+        desc, "cannot write \"" + ending + "\" files; .glb, .gltf, .pc2, .mdd or .obj is expected");
+  const bool correctives = desc.as == BakeAs::Correctives;
+  if (correctives && !isGltf(desc.output))
+    return badOutput(desc, "correctives are morph targets: .glb or .gltf is expected");
+  if (!correctives && (desc.correctives.shapes || desc.correctives.error_m))
+    return badOutput(desc, "a number of shapes or an error bound is for correctives only");
+  if (desc.correctives.shapes && desc.correctives.error_m)
+    return badOutput(desc, "either a number of shapes or an error bound, not both");
+  if (desc.correctives.shapes && *desc.correctives.shapes == 0)
+    return badOutput(desc, "at least 1 shape is expected");
+  if (desc.correctives.error_m && !(*desc.correctives.error_m > 0))
+    return badOutput(desc, "an error bound of more than 0 is expected");
+  if (desc.report && desc.report->lexically_normal() == desc.output.lexically_normal())
+    return badOutput(desc, "the report would replace the output");
+  return {};
+}
+
+Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, Scene& scene) {
+  if (desc.as == BakeAs::Correctives) return openCorrectivesOutput(desc, scene);
+  if (isGltf(desc.output)) return openGltfCache(desc, scene);
+  const std::size_t frames = scene.frameTimes().size();
+  if (endingOf(desc.output) == ".obj") {
+    const bool marked = desc.output.filename().string().find(kFrameMark) != std::string::npos;
+    if (!marked && frames > 1)
+      return badOutput(desc, std::to_string(frames) +
+                                 " frames in one file; put {frame} into its "
+                                 "name: walk_{frame}.obj");
+    return std::unique_ptr<BakeOutput>(
+        std::make_unique<ObjOutput>(desc.output, frames, stillCharacter(scene.stack())));
+  }
+  const PointCacheDesc cache{
+      .format = endingOf(desc.output) == ".pc2" ? PointCacheFormat::Pc2 : PointCacheFormat::Mdd,
+      .points = scene.stack().output().rest.vertexCount(),
+      .times_s = {scene.frameTimes().begin(), scene.frameTimes().end()},
+      .fps = scene.recipe().fps};
+  DERM_TRY(PointCacheWriter writer, PointCacheWriter::create(desc.output, cache));
+  return std::unique_ptr<BakeOutput>(std::make_unique<PointCacheOutput>(std::move(writer)));
+}
+
+}  // namespace derm::scene

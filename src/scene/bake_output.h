@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include "derm/scene/bake.h"
+
+#include "scene/baked_frames.h"
+
+namespace derm::scene {
+
+/// Where the frames of a bake go. Nothing of the old output changes before finish().
+class BakeOutput {
+ public:
+  virtual ~BakeOutput() = default;
+  virtual Result<void> add(const BakedFrame& frame) = 0;
+  /// After the last frame: writes what is left and puts the output in its place.
+  virtual Result<void> finish(BakeReport& report, Diagnostics& notes, const Progress& progress) = 0;
+};
+
+/// Checks that the ending and the options fit; nothing is opened.
+Result<void> checkOutput(const BakeDesc& desc);
+
+/// Requires checkOutput().
+Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, Scene& scene);
+
+/// The parts that openOutput() chooses from.
+Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, Scene& scene);
+
+}  // namespace derm::scene

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "derm/base/hash.h"
+#include "derm/deform/stack.h"
+#include "derm/scene/bake_report.h"
+#include "derm/scene/scene.h"
+
+namespace derm::scene {
+
+/// One frame of a bake; everything is valid until the next.
+struct BakedFrame {
+  std::size_t index = 0;
+  double time_s = 0;
+  const Pose& pose;
+  std::span<const Affine3f> palette;
+  SurfaceStreams wanted;  ///< what the stack gives
+  SurfaceStreams plain;   ///< what linear skinning gives
+};
+
+/// Makes the frames of a scene one after another, with their measures.
+class BakedFrames {
+ public:
+  explicit BakedFrames(Scene& scene);
+
+  std::size_t count() const { return scene_.frameTimes().size(); }
+  /// Frames in order from 0.
+  BakedFrame make(std::size_t index);
+  /// Frames, layers, hash and counts of what was made so far.
+  void fill(BakeReport& report) const;
+
+ private:
+  Scene& scene_;
+  StackRunner plain_;
+  Pose plain_pose_;
+  std::vector<double> layer_seconds_;
+  std::vector<BakeReport::Frame> measures_;
+  Hash64 hash_;
+};
+
+}  // namespace derm::scene

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "derm/character/character.h"
+#include "derm/deform/stack.h"
+
+namespace derm::scene {
+
+/// A still of the surface that a stack gives, with the character's parts and materials. Refined
+/// surfaces become one instance, their triangles sorted by part.
+Character stillCharacter(const Stack& stack);
+
+/// A character that shows given surfaces one after another: the first is its mesh, the others are
+/// morph targets with step weights. No skeleton, no skin.
+class CacheCharacter {
+ public:
+  CacheCharacter(const Stack& stack, std::size_t frame_count);
+
+  /// Frames in order.
+  void addFrame(std::span<const Vec3f> positions, std::span<const Vec3f> normals);
+  Character take(std::span<const double> times_s, std::string clip_name) &&;
+
+ private:
+  Character out_;
+  std::vector<std::vector<MorphTarget>> morphs_;  ///< per instance, one per frame but the first
+  bool has_first_ = false;
+};
+
+}  // namespace derm::scene

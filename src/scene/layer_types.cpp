@@ -1,0 +1,25 @@
+#include "derm/scene/layer_types.h"
+
+#include <algorithm>
+
+namespace derm {
+
+const LayerType* LayerTypes::find(std::string_view name) const {
+  const auto at = std::find_if(types_.begin(), types_.end(),
+                               [&](const LayerType& type) { return type.name == name; });
+  return at == types_.end() ? nullptr : &*at;
+}
+
+std::vector<std::string> LayerTypes::names() const {
+  std::vector<std::string> out;
+  for (const LayerType& type : types_) out.push_back(type.name);
+  return out;
+}
+
+const LayerTypes& builtInLayerTypes() {
+  // One line per kind: layerType<…Parameters>("name", "summary").
+  static const LayerTypes types(std::vector<LayerType>{});
+  return types;
+}
+
+}  // namespace derm

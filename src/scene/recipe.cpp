@@ -1,0 +1,270 @@
+#include "derm/scene/recipe.h"
+
+#include <algorithm>
+#include <set>
+
+#include "derm/base/nearest_name.h"
+#include "derm/io/file_bytes.h"
+
+#include "scene/toml_text.h"
+
+namespace derm {
+namespace {
+
+constexpr std::array<std::pair<SkinningMethod, std::string_view>, 3> kMethods = {{
+    {SkinningMethod::Rigid, "rigid"},
+    {SkinningMethod::Linear, "linear"},
+    {SkinningMethod::DualQuaternion, "dual-quaternion"},
+}};
+constexpr std::array<std::pair<SeekRule, std::string_view>, 3> kSeekRules = {{
+    {SeekRule::Replay, "replay"},
+    {SeekRule::Reset, "reset"},
+    {SeekRule::Preroll, "preroll"},
+}};
+/// Keys of the top level that are not plain fields.
+constexpr std::array<std::string_view, 4> kOtherKeys = {"clip", "skinning", "simulation", "layer"};
+constexpr std::array<std::string_view, 3> kLayerKeys = {"type", "name", "enabled"};
+/// Names that the stack itself gives.
+constexpr std::array<std::string_view, 2> kTakenNames = {"morphs", "skinning"};
+
+void plainFields(Recipe& recipe, std::vector<double>& range_s, RecipeFields& f) {
+  f.text("character", recipe.character, "cast:NAME, or a path relative to this file");
+  f.number("fps", recipe.fps, {Recipe::kLeastFps, Recipe::kMostFps, "Hz"},
+           "frames per second of what comes out");
+  f.numbers("range_s", range_s, {2, 2, {-1e6, 1e6, "s"}}, "part of the clip; default all of it");
+  f.require(range_s.size() != 2 || range_s[0] <= range_s[1], "range_s",
+            "a range ends after it starts");
+  f.number("preroll_s", recipe.preroll_s, {0, Recipe::kMostPreroll_s, "s"},
+           "simulated before the first frame");
+  f.flag("loop", recipe.loop, "the end goes on at the start");
+}
+
+void skinningFields(Recipe& recipe, RecipeFields& f) {
+  f.choice("method", recipe.skinning, kMethods, "how joints carry the surface");
+}
+
+void simulationFields(Recipe& recipe, RecipeFields& f) {
+  f.choice("seek", recipe.seek, kSeekRules,
+           "what a jump in time does to layers with a memory: as if played, at rest, pre-rolled");
+  f.number("rate_hz", recipe.inner_rate_hz, {1, 100000, "Hz"}, "fixed step of such layers");
+  f.number("teleport_m", recipe.teleport_m, {1e-9, 1e9, "m"},
+           "a move larger than this in one step is a cut; default half the character's size");
+}
+
+const RecipeEntry* find(const RecipeValue::Table& table, std::string_view key) {
+  const auto at =
+      std::find_if(table.begin(), table.end(), [&](const RecipeEntry& e) { return e.key == key; });
+  return at == table.end() ? nullptr : &*at;
+}
+
+Error badValue(const Recipe& recipe, const TextPlace& place, std::string element,
+               std::string message) {
+  Error error{ErrorCode::BadData,
+              std::move(message),
+              {.file = recipe.origin.file, .element = std::move(element)}};
+  if (place.line > 0) {
+    error.where.line = place.line;
+    error.where.column = place.column;
+  }
+  return error;
+}
+
+/// A sub-table such as [skinning].
+Result<void> readSection(const RecipeValue::Table& top, std::string_view key, const Recipe& recipe,
+                         const FieldList& fields) {
+  const RecipeEntry* entry = find(top, key);
+  if (entry == nullptr) return {};
+  const auto* table = std::get_if<RecipeValue::Table>(&entry->value.content);
+  if (table == nullptr)
+    return badValue(
+        recipe, entry->value.place, std::string(key),
+        "expected a table, [" + std::string(key) + "], found " + std::string(kindOf(entry->value)));
+  return readFields(*table, recipe.origin.file, key, fields);
+}
+
+Result<ClipChoice> readClip(const RecipeValue::Table& top, const Recipe& recipe) {
+  const RecipeEntry* entry = find(top, "clip");
+  if (entry == nullptr) return ClipChoice();
+  if (const auto* name = std::get_if<std::string>(&entry->value.content)) return ClipChoice(*name);
+  const auto* number = std::get_if<std::int64_t>(&entry->value.content);
+  if (number != nullptr && *number >= 0) return ClipChoice(*number);
+  return badValue(recipe, entry->value.place, "clip",
+                  "expected the name of a clip or its number, found " + toToml(entry->value));
+}
+
+/// type, name and enabled.
+Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPlace& place,
+                                  const std::string& element, const Recipe& recipe,
+                                  const LayerTypes& types) {
+  RecipeLayer layer{.place = place};
+  if (find(table, "type") == nullptr)
+    return badValue(recipe, place, element + ".type", "missing; a layer needs a type");
+  RecipeValue::Table head;
+  for (const RecipeEntry& e : table) {
+    const bool ours = std::find(kLayerKeys.begin(), kLayerKeys.end(), e.key) != kLayerKeys.end();
+    (ours ? head : layer.keys).push_back(e);
+  }
+  DERM_CHECK(readFields(head, recipe.origin.file, element, [&](RecipeFields& f) {
+    f.text("type", layer.type, "which kind of layer");
+    f.text("name", layer.name, "what it is called");
+    f.flag("enabled", layer.enabled, "false leaves it out");
+  }));
+  if (types.find(layer.type) != nullptr) return layer;
+  std::string known;
+  for (const std::string& name : types.names())
+    known += (known.empty() ? "\"" : ", \"") + name + "\"";
+  const std::vector<std::string> near = nearestNames(layer.type, types.names(), 1);
+  return badValue(recipe, find(table, "type")->value.place, element + ".type",
+                  "unknown layer type \"" + layer.type + "\"; known are " +
+                      (known.empty() ? "none" : known) +
+                      (near.empty() ? "" : "; did you mean \"" + near.front() + "\"?"));
+}
+
+Result<void> nameLayers(const RecipeValue::List& list, Recipe& recipe) {
+  std::set<std::string, std::less<>> taken(kTakenNames.begin(), kTakenNames.end());
+  for (std::size_t i = 0; i < recipe.layers.size(); ++i) {
+    const RecipeLayer& layer = recipe.layers[i];
+    const auto& table = std::get<RecipeValue::Table>(list[i].content);
+    const RecipeEntry* given = find(table, "name");
+    if (given == nullptr) continue;
+    const std::string element = "layer[" + std::to_string(i) + "].name";
+    if (layer.name.empty())
+      return badValue(recipe, given->value.place, element, "a name has at least one letter");
+    if (!taken.insert(layer.name).second)
+      return badValue(recipe, given->value.place, element,
+                      "another layer is named \"" + layer.name + "\"");
+  }
+  for (RecipeLayer& layer : recipe.layers) {
+    if (!layer.name.empty()) continue;
+    layer.name = layer.type;
+    for (int n = 2; !taken.insert(layer.name).second; ++n)
+      layer.name = layer.type + "_" + std::to_string(n);
+  }
+  return {};
+}
+
+Result<void> readLayers(const RecipeValue::Table& top, const LayerTypes& types, Recipe& recipe) {
+  const RecipeEntry* entry = find(top, "layer");
+  if (entry == nullptr) return {};
+  const auto* list = std::get_if<RecipeValue::List>(&entry->value.content);
+  if (list == nullptr)
+    return badValue(
+        recipe, entry->place, "layer",
+        "expected a list of tables, [[layer]], found " + std::string(kindOf(entry->value)));
+  if (list->size() > Recipe::kMostLayers)
+    return badValue(recipe, entry->place, "layer",
+                    std::to_string(list->size()) + " layers; at most " +
+                        std::to_string(Recipe::kMostLayers) + " are accepted");
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const std::string element = "layer[" + std::to_string(i) + "]";
+    const auto* table = std::get_if<RecipeValue::Table>(&(*list)[i].content);
+    if (table == nullptr)
+      return badValue(recipe, (*list)[i].place, element,
+                      "expected a table, found " + std::string(kindOf((*list)[i])));
+    DERM_TRY(RecipeLayer layer, readLayerHead(*table, (*list)[i].place, element, recipe, types));
+    const std::unique_ptr<LayerParameters> parameters = types.find(layer.type)->make();
+    DERM_CHECK(readFields(
+        layer.keys, recipe.origin.file, element, [&](RecipeFields& f) { parameters->fields(f); },
+        kLayerKeys));
+    recipe.layers.push_back(std::move(layer));
+  }
+  return nameLayers(*list, recipe);
+}
+
+void writeTable(const RecipeValue::Table& table, std::string& out) {
+  for (const RecipeEntry& e : table) {
+    // A key is written as an inline table of one would: quoted where it must be.
+    std::string line = toToml({.content = RecipeValue::Table{e}});
+    out += line.substr(2, line.size() - 4) + "\n";
+  }
+}
+
+/// What differs from the defaults.
+RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& preset) {
+  std::erase_if(now, [&](const RecipeEntry& e) {
+    return std::find(preset.begin(), preset.end(), e) != preset.end();
+  });
+  return now;
+}
+
+}  // namespace
+
+bool Recipe::operator==(const Recipe& o) const {
+  return character == o.character && clip == o.clip && fps == o.fps && range_s == o.range_s &&
+         preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning && seek == o.seek &&
+         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && layers == o.layers;
+}
+
+Where Recipe::where(std::string_view key) const {
+  Where out{.file = origin.file, .element = std::string(key)};
+  const auto place = origin.values.find(key);
+  if (place == origin.values.end() || place->second.line == 0) return out;
+  out.line = place->second.line;
+  out.column = place->second.column;
+  return out;
+}
+
+Result<Recipe> parseRecipe(std::string_view text, std::string_view name, const LayerTypes& types) {
+  if (text.size() > Recipe::kMostBytes)
+    return Error{ErrorCode::BadData,
+                 std::to_string(text.size()) + " bytes; a recipe has at most " +
+                     std::to_string(Recipe::kMostBytes),
+                 {.file = std::string(name)}};
+  DERM_TRY(const RecipeValue::Table top, scene::parseToml(text, name));
+  Recipe recipe;
+  recipe.origin.file = std::string(name);
+  for (const RecipeEntry& e : top) recipe.origin.values[e.key] = e.value.place;
+  std::vector<double> range_s;
+  DERM_CHECK(readFields(
+      top, name, "", [&](RecipeFields& f) { plainFields(recipe, range_s, f); }, kOtherKeys));
+  if (range_s.size() == 2) recipe.range_s = {range_s[0], range_s[1]};
+  DERM_TRY(recipe.clip, readClip(top, recipe));
+  DERM_CHECK(
+      readSection(top, "skinning", recipe, [&](RecipeFields& f) { skinningFields(recipe, f); }));
+  DERM_CHECK(readSection(top, "simulation", recipe,
+                         [&](RecipeFields& f) { simulationFields(recipe, f); }));
+  DERM_CHECK(readLayers(top, types, recipe));
+  return recipe;
+}
+
+Result<Recipe> loadRecipe(const std::filesystem::path& file, const LayerTypes& types) {
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, Recipe::kMostBytes));
+  return parseRecipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(),
+                     types);
+}
+
+std::string writeRecipe(const Recipe& recipe) {
+  const auto tables = [](Recipe r) {
+    std::vector<double> range_s;
+    if (r.range_s) range_s.assign(r.range_s->begin(), r.range_s->end());
+    return std::array{writeFields([&](RecipeFields& f) { plainFields(r, range_s, f); }),
+                      writeFields([&](RecipeFields& f) { skinningFields(r, f); }),
+                      writeFields([&](RecipeFields& f) { simulationFields(r, f); })};
+  };
+  const auto now = tables(recipe);
+  const auto preset = tables(Recipe());
+  std::string out;
+  writeTable(changed(now[0], preset[0]), out);
+  if (const auto* name = std::get_if<std::string>(&recipe.clip))
+    writeTable({{.key = "clip", .value = {.content = *name}}}, out);
+  else if (const auto* number = std::get_if<std::int64_t>(&recipe.clip))
+    writeTable({{.key = "clip", .value = {.content = *number}}}, out);
+  constexpr std::array<std::string_view, 3> kSections = {"", "skinning", "simulation"};
+  for (std::size_t i = 1; i < kSections.size(); ++i) {
+    const RecipeValue::Table table = changed(now[i], preset[i]);
+    if (table.empty()) continue;
+    out += "\n[" + std::string(kSections[i]) + "]\n";
+    writeTable(table, out);
+  }
+  for (const RecipeLayer& layer : recipe.layers) {
+    out += "\n[[layer]]\n";
+    writeTable({{.key = "type", .value = {.content = layer.type}},
+                {.key = "name", .value = {.content = layer.name}}},
+               out);
+    if (!layer.enabled) out += "enabled = false\n";
+    writeTable(layer.keys, out);
+  }
+  return out;
+}
+
+}  // namespace derm

@@ -1,0 +1,11 @@
+find_package(nlohmann_json 3.11 REQUIRED)
+# toml++ is used header-only, so nothing has to be linked.
+find_path(DERM_TOML_INCLUDE toml++/toml.h REQUIRED)
+
+derm_room(scene
+  SOURCES bake.cpp bake_correctives.cpp bake_output.cpp bake_report.cpp baked_frames.cpp
+    cache_character.cpp corrective_morphs.cpp correctives.cpp layer_types.cpp recipe.cpp
+    recipe_fields.cpp recipe_value.cpp scene.cpp toml_text.cpp
+  ROOMS base math mesh anim character deform cast io
+  PRIVATE nlohmann_json::nlohmann_json)
+target_include_directories(derm_scene SYSTEM PRIVATE ${DERM_TOML_INCLUDE})

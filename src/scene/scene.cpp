@@ -1,0 +1,206 @@
+#include "derm/scene/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "derm/base/nearest_name.h"
+#include "derm/cast/cast.h"
+#include "derm/deform/basic_layers.h"
+#include "derm/io/character_file.h"
+
+namespace derm {
+namespace {
+
+constexpr std::string_view kCastPrefix = "cast:";
+/// A frame this near the end, in frames, is on it: clip lengths are floats.
+constexpr double kOnFrame = 1e-4;
+
+Error badRecipe(const Recipe& recipe, std::string_view key, std::string message) {
+  return Error{ErrorCode::BadData, std::move(message), recipe.where(key)};
+}
+
+/// A recipe made in memory has not been through parseRecipe().
+Result<void> checkNumbers(const Recipe& recipe) {
+  if (!(recipe.fps >= Recipe::kLeastFps && recipe.fps <= Recipe::kMostFps))
+    return badRecipe(recipe, "fps", "expected a number, 0.001 to 1000 [Hz]");
+  if (!(recipe.preroll_s >= 0 && recipe.preroll_s <= Recipe::kMostPreroll_s))
+    return badRecipe(recipe, "preroll_s", "expected a number, 0 to 3600 [s]");
+  if (recipe.range_s) {
+    const auto [start, end] = *recipe.range_s;
+    if (!std::isfinite(start) || !std::isfinite(end) || start > end)
+      return badRecipe(recipe, "range_s", "a range ends after it starts");
+  }
+  if (recipe.layers.size() > Recipe::kMostLayers)
+    return badRecipe(recipe, "layer",
+                     std::to_string(recipe.layers.size()) + " layers; at most " +
+                         std::to_string(Recipe::kMostLayers) + " are accepted");
+  return {};
+}
+
+Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
+                                                     const SceneOptions& options,
+                                                     Diagnostics& notes) {
+  if (options.character != nullptr) return options.character;
+  if (recipe.character.empty())
+    return badRecipe(recipe, "character", "missing: no character is named");
+  const std::filesystem::path folder = std::filesystem::path(recipe.origin.file).parent_path();
+  Result<Character> opened = openCharacter(recipe.character, folder, options.import, notes);
+  if (opened) return std::make_shared<const Character>(*std::move(opened));
+  Error error = std::move(opened).error();
+  // The recipe points nowhere: that is the line to mend. A broken file speaks for itself.
+  const bool nowhere = error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadArgument;
+  if (nowhere && !recipe.origin.file.empty())
+    return Error{error.code, error.text(), recipe.where("character")};
+  return error;
+}
+
+Result<const Clip*> clipOf(const Recipe& recipe, const Character& character) {
+  if (std::holds_alternative<std::monostate>(recipe.clip))
+    return character.clips.empty() ? nullptr : &character.clips.front();
+  if (const auto* number = std::get_if<std::int64_t>(&recipe.clip)) {
+    if (*number >= 0 && static_cast<std::uint64_t>(*number) < character.clips.size())
+      return &character.clips[static_cast<std::size_t>(*number)];
+    return badRecipe(recipe, "clip",
+                     "no clip " + std::to_string(*number) + "; there are " +
+                         std::to_string(character.clips.size()));
+  }
+  const std::string& name = std::get<std::string>(recipe.clip);
+  const auto at = std::find_if(character.clips.begin(), character.clips.end(),
+                               [&](const Clip& c) { return c.name == name; });
+  if (at != character.clips.end()) return &*at;
+  return badRecipe(recipe, "clip",
+                   "no clip \"" + name + "\"" + didYouMean(name, character.clipNames()));
+}
+
+std::string seconds(double s) { return toToml({.content = s}) + " s"; }
+
+Result<std::array<double, 2>> rangeOf(const Recipe& recipe, const Clip* clip, Diagnostics& notes) {
+  if (clip == nullptr) return recipe.range_s.value_or(std::array{0.0, 0.0});
+  const double length = clip->duration_s();
+  if (!recipe.range_s) return std::array{0.0, length};
+  const auto [start, end] = *recipe.range_s;
+  if (start > length || end < 0)
+    return badRecipe(
+        recipe, "range_s",
+        "lies outside the clip \"" + clip->name + "\", which lasts " + seconds(length));
+  if (start < 0 || end > length)
+    notes.warn("range-cut", recipe.origin.file,
+               "range_s leaves the clip \"" + clip->name + "\", which lasts " + seconds(length) +
+                   "; cut to it");
+  return std::array{std::max(start, 0.0), std::min(end, length)};
+}
+
+Result<std::vector<double>> frameTimesOf(const Recipe& recipe, const std::array<double, 2>& range) {
+  const double frames = (range[1] - range[0]) * recipe.fps;
+  if (!(frames + 1 <= static_cast<double>(Scene::kMostFrames)))
+    return badRecipe(recipe, "fps",
+                     std::to_string(std::llround(frames)) + " frames; at most " +
+                         std::to_string(Scene::kMostFrames) + " are made at once");
+  const double last =
+      recipe.loop ? std::ceil(frames - kOnFrame) - 1 : std::floor(frames + kOnFrame);
+  std::vector<double> times;
+  for (std::size_t i = 0; static_cast<double>(i) <= std::max(last, 0.0); ++i)
+    times.push_back(std::min(range[0] + static_cast<double>(i) / recipe.fps, range[1]));
+  return times;
+}
+
+/// Passes a layer's own error on with the place of its [[layer]], unless it knows a better one.
+LayerFactory placed(LayerFactory make, const Recipe& recipe, const RecipeLayer& layer) {
+  return [make = std::move(make), file = recipe.origin.file, name = layer.name,
+          place = layer.place](const Character& character,
+                               const std::shared_ptr<const BoundSurface>& surface,
+                               Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
+    auto binding = make(character, surface, notes);
+    if (binding) return binding;
+    Error error = std::move(binding).error();
+    if (error.where.line) return error;
+    error.where.file = file;
+    error.where.element =
+        "layer \"" + name + "\"" + (error.where.element.empty() ? "" : " " + error.where.element);
+    if (place.line > 0) {
+      error.where.line = place.line;
+      error.where.column = place.column;
+    }
+    return error;
+  };
+}
+
+Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerTypes& types) {
+  std::vector<LayerFactory> out = {morphLayer(), skinningLayer({.method = recipe.skinning})};
+  for (std::size_t i = 0; i < recipe.layers.size(); ++i) {
+    const RecipeLayer& layer = recipe.layers[i];
+    const LayerType* type = types.find(layer.type);
+    if (type == nullptr)
+      return badRecipe(
+          recipe, "layer",
+          "unknown layer type \"" + layer.type + "\"" + didYouMean(layer.type, types.names()));
+    const std::unique_ptr<LayerParameters> parameters = type->make();
+    DERM_CHECK(readFields(layer.keys, recipe.origin.file, "layer[" + std::to_string(i) + "]",
+                          [&](RecipeFields& f) { parameters->fields(f); }));
+    if (layer.enabled) out.push_back(placed(parameters->factory(layer.name), recipe, layer));
+  }
+  return out;
+}
+
+/// The character as it would be without derm's layers, on the surface that the stack gives.
+Result<std::shared_ptr<const Stack>> plainStackOf(const std::shared_ptr<const Character>& character,
+                                                  const Stack& stack) {
+  Diagnostics said_already;
+  if (&stack.output() == &stack.input())
+    return Stack::bind(character, std::array{morphLayer(), skinningLayer({})}, said_already);
+  Character fine;
+  fine.name = character->name;
+  fine.mesh = stack.output().rest;
+  fine.skeleton = character->skeleton;
+  fine.skin = stack.output().skin;
+  addDefaultParts(fine);
+  return Stack::bind(std::make_shared<const Character>(std::move(fine)),
+                     std::array{skinningLayer({})}, said_already);
+}
+
+}  // namespace
+
+Result<Character> openCharacter(std::string_view source, const std::filesystem::path& folder,
+                                const ImportOptions& options, Diagnostics& notes) {
+  if (!source.starts_with(kCastPrefix)) return loadCharacter(folder / source, options, notes);
+  DERM_TRY(Character member, makeCastMember(source.substr(kCastPrefix.size())));
+  if (options.metres_per_unit && *options.metres_per_unit != 1.0)
+    scaleLengths(member, *options.metres_per_unit);
+  return member;
+}
+
+const SkinFrame& Scene::frame(std::size_t index, std::span<double> layer_seconds) {
+  if (recipe_.loop) index %= frame_times_.size();
+  DERM_REQUIRE(index < frame_times_.size());
+  return playback_.frameAt(frame_times_[index], layer_seconds);
+}
+
+Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagnostics& notes) {
+  DERM_CHECK(checkNumbers(recipe));
+  DERM_TRY(const std::shared_ptr<const Character> character, characterOf(recipe, options, notes));
+  DERM_TRY(const Clip* clip, clipOf(recipe, *character));
+  DERM_TRY(const auto range, rangeOf(recipe, clip, notes));
+  DERM_TRY(std::vector<double> frame_times, frameTimesOf(recipe, range));
+  const LayerTypes& types = options.types != nullptr ? *options.types : builtInLayerTypes();
+  DERM_TRY(const std::vector<LayerFactory> layers, layersOf(recipe, types));
+  DERM_TRY(const std::shared_ptr<const Stack> stack, Stack::bind(character, layers, notes));
+  DERM_TRY(const std::shared_ptr<const Stack> plain, plainStackOf(character, *stack));
+  const PlaybackDesc desc{.start_s = range[0],
+                          .end_s = range[1],
+                          .preroll_s = recipe.preroll_s,
+                          .loop = recipe.loop,
+                          .seek = recipe.seek,
+                          .inner_rate_hz = recipe.inner_rate_hz,
+                          .teleport_m = recipe.teleport_m};
+  DERM_TRY(Playback playback, Playback::make(stack, clip, desc));
+  Scene scene(std::move(playback));
+  scene.recipe_ = recipe;
+  scene.character_ = character;
+  scene.clip_ = clip;
+  scene.plain_ = plain;
+  scene.frame_times_ = std::move(frame_times);
+  return scene;
+}
+
+}  // namespace derm

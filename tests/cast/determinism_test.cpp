@@ -1,0 +1,46 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "derm/base/hash.h"
+#include "derm/base/parallel.h"
+#include "derm/cast/cast.h"
+
+namespace derm {
+namespace {
+
+std::uint64_t hashOf(const Character& c) {
+  Hash64 hash;
+  hash.addSpan(std::span<const Vec3f>(c.mesh.positions));
+  hash.addSpan(std::span<const Vec3f>(c.mesh.normals));
+  hash.addSpan(std::span<const Vec4f>(c.mesh.colours));
+  hash.addSpan(std::span<const Triangle>(c.mesh.triangles));
+  hash.addSpan(std::span<const Influence>(c.skin.influences));
+  for (const Clip& clip : c.clips)
+    for (const Track& t : clip.tracks) {
+      hash.addSpan(std::span<const float>(t.times_s));
+      hash.addSpan(std::span<const float>(t.values));
+    }
+  return hash.value();
+}
+
+class EveryMember : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Cast, EveryMember,
+                         testing::Values("cylinder", "arm", "mushroom", "wrist", "trousers", "cat"),
+                         [](const auto& member) { return member.param; });
+
+TEST_P(EveryMember, HasTheSameBytesWhateverTheThreadCount) {
+  std::uint64_t one = 0, four = 0;
+  {
+    const ThreadLimit limit(1);
+    one = hashOf(makeCastMember(GetParam()).value());
+  }
+  {
+    const ThreadLimit limit(4);
+    four = hashOf(makeCastMember(GetParam()).value());
+  }
+  EXPECT_EQ(one, four);
+}
+
+}  // namespace
+}  // namespace derm

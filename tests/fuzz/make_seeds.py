@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Writes the seed corpus in tests/fuzz/seeds: small files of our own, one feature each."""
+import base64
+import json
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).parent / "seeds"
+
+
+def write(target, name, data):
+    folder = HERE / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+class Buffer:
+    """Grows a binary buffer with its views and accessors."""
+
+    TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+    CODES = {"f": 5126, "B": 5121, "H": 5123, "I": 5125}
+
+    def __init__(self):
+        self.data = b""
+        self.views = []
+        self.accessors = []
+
+    def view(self, raw):
+        self.data += b"\0" * (-len(self.data) % 4)
+        self.views.append({"buffer": 0, "byteOffset": len(self.data), "byteLength": len(raw)})
+        self.data += raw
+        return len(self.views) - 1
+
+    def add(self, code, width, rows, **more):
+        flat = [x for row in rows for x in (row if width > 1 else [row])]
+        accessor = {"bufferView": self.view(struct.pack("<%d%s" % (len(flat), code), *flat)),
+                    "componentType": self.CODES[code], "count": len(rows),
+                    "type": self.TYPES[width]}
+        if code == "f" and width == 3:
+            accessor["min"] = [min(r[i] for r in rows) for i in range(3)]
+            accessor["max"] = [max(r[i] for r in rows) for i in range(3)]
+        if code == "f" and width == 1:
+            accessor["min"], accessor["max"] = [min(rows)], [max(rows)]
+        accessor.update(more)
+        self.accessors.append(accessor)
+        return len(self.accessors) - 1
+
+
+def finish(gltf, buffer, embedded):
+    gltf = dict(gltf, asset={"version": "2.0"}, bufferViews=buffer.views,
+                accessors=buffer.accessors, buffers=[{"byteLength": len(buffer.data)}])
+    if embedded:
+        encoded = base64.b64encode(buffer.data).decode()
+        gltf["buffers"][0]["uri"] = "data:application/octet-stream;base64," + encoded
+    return json.dumps(gltf, separators=(",", ":")).encode()
+
+
+def triangle():
+    b = Buffer()
+    position = b.add("f", 3, [(0, 0, 0), (1, 0, 0), (0, 1, 0)])
+    index = b.add("B", 1, [0, 1, 2])
+    return {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0, "scale": [1, -1, 1]}],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": position}, "indices": index}]}]}, b
+
+
+def sparse():
+    b = Buffer()
+    position = b.add("f", 3, [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)])
+    b.accessors[position]["sparse"] = {
+        "count": 1, "indices": {"bufferView": b.view(struct.pack("<H", 3)), "componentType": 5123},
+        "values": {"bufferView": b.view(struct.pack("<3f", 1, 1, 2))}}
+    strip = {"attributes": {"POSITION": position}, "mode": 5}
+    return {"scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0, "matrix": [
+        0, 0, -1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 2, 3, 1]}], "meshes": [{"primitives": [strip]}]}, b
+
+
+def character():
+    b = Buffer()
+    attributes = {
+        "POSITION": b.add("f", 3, [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]),
+        "NORMAL": b.add("f", 3, [(0, 0, 1)] * 4),
+        "TEXCOORD_0": b.add("H", 2, [(0, 0), (65535, 0), (65535, 65535), (0, 65535)],
+                            normalized=True),
+        "COLOR_0": b.add("B", 4, [(255, 0, 0, 255)] * 4, normalized=True),
+        "JOINTS_0": b.add("B", 4, [(0, 1, 0, 0)] * 4),
+        "WEIGHTS_0": b.add("f", 4, [(0.5, 0.5, 0, 0)] * 4)}
+    target = {"POSITION": b.add("f", 3, [(0, 0, 0), (0, 0, 0), (0, 0, 1), (0, 0, 1)])}
+    binds = b.add("f", 16, [(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -y, 0, 1) for y in (0, 0.5)])
+    times = b.add("f", 1, [0, 0.5, 1])
+    turn = b.add("f", 4, [(0, 0, 0, 1), (0, 0, 0.7071068, 0.7071068), (0, 0, 0, 1)])
+    spline = b.add("f", 3, [(0, 0, 0), (0, 0.5, 0), (0, 0, 0)] * 3)
+    weights = b.add("f", 1, [0, 1, 0])
+    index = b.add("I", 1, [0, 1, 2, 0, 2, 3])
+    return {
+        "scene": 0, "scenes": [{"nodes": [0, 3]}],
+        "nodes": [{"name": "hip", "children": [1]},
+                  {"name": "knee", "translation": [0, 0.5, 0], "children": [2]},
+                  {"name": "prop", "mesh": 1, "rotation": [0, 1, 0, 0]},
+                  {"name": "body", "mesh": 0, "skin": 0}],
+        "meshes": [{"name": "skin", "weights": [0.25], "extras": {"targetNames": ["bulge"]},
+                    "primitives": [{"attributes": attributes, "indices": index, "material": 0,
+                                    "targets": [target]}]},
+                   {"primitives": [{"attributes": {"POSITION": attributes["POSITION"]},
+                                    "indices": index}]}],
+        "skins": [{"joints": [0, 1], "inverseBindMatrices": binds, "skeleton": 0}],
+        "animations": [{"name": "bend", "samplers": [
+            {"input": times, "output": turn, "interpolation": "STEP"},
+            {"input": times, "output": spline, "interpolation": "CUBICSPLINE"},
+            {"input": times, "output": weights}], "channels": [
+                {"sampler": 0, "target": {"node": 1, "path": "rotation"}},
+                {"sampler": 1, "target": {"node": 1, "path": "translation"}},
+                {"sampler": 2, "target": {"node": 3, "path": "weights"}}]}],
+        "materials": [{"name": "m", "pbrMetallicRoughness": {
+            "baseColorFactor": [1, 0.5, 0.25, 1], "baseColorTexture": {"index": 0}},
+            "alphaMode": "MASK", "doubleSided": True}],
+        "textures": [{"source": 0, "sampler": 0}], "samplers": [{"wrapS": 33071}],
+        "images": [{"uri": "data:image/png;base64,iVBORw0KGgo="}],
+        "cameras": [{"type": "perspective", "perspective": {"yfov": 1, "znear": 0.1}}],
+        "extensionsUsed": ["KHR_materials_unlit"], "extras": {"note": [1, {"a": None}]}}, b
+
+
+def glb(text, binary):
+    text += b" " * (-len(text) % 4)
+    binary += b"\0" * (-len(binary) % 4)
+    size = 12 + 8 + len(text) + 8 + len(binary)
+    return (struct.pack("<4sIII4s", b"glTF", 2, size, len(text), b"JSON") + text +
+            struct.pack("<I4s", len(binary), b"BIN\0") + binary)
+
+
+def main():
+    for name, make in (("triangle", triangle), ("sparse", sparse), ("character", character)):
+        gltf, buffer = make()
+        text = finish(gltf, buffer, False)
+        write("fuzz_gltf", name + ".gltf", finish(gltf, buffer, True))
+        write("fuzz_glb", name + ".glb", glb(text, buffer.data))
+        write("fuzz_glb", name + ".parts", struct.pack("<I", len(text)) + text + buffer.data)
+    square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+    write("fuzz_obj", "square.obj", square + "f 1 2 3 4\n")
+    write("fuzz_obj", "full.obj",
+          "# full\nmtllib a.mtl\no a thing\nv 0 0 0 1 0.5 0\nv 1 0 0\nv .5 .1 0\nv 1e0 1 0\n"
+          "vt 0 0\nvt 1 0.5\nvn 0 0 1\nvn 0 1 0\ng a b\nusemtl red\ns 1\nf 1/1/1 2/2/1 3//2 -1/-1/-1\n"
+          "g\nf 1 2 \\\n3\nl 1 2\np 1\nnewmtl red\nKd 1 0 0\nd 0.5\nTr 0.5\nNs 10\n"
+          "map_Kd -s 1 1 1 -bm 2 a b.png\nnorm n.jpg\n")
+    write("fuzz_obj", "objects.obj", square + "o a\nf 1 2 3\n" + square + "o b\nf 5 6 7 8\n")
+    write("fuzz_obj", "crlf.obj", (square + "f -4 -3 -2 -1").replace("\n", "\r\n"))
+    write("fuzz_bvh", "two.bvh",
+          "HIERARCHY\nROOT Hips\n{\n\tOFFSET 0 0 0\n\tCHANNELS 6 Xposition Yposition Zposition "
+          "Zrotation Yrotation Xrotation\n\tJOINT Knee\n\t{\n\t\tOFFSET 0 -1 .5\n\t\tCHANNELS 3 "
+          "Xrotation Yrotation Zrotation\n\t\tEnd Site\n\t\t{\n\t\t\tOFFSET 0 -1 0\n\t\t}\n\t}\n}\n"
+          "MOTION\nFrames: 2\nFrame Time: .0083333\n1 2 3 4 5 6 7 8 9\n0 0 0 0 0 0 0 0 -190\n")
+    write("fuzz_bvh", "roots.bvh",
+          "HIERARCHY\r\nROOT a {\r\nCHANNELS 1 Yrotation }\r\nROOT b{ OFFSET 1 2 3 CHANNELS 2 "
+          "Xposition Zrotation }\r\nMOTION\r\nFrame Time: 0.1\r\nFrames: 1\r\n10 20 30\r\n")
+    header = ("ply\nformat %s 1.0\ncomment c\nelement vertex 4\nproperty float x\nproperty float y\n"
+              "property float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"
+              "element face 1\nproperty list uchar int vertex_indices\nend_header\n")
+    points = [(0, 0, 0), (1, 0, 0), (0.2, 0.2, 0), (0, 1, 0)]
+    write("fuzz_ply", "ascii.ply", header % "ascii" +
+          "".join("%g %g %g 255 128 0\n" % p for p in points) + "4 0 1 2 3\n")
+    for order, name in (("<", "little"), (">", "big")):
+        body = b"".join(struct.pack(order + "3f3B", *p, 255, 128, 0) for p in points)
+        write("fuzz_ply", name + ".ply", (header % ("binary_%s_endian" % name)).encode() + body +
+              struct.pack(order + "B4i", 4, 0, 1, 2, 3))
+    write("fuzz_ply", "points.ply",
+          "ply\nformat ascii 1.0\nelement other 1\nproperty list uchar int n\nelement vertex 2\n"
+          "property double x\nproperty double y\nproperty double z\nproperty float nx\n"
+          "property float ny\nproperty float nz\nproperty float s\nproperty float t\nend_header\n"
+          "2 7 8\n0 0 0 0 0 1 0.5 0.5\n1 2 3 0 1 0 0 1\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,308 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <assimp/Exporter.hpp>
+#include <assimp/scene.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "derm/io/assimp_import.h"
+#include "derm/io/file_bytes.h"
+#include "derm/mesh/closedness.h"
+#include "derm/mesh/measures.h"
+
+namespace derm {
+namespace {
+
+namespace fs = std::filesystem;
+
+void setFace(aiFace& face, unsigned a, unsigned b, unsigned c) {
+  face.mNumIndices = 3;
+  face.mIndices = new unsigned[3]{a, b, c};
+}
+
+/// A strip of two squares along y on a two-bone chain, in file units: feet at the origin, each bone
+/// 10 long. The body's node is moved and turned, so that binds and node matrices both matter.
+aiMesh* makeMesh() {
+  auto* mesh = new aiMesh;
+  mesh->mName = aiString("strip");
+  mesh->mPrimitiveTypes = aiPrimitiveType_TRIANGLE;
+  mesh->mNumVertices = 6;
+  mesh->mVertices = new aiVector3D[6];
+  mesh->mNormals = new aiVector3D[6];
+  for (unsigned v = 0; v < 6; ++v) {
+    // In the body node's space, which is moved by (5, 0, 0).
+    mesh->mVertices[v] = aiVector3D((v % 2 == 0 ? 0.f : 4.f) - 5.f, 10.f * float(v / 2), 0.f);
+    mesh->mNormals[v] = aiVector3D(0, 0, 1);
+  }
+  mesh->mNumFaces = 4;
+  mesh->mFaces = new aiFace[4];
+  for (unsigned q = 0; q < 2; ++q) {
+    setFace(mesh->mFaces[2 * q], 2 * q, 2 * q + 1, 2 * q + 3);
+    setFace(mesh->mFaces[2 * q + 1], 2 * q, 2 * q + 3, 2 * q + 2);
+  }
+  mesh->mNumBones = 2;
+  mesh->mBones = new aiBone*[2];
+  for (unsigned b = 0; b < 2; ++b) {
+    auto* bone = new aiBone;
+    bone->mName = aiString(b == 0 ? "lower" : "upper");
+    bone->mNumWeights = 4;
+    bone->mWeights = new aiVertexWeight[4];
+    for (unsigned w = 0; w < 4; ++w) {
+      const unsigned vertex = 2 * b + w;
+      bone->mWeights[w] = aiVertexWeight(vertex, vertex / 2 == 1 ? 0.5f : 1.0f);
+    }
+    // Mesh space to bone space in the bind pose.
+    aiMatrix4x4::Translation(aiVector3D(5, b == 0 ? 0.f : -10.f, 0), bone->mOffsetMatrix);
+    mesh->mBones[b] = bone;
+  }
+  return mesh;
+}
+
+std::unique_ptr<aiScene> makeScene() {
+  auto scene = std::make_unique<aiScene>();
+  scene->mNumMaterials = 1;
+  scene->mMaterials = new aiMaterial* [1] { new aiMaterial };
+  const aiString name("skin");
+  const aiColor4D colour(0.75f, 0.5f, 0.25f, 1.0f);
+  scene->mMaterials[0]->AddProperty(&name, AI_MATKEY_NAME);
+  scene->mMaterials[0]->AddProperty(&colour, 1, AI_MATKEY_COLOR_DIFFUSE);
+  scene->mNumMeshes = 1;
+  scene->mMeshes = new aiMesh* [1] { makeMesh() };
+  auto* root = new aiNode("scene");
+  auto* body = new aiNode("body");
+  body->mNumMeshes = 1;
+  body->mMeshes = new unsigned[1]{0};
+  aiMatrix4x4::Translation(aiVector3D(5, 0, 0), body->mTransformation);
+  auto* lower = new aiNode("lower");
+  auto* upper = new aiNode("upper");
+  aiMatrix4x4::Translation(aiVector3D(0, 10, 0), upper->mTransformation);
+  root->addChildren(1, &body);
+  root->addChildren(1, &lower);
+  lower->addChildren(1, &upper);
+  scene->mRootNode = root;
+  // Assimp's exporters write ticks as if they were seconds, so one tick is one second here.
+  auto* bend = new aiAnimation;
+  bend->mName = aiString("bend");
+  bend->mTicksPerSecond = 1;
+  bend->mDuration = 2;
+  bend->mNumChannels = 1;
+  auto* channel = new aiNodeAnim;
+  bend->mChannels = new aiNodeAnim* [1] { channel };
+  channel->mNodeName = aiString("upper");
+  channel->mNumRotationKeys = channel->mNumPositionKeys = channel->mNumScalingKeys = 3;
+  channel->mRotationKeys = new aiQuatKey[3];
+  channel->mPositionKeys = new aiVectorKey[3];
+  channel->mScalingKeys = new aiVectorKey[3];
+  for (unsigned k = 0; k < 3; ++k) {
+    channel->mRotationKeys[k] = aiQuatKey(k, aiQuaternion(aiVector3D(0, 0, 1), k == 1 ? 1.f : 0.f));
+    channel->mPositionKeys[k] = aiVectorKey(k, aiVector3D(0, 10, 0));
+    channel->mScalingKeys[k] = aiVectorKey(k, aiVector3D(1, 1, 1));
+  }
+  scene->mNumAnimations = 1;
+  scene->mAnimations = new aiAnimation* [1] { bend };
+  return scene;
+}
+
+void addMorph(aiScene& scene) {
+  aiMesh& mesh = *scene.mMeshes[0];
+  auto* shape = new aiAnimMesh;
+  shape->mName = aiString("swell");
+  shape->mNumVertices = mesh.mNumVertices;
+  shape->mVertices = new aiVector3D[mesh.mNumVertices];
+  std::copy_n(mesh.mVertices, mesh.mNumVertices, shape->mVertices);
+  shape->mVertices[5] += aiVector3D(0, 0, 3);
+  shape->mNormals = new aiVector3D[mesh.mNumVertices];  // without them the exporter leaves it out
+  std::copy_n(mesh.mNormals, mesh.mNumVertices, shape->mNormals);
+  mesh.mNumAnimMeshes = 1;
+  mesh.mAnimMeshes = new aiAnimMesh* [1] { shape };
+}
+
+class AssimpImport : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!assimpAvailable()) GTEST_SKIP() << "this build is without assimp";
+    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(testing::TempDir()) /
+              ("derm_" + std::string(test->name()) + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override {
+    if (!folder_.empty()) fs::remove_all(folder_);
+  }
+  fs::path exported(const aiScene& scene, const char* format, const std::string& name) {
+    Assimp::Exporter exporter;
+    EXPECT_EQ(exporter.Export(&scene, format, (folder_ / name).string()), aiReturn_SUCCESS)
+        << exporter.GetErrorString();
+    return folder_ / name;
+  }
+  void replace(const fs::path& file, const std::string& from, const std::string& to) {
+    const Result<std::vector<std::uint8_t>> bytes = readFile(file);
+    ASSERT_TRUE(bytes.ok());
+    std::string text(bytes->begin(), bytes->end());
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+    ASSERT_TRUE(writeFileWhole(file, std::string_view(text)).ok());
+  }
+  Character loaded(const fs::path& file, const ImportOptions& options = {}) {
+    Result<Character> c = loadWithAssimp(file, options, notes_);
+    EXPECT_TRUE(c.ok()) << (c.ok() ? "" : c.error().text());
+    return c.ok() ? *std::move(c) : Character{};
+  }
+  /// The scene above, read back, with lengths times `unit` and axes turned by `turn`.
+  void expectStrip(const Character& c, double unit, const Mat3d& turn) {
+    ASSERT_EQ(c.mesh.vertexCount(), 6u);
+    EXPECT_EQ(c.mesh.triangles.size(), 4u);
+    const Vec3d corner = turn * Vec3d(4, 20, 0) * unit;
+    EXPECT_TRUE(std::any_of(c.mesh.positions.begin(), c.mesh.positions.end(), [&](const Vec3f& p) {
+      return (p.cast<double>() - corner).norm() < 1e-5 * unit * 20;
+    }));
+    ASSERT_TRUE(c.hasSkin());
+    ASSERT_TRUE(c.skeleton.find("upper").valid());
+    // At rest the skinning matrices are the identity: binds, nodes and mesh agree.
+    std::vector<Affine3f> palette(c.skin.slots.size());
+    skinningMatrices(c.skin, restModelMatrices(c.skeleton), palette);
+    for (const Affine3f& m : palette)
+      EXPECT_LT((m.matrix() - Affine3f::Identity().matrix()).cwiseAbs().maxCoeff(), 1e-4f);
+    ASSERT_EQ(c.clips.size(), 1u);
+    EXPECT_NEAR(c.clips[0].duration_s(), 2.0f, 1e-3);
+    Pose pose = c.restPose();
+    sampleClip(c.clips[0], 1.0f, pose);
+    std::vector<Affine3d> model(c.skeleton.size());
+    localToModel(c.skeleton, pose.local, model);
+    // The second bone, turned by one radian about the file's z, in the middle of the clip.
+    const Vec3d tip = model[c.skeleton.find("upper").index()] * (Vec3d(0, 10, 0) * unit);
+    const Vec3d wanted = turn * Vec3d(-10 * std::sin(1.0), 10 + 10 * std::cos(1.0), 0) * unit;
+    EXPECT_LT((tip - wanted).norm(), 1e-3 * unit * 20);
+    EXPECT_EQ(c.materials[static_cast<std::size_t>(c.parts[0].material)].name, "skin");
+  }
+  fs::path folder_;
+  Diagnostics notes_;
+};
+
+TEST_F(AssimpImport, DaeBringsSkinClipMaterialAndUnit) {
+  const fs::path file = exported(*makeScene(), "collada", "strip.dae");
+  const Character metres = loaded(file);
+  expectStrip(metres, 1.0, Mat3d::Identity());
+  EXPECT_EQ(metres.import.format, "DAE");
+  EXPECT_EQ(metres.import.declared_unit, "m");
+  EXPECT_NEAR(metres.materials[0].base_colour.x(), 0.75f, 1e-5);
+  replace(file, "meter=\"1\"", "meter='0.01'");
+  const Character centimetres = loaded(file);
+  expectStrip(centimetres, 0.01, Mat3d::Identity());
+  EXPECT_EQ(centimetres.import.declared_unit, "cm");
+  EXPECT_EQ(centimetres.import.metres_per_unit, 0.01);
+  expectStrip(loaded(file, {.metres_per_unit = 2.0}), 2.0, Mat3d::Identity());
+}
+
+TEST_F(AssimpImport, DaeAxesEndWithYUp) {
+  const fs::path file = exported(*makeScene(), "collada", "strip.dae");
+  replace(file, "Y_UP", "Z_UP");
+  const Character z_up = loaded(file);
+  Mat3d turn;
+  turn << 1, 0, 0, 0, 0, 1, 0, -1, 0;
+  expectStrip(z_up, 1.0, turn);
+  EXPECT_EQ(z_up.import.up_axis, "+Z");
+  replace(file, "Z_UP", "X_UP");
+  turn << 0, -1, 0, 1, 0, 0, 0, 0, 1;
+  const Character x_up = loaded(file);
+  expectStrip(x_up, 1.0, turn);
+  EXPECT_EQ(x_up.import.up_axis, "+X");
+}
+
+TEST_F(AssimpImport, FbxBringsSkinClipUnitAndAxes) {
+  std::unique_ptr<aiScene> scene = makeScene();
+  const fs::path plain = exported(*scene, "fbxa", "plain.fbx");
+  const Character centimetres = loaded(plain);
+  expectStrip(centimetres, 0.01, Mat3d::Identity());
+  EXPECT_EQ(centimetres.import.declared_unit, "cm");
+  EXPECT_EQ(centimetres.import.format, "FBX");
+  scene->mMetaData = aiMetadata::Alloc(5);
+  scene->mMetaData->Set(0, "UpAxis", std::int32_t{2});
+  scene->mMetaData->Set(1, "FrontAxis", std::int32_t{1});
+  scene->mMetaData->Set(2, "FrontAxisSign", std::int32_t{-1});
+  scene->mMetaData->Set(3, "CoordAxis", std::int32_t{0});
+  scene->mMetaData->Set(4, "UnitScaleFactor", 2.54);
+  const Character inches = loaded(exported(*scene, "fbxa", "inches.fbx"));
+  Mat3d turn;
+  turn << 1, 0, 0, 0, 0, 1, 0, -1, 0;
+  expectStrip(inches, 0.0254, turn);
+  EXPECT_EQ(inches.import.declared_unit, "in");
+  EXPECT_EQ(inches.import.up_axis, "+Z");
+}
+
+TEST_F(AssimpImport, FbxBlendShapesBecomeMorphTargets) {
+  std::unique_ptr<aiScene> scene = makeScene();
+  addMorph(*scene);
+  const Character c = loaded(exported(*scene, "fbxa", "morph.fbx"));
+  ASSERT_EQ(c.morphs.size(), 1u);
+  EXPECT_NE(c.morphs[0].name.find("swell"), std::string::npos);
+  ASSERT_EQ(c.morphs[0].vertices.size(), 1u);
+  EXPECT_NEAR(c.morphs[0].positions[0].z(), 0.03f, 1e-6);
+  EXPECT_EQ(c.instances[0].morph_count, 1u);
+}
+
+TEST_F(AssimpImport, StlAndOffBecomeBareWeldedMeshes) {
+  std::string stl = "solid tetra\n", off = "OFF\n4 4 6\n";
+  const float p[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  const int faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+  const auto point = [&](int i) {
+    return std::to_string(p[i][0]) + " " + std::to_string(p[i][1]) + " " + std::to_string(p[i][2]);
+  };
+  for (int i = 0; i < 4; ++i) off += point(i) + "\n";
+  for (const auto& f : faces) {
+    stl += "facet normal 0 0 0\nouter loop\n";
+    off += "3";
+    for (const int v : f) {
+      stl += "vertex " + point(v) + "\n";
+      off += " " + std::to_string(v);
+    }
+    stl += "endloop\nendfacet\n";
+    off += "\n";
+  }
+  ASSERT_TRUE(writeFileWhole(folder_ / "t.stl", stl + "endsolid tetra\n").ok());
+  ASSERT_TRUE(writeFileWhole(folder_ / "t.off", std::string_view(off)).ok());
+  for (const char* name : {"t.stl", "t.off"}) {
+    SCOPED_TRACE(name);
+    const Character c = loaded(folder_ / name);
+    EXPECT_EQ(c.mesh.triangles.size(), 4u);
+    EXPECT_EQ(c.skeleton.size(), 0u);
+    EXPECT_FALSE(c.hasSkin());
+    EXPECT_NEAR(volume(c.mesh.positions, c.mesh.triangles), 1.0 / 6, 1e-6);
+    EXPECT_EQ(c.import.declared_unit, "");
+  }
+  EXPECT_GE(notes_.count("unit-assumed"), 2u);
+}
+
+TEST_F(AssimpImport, FailuresComeBackWithAssimpsText) {
+  for (const char* name : {"bad.fbx", "bad.dae", "bad.off", "bad.stl"}) {
+    ASSERT_TRUE(writeFileWhole(folder_ / name, std::string_view("no scene")).ok());
+    const Result<Character> c = loadWithAssimp(folder_ / name, {}, notes_);
+    ASSERT_FALSE(c.ok()) << name;
+    EXPECT_EQ(c.error().code, ErrorCode::BadData);
+    EXPECT_EQ(c.error().where.file, (folder_ / name).string());
+  }
+  const Result<Character> missing = loadWithAssimp(folder_ / "none.fbx", {}, notes_);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, ErrorCode::CannotRead);
+}
+
+TEST_F(AssimpImport, EveryTruncationIsACharacterOrAnError) {
+  const fs::path file = exported(*makeScene(), "fbxa", "strip.fbx");
+  const Result<std::vector<std::uint8_t>> bytes = readFile(file);
+  ASSERT_TRUE(bytes.ok());
+  const std::size_t step = 97;  // assimp is slow to fail; a prime step meets every kind of place
+  for (std::size_t length = 0; length < bytes->size(); length += step) {
+    ASSERT_TRUE(writeFileWhole(folder_ / "cut.fbx", std::span(*bytes).first(length)).ok());
+    const Result<Character> c = loadWithAssimp(folder_ / "cut.fbx", {}, notes_);
+    if (c.ok()) {
+      EXPECT_TRUE(validate(*c).ok());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace derm

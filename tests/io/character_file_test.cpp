@@ -1,0 +1,147 @@
+#include "derm/io/character_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "derm/io/assimp_import.h"
+#include "derm/io/file_bytes.h"
+
+#include "support/compare.h"
+#include "support/shelf.h"
+
+namespace derm {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CharacterFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(testing::TempDir()) /
+              ("derm_" + std::string(test->name()) + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  fs::path write(const std::string& name, std::string_view text) {
+    EXPECT_TRUE(writeFileWhole(folder_ / name, text).ok());
+    return folder_ / name;
+  }
+  fs::path folder_;
+  Diagnostics notes_;
+};
+
+constexpr std::string_view kTriangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+
+TEST_F(CharacterFile, TheEndingDecidesWhateverItsCase) {
+  const Result<Character> obj = loadCharacter(write("a.OBJ", kTriangle), {}, notes_);
+  ASSERT_TRUE(obj.ok()) << obj.error().text();
+  EXPECT_EQ(obj->name, "a");
+  EXPECT_EQ(obj->import.format, "OBJ");
+  const Result<Character> bvh = loadCharacter(
+      write("b.bvh",
+            "HIERARCHY\nROOT r\n{\nCHANNELS 1 Xrotation\n}\nMOTION\nFrames: 1\nFrame Time: 1\n5\n"),
+      {}, notes_);
+  ASSERT_TRUE(bvh.ok()) << bvh.error().text();
+  EXPECT_EQ(bvh->name, "b");
+  EXPECT_EQ(bvh->clips.size(), 1u);
+  EXPECT_EQ(bvh->mesh.vertexCount(), 0u);
+  const Result<Character> ply = loadCharacter(
+      write("c.Ply",
+            "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\n"
+            "property float z\nend_header\n1 2 3\n"),
+      {}, notes_);
+  ASSERT_TRUE(ply.ok()) << ply.error().text();
+}
+
+TEST_F(CharacterFile, AnUnknownEndingListsTheKnownOnes) {
+  const Result<Character> c = loadCharacter(write("a.doc", "x"), {}, notes_);
+  ASSERT_FALSE(c.ok());
+  EXPECT_EQ(c.error().code, ErrorCode::Unsupported);
+  const std::string wanted =
+      assimpAvailable() ? "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply, "
+                          ".bvh, .fbx, .dae, .off and .stl"
+                        : "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply "
+                          "and .bvh";
+  EXPECT_EQ(c.error().message, wanted);
+  const Result<Character> none = loadCharacter(write("plain", "x"), {}, notes_);
+  ASSERT_FALSE(none.ok());
+  EXPECT_TRUE(none.error().message.starts_with("a file without an ending cannot be read"));
+}
+
+TEST_F(CharacterFile, MissingFilesAreNamed) {
+  for (const std::string& ending : readableEndings()) {
+    const fs::path file = folder_ / ("missing" + ending);
+    const Result<Character> c = loadCharacter(file, {}, notes_);
+    ASSERT_FALSE(c.ok());
+    EXPECT_EQ(c.error().code, ErrorCode::CannotRead) << ending;
+    EXPECT_EQ(c.error().where.file, file.string());
+  }
+}
+
+TEST_F(CharacterFile, EveryEndingSurvivesAnEmptyFileAndRubbish) {
+  for (const std::string& ending : readableEndings())
+    for (const std::string& bytes :
+         {std::string(), std::string(100, '\0'), std::string("garbage\n"),
+          std::string("\xFF\xFE\x01garbage")}) {
+      const Result<Character> c = loadCharacter(write("r" + ending, bytes), {}, notes_);
+      ASSERT_FALSE(c.ok()) << ending;
+      EXPECT_TRUE(c.error().text().starts_with((folder_ / ("r" + ending)).string()))
+          << c.error().text();
+    }
+}
+
+TEST_F(CharacterFile, AGlbIsReadWhateverItIsCalled) {
+  const Character cube = shelf::rigged({"cube", shelf::cube(), true});
+  ASSERT_TRUE(saveCharacter(cube, folder_ / "cube.glb", notes_).ok());
+  fs::rename(folder_ / "cube.glb", folder_ / "avatar.vrm");
+  const Result<Character> c = loadCharacter(folder_ / "avatar.vrm", {}, notes_);
+  ASSERT_TRUE(c.ok()) << c.error().text();
+  EXPECT_EQ(c->mesh.positions.size(), cube.mesh.positions.size());
+}
+
+TEST_F(CharacterFile, SavesByEndingAndRefusesOthers) {
+  const Character cube = shelf::rigged({"cube", shelf::cube(), true});
+  for (const char* name : {"c.glb", "c.gltf", "c.obj"}) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(saveCharacter(cube, folder_ / name, notes_).ok());
+    const Result<Character> back = loadCharacter(folder_ / name, {}, notes_);
+    ASSERT_TRUE(back.ok()) << back.error().text();
+    EXPECT_EQ(back->mesh.triangles, cube.mesh.triangles);
+  }
+  const Result<void> other = saveCharacter(cube, folder_ / "c.fbx", notes_);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().message,
+            "the ending \".fbx\" cannot be written; known are .glb, .gltf and .obj");
+}
+
+TEST_F(CharacterFile, WithoutAssimpItsFormatsSayHowToGetThem) {
+  if (assimpAvailable()) GTEST_SKIP() << "this build has assimp";
+  const Result<Character> c = loadCharacter(write("a.fbx", "x"), {}, notes_);
+  ASSERT_FALSE(c.ok());
+  EXPECT_EQ(c.error().code, ErrorCode::Unsupported);
+  EXPECT_NE(c.error().message.find("DERM_WITH_ASSIMP=ON"), std::string::npos);
+}
+
+TEST(CharacterFileData, OffAndPlyOddFilesEndInACharacterOrAnErrorLine) {
+  DERM_DATA_OR_SKIP(folder, "odd-obj");
+  std::size_t tried = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string ending = entry.path().extension().string();
+    if (ending != ".off" && ending != ".ply") continue;
+    Diagnostics notes;
+    const Result<Character> c = loadCharacter(entry.path(), {}, notes);
+    if (!c.ok()) {
+      EXPECT_TRUE(c.error().text().starts_with(entry.path().string()));
+    }
+    ++tried;
+  }
+  EXPECT_GT(tried, 0u);
+}
+
+}  // namespace
+}  // namespace derm

@@ -1,0 +1,110 @@
+#include "derm/io/file_bytes.h"
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace derm {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own for each test, removed afterwards.
+class FileBytes : public testing::Test {
+ protected:
+  void SetUp() override {
+    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(testing::TempDir()) /
+              ("derm_" + std::string(test->name()) + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+  std::string content(const fs::path& file) {
+    const Result<std::vector<std::uint8_t>> bytes = readFile(file);
+    return bytes.ok() ? std::string(bytes->begin(), bytes->end()) : bytes.error().text();
+  }
+  std::size_t fileCount() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+  fs::path folder_;
+};
+
+TEST_F(FileBytes, WritesAndReadsBack) {
+  const std::string text("a\0b\nc", 5);
+  ASSERT_TRUE(writeFileWhole(folder_ / "x", std::string_view(text)).ok());
+  EXPECT_EQ(content(folder_ / "x"), text);
+  ASSERT_TRUE(writeFileWhole(folder_ / "x", std::string_view()).ok());
+  EXPECT_EQ(content(folder_ / "x"), "");
+  EXPECT_EQ(fileCount(), 1u);
+}
+
+TEST_F(FileBytes, ReadErrorsNameTheFile) {
+  const fs::path missing = folder_ / "missing";
+  EXPECT_EQ(content(missing), missing.string() + ": cannot open: No such file or directory");
+  EXPECT_EQ(content(folder_), folder_.string() + ": not a file");
+  ASSERT_TRUE(writeFileWhole(folder_ / "x", std::string_view("12345")).ok());
+  const Result<std::vector<std::uint8_t>> large = readFile(folder_ / "x", 4);
+  ASSERT_FALSE(large.ok());
+  EXPECT_EQ(large.error().code, ErrorCode::CannotRead);
+  EXPECT_EQ(large.error().message, "5 bytes; at most 4 are read");
+}
+
+TEST_F(FileBytes, ANamedPipeDoesNotHangUs) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(content(pipe), pipe.string() + ": not a file");
+}
+
+TEST_F(FileBytes, AMissingFolderIsAnError) {
+  const Result<void> written = writeFileWhole(folder_ / "none" / "x", std::string_view("a"));
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::CannotWrite);
+  EXPECT_EQ(written.error().where.file, (folder_ / "none" / "x").string());
+}
+
+TEST_F(FileBytes, ADirectoryIsNotReplaced) {
+  fs::create_directory(folder_ / "d");
+  const Result<void> written = writeFileWhole(folder_ / "d", std::string_view("a"));
+  ASSERT_FALSE(written.ok());
+  EXPECT_TRUE(fs::is_directory(folder_ / "d"));
+}
+
+TEST_F(FileBytes, AReadOnlyFolderKeepsTheOldFile) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  ASSERT_TRUE(writeFileWhole(folder_ / "x", std::string_view("old")).ok());
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  const Result<void> written = writeFileWhole(folder_ / "x", std::string_view("new"));
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::CannotWrite);
+  EXPECT_EQ(content(folder_ / "x"), "old");
+}
+
+TEST_F(FileBytes, AWriteThatFailsHalfWayKeepsTheOldFileAndLeavesNoOther) {
+  ASSERT_TRUE(writeFileWhole(folder_ / "x", std::string_view("old")).ok());
+  // A limit on file sizes fails like a full disk does, and needs no disk to fill.
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit small = before;
+  small.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Result<void> written = writeFileWhole(folder_ / "x", std::string(100000, 'n'));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::CannotWrite);
+  EXPECT_EQ(content(folder_ / "x"), "old");
+  EXPECT_EQ(fileCount(), 1u);
+}
+
+}  // namespace
+}  // namespace derm

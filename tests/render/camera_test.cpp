@@ -1,0 +1,107 @@
+#include "derm/render/camera.h"
+
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+namespace derm {
+namespace {
+
+Bounds box(const Vec3f& low, const Vec3f& high) {
+  Bounds out;
+  out.low = low;
+  out.high = high;
+  return out;
+}
+
+/// Extent of a box's corners in a 1000 px high picture.
+struct Seen {
+  double left = 1e9, right = -1e9, top = 1e9, bottom = -1e9, nearest = 1e9, farthest = -1e9;
+};
+
+Seen seenCorners(const Bounds& b, const Camera& camera, double aspect) {
+  Seen out;
+  for (int i = 0; i < 8; ++i) {
+    const Vec3d corner((i & 1) ? b.high.x() : b.low.x(), (i & 2) ? b.high.y() : b.low.y(),
+                       (i & 4) ? b.high.z() : b.low.z());
+    const Vec3d p = projectedPoint(camera, corner, int(1000 * aspect), 1000);
+    out.left = std::min(out.left, p.x());
+    out.right = std::max(out.right, p.x());
+    out.top = std::min(out.top, p.y());
+    out.bottom = std::max(out.bottom, p.y());
+    out.nearest = std::min(out.nearest, p.z());
+    out.farthest = std::max(out.farthest, p.z());
+  }
+  return out;
+}
+
+TEST(OrbitCamera, FramesEveryBoxFromEverySideTightlyAndInTheMiddle) {
+  for (const Bounds& b : {box({-1, 0, -0.3f}, {1, 1.8f, 0.3f}), box({5, 5, 5}, {5.1f, 9, 5.2f}),
+                          box({-1e-3f, 0, 0}, {1e-3f, 1e-3f, 2e-3f}), box({0, 0, 0}, {90, 1, 70})})
+    for (const double aspect : {0.5, 1.0, 16.0 / 9.0})
+      for (double yaw = -3; yaw < 3; yaw += 0.7)
+        for (const double pitch : {-1.2, 0.0, 0.4, std::numbers::pi / 2}) {
+          OrbitDesc desc;
+          desc.yaw_rad = yaw;
+          desc.pitch_rad = pitch;
+          desc.margin = 0.1;
+          const Camera camera = orbitCamera(b, desc, aspect);
+          const Seen s = seenCorners(b, camera, aspect);
+          const double width = 1000 * aspect;
+          const double free_x = std::min(s.left, width - s.right) / width;
+          const double free_y = std::min(s.top, 1000 - s.bottom) / 1000;
+          EXPECT_GT(std::min(free_x, free_y), 0.05 - 2e-3);
+          EXPECT_LT(std::min(free_x, free_y), 0.05 + 2e-3);  // one direction is filled
+          EXPECT_NEAR(s.left, width - s.right, 2.5);
+          EXPECT_NEAR(s.top, 1000 - s.bottom, 2.5);
+          EXPECT_GT(s.nearest, camera.near_m);
+          EXPECT_LT(s.farthest, camera.far_m);
+        }
+}
+
+TEST(OrbitCamera, YawZeroLooksAtTheFrontAndPlusYIsUp) {
+  OrbitDesc desc;
+  desc.yaw_rad = 0;
+  desc.pitch_rad = 0;
+  const Camera camera = orbitCamera(box({-1, -1, -1}, {1, 1, 1}), desc, 1);
+  EXPECT_GT(camera.eye.z(), 1);
+  const Vec3d middle = projectedPoint(camera, Vec3d(0, 0, 0), 100, 100);
+  EXPECT_NEAR(middle.x(), 50, 1e-6);
+  EXPECT_LT(projectedPoint(camera, Vec3d(0, 0.5, 0), 100, 100).y(), middle.y());
+  EXPECT_GT(projectedPoint(camera, Vec3d(0.5, 0, 0), 100, 100).x(), middle.x());
+}
+
+TEST(OrbitCamera, ZoomEnlargesAroundTheMiddle) {
+  const Bounds b = box({-1, 0, -1}, {1, 2, 1});
+  OrbitDesc desc;
+  const Camera one = orbitCamera(b, desc, 1);
+  desc.zoom = 2;
+  const Camera two = orbitCamera(b, desc, 1);
+  const Vec3d p(0.4, 1.1, 0.2);
+  const Vec3d a = projectedPoint(one, p, 100, 100), c = projectedPoint(two, p, 100, 100);
+  EXPECT_NEAR(c.x() - 50, 2 * (a.x() - 50), 1e-6);
+  EXPECT_NEAR(c.y() - 50, 2 * (a.y() - 50), 1e-6);
+}
+
+TEST(OrbitCamera, NothingAndASinglePointStillGiveACamera) {
+  for (const Bounds& b : {Bounds(), box({3, 3, 3}, {3, 3, 3}),
+                          box(Vec3f::Constant(-INFINITY), Vec3f::Constant(INFINITY))}) {
+    const Camera camera = orbitCamera(b, {}, 1.5);
+    EXPECT_TRUE(camera.eye.allFinite());
+    EXPECT_TRUE(camera.view().allFinite());
+    EXPECT_TRUE(camera.projection(1.5).allFinite());
+    EXPECT_GT(camera.near_m, 0);
+    EXPECT_GT((camera.eye - camera.target).norm(), 0);
+  }
+}
+
+TEST(Bounds, UnionHoldsBothAndIgnoresNothing) {
+  const Bounds a = box({0, 0, 0}, {1, 1, 1}), b = box({-2, 0.5f, 0}, {0, 3, 0.5f});
+  EXPECT_EQ(united(a, b), box({-2, 0, 0}, {1, 3, 1}));
+  EXPECT_EQ(united(a, Bounds()), a);
+  EXPECT_EQ(united(Bounds(), b), b);
+}
+
+}  // namespace
+}  // namespace derm
