@@ -41,6 +41,10 @@ Result<void> writeWeighted(WeightsOptions options, Diagnostics& notes, const Pro
   DERM_CHECK(checkWritable(options.output));
   DERM_TRY(Character character, options.input.load(notes));
   if (options.skeleton_file.empty()) {
+    if (character.skeleton.size() == 0)
+      return Error{ErrorCode::BadArgument,
+                   "has no skeleton; --skeleton FILE takes one from another file",
+                   {.file = options.input.source}};
     DERM_TRY(character.skin, autoWeights(character, {}, options.desc, notes, progress));
   } else {
     const CharacterInput rig_input{.source = options.skeleton_file, .unit = options.input.unit};

@@ -39,18 +39,19 @@ void copyToDisk(const fs::path& from, const fs::path& to) {
   ::close(descriptor);
 }
 
-BakeDesc tubeBake(int vertices, const fs::path& output) {
+BakeDesc tubeBake(int vertices, bool measure, const fs::path& output) {
   Recipe recipe;
   recipe.fps = kFrames - 1;  // a second of clip gives 250 frames
   return {.recipe = recipe,
           .scene = {.character = std::make_shared<const Character>(
                         bench_support::riggedTube(vertices / 50, 50, 64, 1))},
-          .output = output};
+          .output = output,
+          .measure = measure};
 }
 
 void bakePc2(benchmark::State& state) {
   const fs::path folder = workFolder();
-  const BakeDesc desc = tubeBake(int(state.range(0)), folder / "bake.pc2");
+  const BakeDesc desc = tubeBake(int(state.range(0)), state.range(1) != 0, folder / "bake.pc2");
   double best_bake = 1e9, best_copy = 1e9;
   std::uint64_t hash = 0;
   for (auto _ : state) {
@@ -69,7 +70,11 @@ void bakePc2(benchmark::State& state) {
   state.counters["share_of_copy"] = best_copy / best_bake;
   fs::remove_all(folder);
 }
-BENCHMARK(bakePc2)->Arg(10000)->Unit(benchmark::kMillisecond);
+BENCHMARK(bakePc2)
+    ->ArgNames({"vertices", "measure"})
+    ->Args({10000, 0})
+    ->Args({10000, 1})
+    ->Unit(benchmark::kMillisecond);
 
 /// Displacements of full rank: every frame moves every vertex in a way of its own.
 void correctiveShapes(benchmark::State& state) {

@@ -112,6 +112,9 @@ Result<void> validate(const Skin& skin, std::size_t vertex_count, std::size_t jo
     return bad("skin.offsets", 0, "rows do not cover the influences");
   for (std::size_t v = 0; v < skin.vertexCount(); ++v) {
     if (skin.offsets[v] >= skin.offsets[v + 1]) return bad("skin", v, "vertex without influences");
+    // The last offset alone does not bound those before it.
+    if (skin.offsets[v + 1] > skin.influences.size())
+      return bad("skin.offsets", v + 1, "row reaches beyond the influences");
     double sum = 0;
     const std::span<const Influence> row = skin[v];
     for (std::size_t k = 0; k < row.size(); ++k) {

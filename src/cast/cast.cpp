@@ -46,8 +46,11 @@ Result<Character> makeCastMember(std::string_view name) {
   const std::string_view wanted = name == "cylinder-m627" ? "cylinder" : name;
   std::vector<std::string> names;
   for (const Maker& m : kMakers) {
-    if (m.member.name == wanted) return m.make();
     names.emplace_back(m.member.name);
+    if (m.member.name != wanted) continue;
+    Character member = m.make();
+    member.import.declared_unit = "m";
+    return member;
   }
   return Error{ErrorCode::BadArgument,
                "no cast member is called \"" + std::string(name) + "\"" + didYouMean(name, names),

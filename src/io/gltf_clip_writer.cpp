@@ -103,7 +103,11 @@ bool ClipWriter::sameTrack(const Track& now, const Track& then) const {
   for (std::size_t i = 0; i < instances.size(); ++i)
     if (instances[i].morph_count > 0 && instances[i].first_morph == now.first_morph) {
       const int j = instances_.sourceOf(i);
-      return j >= 0 && context_.original->character.instances[j].first_morph == then.first_morph;
+      if (j < 0) return false;
+      // One more target, and every key of the old channel would be too short.
+      const MeshInstance& before = context_.original->character.instances[j];
+      return before.first_morph == then.first_morph &&
+             before.morph_count == instances[i].morph_count;
     }
   return false;
 }

@@ -108,8 +108,9 @@ void NodeWriter::hang(std::size_t n, int parent) {
   parent_[n] = parent;
   if (parent >= 0)
     node(static_cast<std::size_t>(parent))["children"].push_back(n);
-  else
-    addToScene(n);
+  else if (!keeps_nodes_ || n >= context_.original->scene.in_scene.size() ||
+           context_.original->scene.in_scene[n])
+    addToScene(n);  // what the scene did not show stays hidden
 }
 
 void NodeWriter::setParent(std::size_t n, int parent) {

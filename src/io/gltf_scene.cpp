@@ -108,12 +108,12 @@ Result<void> SceneReader::markScene(std::vector<bool>& shown) const {
 }
 
 Result<void> SceneReader::readMeshNodes() {
-  std::vector<bool> shown(count_, false);
-  DERM_CHECK(markScene(shown));
+  out_.in_scene.assign(count_, false);
+  DERM_CHECK(markScene(out_.in_scene));
   const std::size_t meshes = arraySize(context_.root(), "meshes");
   const std::size_t skins = arraySize(context_.root(), "skins");
   for (std::size_t i = 0; i < count_; ++i) {
-    if (!shown[i]) continue;
+    if (!out_.in_scene[i]) continue;
     const JsonPath at(root_, "nodes", i);
     DERM_TRY(const Json* json, node(i));
     DERM_TRY(const auto mesh, indexMember(context_.file(), *json, "mesh", meshes, at));

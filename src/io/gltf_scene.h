@@ -35,6 +35,7 @@ struct SceneNodes {
   std::vector<int> joint_source;       ///< per joint its node
   std::vector<JointId> joint_of_node;  ///< invalid for carriers and common roots
   std::vector<int> parent_of_node;     ///< -1 for roots
+  std::vector<bool> in_scene;          ///< per node, whether the chosen scene shows it
   std::vector<MeshNode> mesh_nodes;    ///< in the order of their nodes
 };
 

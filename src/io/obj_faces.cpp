@@ -70,6 +70,7 @@ std::vector<std::vector<std::uint32_t>> runsOfGroups(const Faces& faces, std::ui
 std::string groupName(std::string_view object) {
   std::string name(object);
   std::replace_if(name.begin(), name.end(), text::isBlank, '_');
+  if (name.starts_with('#')) name.front() = '_';  // would begin a comment
   return name;
 }
 

@@ -37,23 +37,20 @@ void appendTurned(std::string& out, float v) {
   out.append(digits, end);
 }
 
-/// A name the reader takes back as one: no line ends or other control bytes, no blanks at the ends,
-/// no '\' at the end, which would join the next line.
+/// A name the reader takes back as one: no line ends, no blanks at its ends.
 std::string lineName(std::string_view name) {
   std::string out(name);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '_';
-  if (!out.empty() && out.front() == ' ') out.front() = '_';
-  if (!out.empty() && (out.back() == ' ' || out.back() == '\\')) out.back() = '_';
+  std::replace(out.begin(), out.end(), '\n', '_');
+  if (!out.empty() && text::isBlank(out.front())) out.front() = '_';
+  if (!out.empty() && text::isBlank(out.back())) out.back() = '_';
   return out;
 }
 
-/// The same as one word, which does not begin a comment.
-std::string wordName(std::string_view name) {
-  std::string out = obj::groupName(lineName(name));
-  if (out.starts_with('#')) out.front() = '_';
-  return out;
-}
+/// The same as one word.
+std::string wordName(std::string_view name) { return obj::groupName(lineName(name)); }
+
+/// Ends a line of names. A '\' as its last byte would join the next one.
+void endNames(std::string& out) { out += out.back() == '\\' ? " \n" : "\n"; }
 
 void appendVertices(std::string& out, const TriMesh& mesh) {
   for (std::size_t v = 0; v < mesh.vertexCount(); ++v) {
@@ -116,7 +113,7 @@ class GroupsOfTriangles {
 void appendGroups(std::string& out, std::span<const std::uint32_t> groups, const TriMesh& mesh) {
   out += 'g';
   for (const std::uint32_t g : groups) out += ' ' + wordName(mesh.groups[g].name);
-  out += '\n';
+  endNames(out);
 }
 
 /// An `o` brings a group of its name with it, so it is written only where the character has that
@@ -165,12 +162,12 @@ void appendFaces(std::string& out, const Character& c) {
   std::vector<std::uint32_t> here, written;
   std::string material;
   for (const MeshInstance& instance : c.instances) {
-    if (writesObject(c, instance)) out += "o " + lineName(instance.name) + '\n';
+    if (writesObject(c, instance)) endNames(out += "o " + lineName(instance.name));
     for (std::size_t p = instance.first_part;
          p < instance.first_part + std::size_t{instance.part_count}; ++p) {
       const MeshPart& part = c.parts[p];
       const std::string wanted = part.material < 0 ? "" : lineName(c.materials[part.material].name);
-      if (wanted != material) out += "usemtl " + wanted + '\n';
+      if (wanted != material) endNames(out += "usemtl " + wanted);
       material = wanted;
       for (std::size_t t = part.first_triangle;
            t < part.first_triangle + std::size_t{part.triangle_count}; ++t) {

@@ -1,6 +1,7 @@
 #include "derm/render/camera.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "derm/base/assert.h"
@@ -19,6 +20,28 @@ Mat3d viewAxes(const Vec3d& backward) {
   axes.row(1) = backward.cross(right);
   axes.row(2) = backward;
   return axes;
+}
+
+/// How far to move sideways (axis 0) or up (1) so that the picture has as much room on one side of
+/// the corners as on the other. More shift makes one side wider and the other narrower, so halving
+/// the interval finds it.
+double centringShift(const std::array<Vec3d, 8>& corners, int axis, double distance) {
+  double low = 1e300, high = -1e300;
+  for (const Vec3d& p : corners) {
+    low = std::min(low, p[axis]);
+    high = std::max(high, p[axis]);
+  }
+  for (int step = 0; step < 60; ++step) {
+    const double middle = 0.5 * (low + high);
+    double least = 1e300, most = -1e300;
+    for (const Vec3d& p : corners) {
+      const double seen = (p[axis] - middle) / (distance - p.z());
+      least = std::min(least, seen);
+      most = std::max(most, seen);
+    }
+    (least + most > 0 ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
 }
 
 /// Bounds that a camera can stand before.
@@ -70,11 +93,12 @@ Camera orbitCamera(const Bounds& bounds, const OrbitDesc& desc, double aspect) {
   // A corner (x, y, z) in camera axes is inside while |x - cx| <= (d - z) tan: for each side of the
   // picture one linear inequality in the shift c and the distance d, so the extremes decide.
   const Vec3d centre = box.centre().cast<double>();
+  std::array<Vec3d, 8> corners;
   double right = -1e300, left = 1e300, top = -1e300, bottom = 1e300, front = -1e300;
-  for (int i = 0; i < 8; ++i) {
+  for (std::size_t i = 0; i < 8; ++i) {
     const Vec3d corner((i & 1) ? box.high.x() : box.low.x(), (i & 2) ? box.high.y() : box.low.y(),
                        (i & 4) ? box.high.z() : box.low.z());
-    const Vec3d p = axes * (corner - centre);
+    const Vec3d p = corners[i] = axes * (corner - centre);
     right = std::max(right, p.x() + p.z() * tan_x);
     left = std::min(left, p.x() - p.z() * tan_x);
     top = std::max(top, p.y() + p.z() * tan_y);
@@ -82,7 +106,7 @@ Camera orbitCamera(const Bounds& bounds, const OrbitDesc& desc, double aspect) {
     front = std::max(front, p.z());
   }
   const double distance = std::max((right - left) / (2 * tan_x), (top - bottom) / (2 * tan_y));
-  const Vec3d shift(0.5 * (right + left), 0.5 * (top + bottom), 0);
+  const Vec3d shift(centringShift(corners, 0, distance), centringShift(corners, 1, distance), 0);
   const double reach = box.diagonal();
 
   Camera out;

@@ -185,7 +185,7 @@ void showHeatMap(DrawList& list, DrawSurface& surface, std::span<const float> va
   DrawMaterial material;
   material.base_colour = Vec4f::Ones();
   material.roughness = 0.8f;
-  material.self_lit = 0.5f;  // colours stay readable against the legend, shape stays visible
+  material.self_lit = 0.4f;  // colours stay readable against the legend, shape stays visible
   surface.parts = {{0, static_cast<std::uint32_t>(surface.triangles.size()), material}};
 }
 

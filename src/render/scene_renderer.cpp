@@ -233,16 +233,26 @@ void SceneRenderer::drawSurface(const DrawSurface& surface, const GpuSurface& gp
   glDisable(GL_CULL_FACE);
 }
 
-void SceneRenderer::drawSurfaces(const DrawList& list, bool on_top) {
+void SceneRenderer::drawSolids(const DrawList& list, bool on_top) {
   glUseProgram(programs_.surface.get());
   glBindTextureUnit(0, targets_.occlusion_map.get());
-  glDisable(GL_BLEND);
   for (std::size_t i = 0; i < list.surfaces.size(); ++i)
     if (list.surfaces[i].on_top == on_top && opaque(list.surfaces[i]))
       drawSurface(list.surfaces[i], scene_.surface(i), !on_top);
+}
+
+bool SceneRenderer::drawGlass(const DrawList& list, bool on_top) {
+  glUseProgram(programs_.surface.get());
+  glBindTextureUnit(0, targets_.occlusion_map.get());
+  // A little towards the eye: where glass and what it covers coincide, the glass is in front, on
+  // every driver.
+  glEnable(GL_POLYGON_OFFSET_FILL);
+  glPolygonOffset(-1.0f, -8.0f);
+  bool any = false;
   for (std::size_t i = 0; i < list.surfaces.size(); ++i) {
     const DrawSurface& s = list.surfaces[i];
     if (s.on_top != on_top || opaque(s)) continue;
+    any = true;
     // Depth first, colour second: only the layer nearest to the eye is seen, like glass without an
     // inside, and the order of triangles does not matter.
     glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
@@ -254,6 +264,8 @@ void SceneRenderer::drawSurfaces(const DrawList& list, bool on_top) {
     glDepthFunc(GL_LESS);
     glDisable(GL_BLEND);
   }
+  glDisable(GL_POLYGON_OFFSET_FILL);
+  return any;
 }
 
 void SceneRenderer::drawMarks(const DrawList& list, bool on_top, float stroke_scale) {
@@ -346,10 +358,14 @@ Result<Rgba8Image> SceneRenderer::draw(const DrawList& list, const Camera& camer
   }
   glEnable(GL_DEPTH_TEST);
   glDepthFunc(GL_LESS);
-  drawSurfaces(list, false);
+  glDisable(GL_BLEND);
+  drawSolids(list, false);
   drawMarks(list, false, stroke_scale);
+  // Strokes inside glass are seen through it; those in front of it are drawn again.
+  if (drawGlass(list, false)) drawMarks(list, false, stroke_scale);
   clearDepth(targets_.picture.get());
-  drawSurfaces(list, true);
+  drawSolids(list, true);
+  drawGlass(list, true);
   glDisable(GL_DEPTH_TEST);
   drawMarks(list, true, stroke_scale);
   return readBack(list.background.clear);

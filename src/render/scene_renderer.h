@@ -45,7 +45,9 @@ class SceneRenderer {
   void drawShadowMaps(const DrawList& list, const LightRig& rig);
   void drawOcclusion(const DrawList& list, bool ground);
   void drawSurface(const DrawSurface& surface, const GpuSurface& gpu, bool shadows);
-  void drawSurfaces(const DrawList& list, bool on_top);
+  void drawSolids(const DrawList& list, bool on_top);
+  /// True where there was any.
+  bool drawGlass(const DrawList& list, bool on_top);
   void drawMarks(const DrawList& list, bool on_top, float stroke_scale);
   Result<Rgba8Image> readBack(bool straighten);
 

@@ -76,7 +76,7 @@ vec2 occlusionAt(float distance_m) {
     weight += w;
     if (off < nearest) { nearest = off; fallback = s.xy; }
   }
-  return weight > 2e-4 ? sum / weight : (nearest < 0.05 ? fallback : vec2(1.0));
+  return weight > 2e-4 ? sum / weight : fallback;
 }
 )";
 
@@ -344,11 +344,9 @@ vec3 mappedNormal(vec3 n) {
   vec2 ux = dFdx(texture_uv), uy = dFdy(texture_uv);
   vec3 a = cross(py, n), b = cross(n, px);
   vec3 t = a * ux.x + b * uy.x, s = a * ux.y + b * uy.y;
-  float longest = max(dot(t, t), dot(s, s));
-  if (!(longest > 1e-30)) return n;
-  float scale = inversesqrt(longest);
+  if (!(dot(t, t) > 0.0 && dot(s, s) > 0.0)) return n;
   // glTF's v runs down the picture while the map's y points up.
-  return normalize(t * scale * m.x - s * scale * m.y + n * m.z);
+  return normalize(normalize(t) * m.x - normalize(s) * m.y + n * m.z);
 }
 
 float ggx(vec3 n, vec3 v, vec3 l, float rough) {

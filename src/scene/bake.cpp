@@ -31,7 +31,7 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
   if (desc.report) {
     DERM_TRY(report_file, WholeFile::create(*desc.report));
   }
-  scene::BakedFrames frames(scene);
+  scene::BakedFrames frames(scene, desc.measure);
   for (std::size_t i = 0; i < frames.count(); ++i) {
     const double done = static_cast<double>(i) / static_cast<double>(frames.count());
     if (!keepGoing(progress, kFramesShare * done, "frames")) return cancelled(desc);

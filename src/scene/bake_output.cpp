@@ -144,6 +144,7 @@ Result<void> checkOutput(const BakeDesc& desc) {
     return badOutput(desc, "at least 1 shape is expected");
   if (desc.correctives.error_m && !(*desc.correctives.error_m > 0))
     return badOutput(desc, "an error bound of more than 0 is expected");
+  if (desc.report && !desc.measure) return badOutput(desc, "a report needs measures");
   if (desc.report && desc.report->lexically_normal() == desc.output.lexically_normal())
     return badOutput(desc, "the report would replace the output");
   return {};

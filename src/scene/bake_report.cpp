@@ -40,6 +40,7 @@ std::string toJson(const BakeReport& report) {
                {"triangles", report.triangles},
                {"closed", report.closed},
                {"diagonal_m", report.diagonal_m}};
+  json["frame_count"] = report.frame_count;
   json["frames"] = Json::array();
   for (const BakeReport::Frame& f : report.frames)
     json["frames"].push_back({{"time_s", f.time_s},

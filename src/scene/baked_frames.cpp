@@ -1,7 +1,8 @@
 #include "scene/baked_frames.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <functional>
 
 #include "derm/base/parallel.h"
 #include "derm/mesh/closedness.h"
@@ -35,14 +36,16 @@ Displacement displacement(std::span<const Vec3f> a, std::span<const Vec3f> b) {
 
 }  // namespace
 
-BakedFrames::BakedFrames(Scene& scene)
+BakedFrames::BakedFrames(Scene& scene, bool measure)
     : scene_(scene),
       plain_(scene.plainStack()),
       plain_pose_(plain_.pose()),
-      layer_seconds_(scene.stack().layers().size(), 0.0) {}
+      layer_seconds_(scene.stack().layers().size(), 0.0),
+      measure_(measure) {}
 
 BakedFrame BakedFrames::make(std::size_t index) {
-  DERM_REQUIRE(index == measures_.size());
+  DERM_REQUIRE(index == next_);
+  ++next_;
   const SkinFrame& wanted = scene_.frame(index, layer_seconds_);
   const Pose& pose = scene_.playback().pose();
   const double time_s = scene_.frameTimes()[index];
@@ -51,21 +54,39 @@ BakedFrame BakedFrames::make(std::size_t index) {
     plain_pose_.morph_weights = pose.morph_weights;
   plain_.setPose(plain_pose_, time_s);
   const SkinFrame& plain = plain_.evaluate();
-  const Displacement moved = displacement(wanted.positions(), plain.positions());
-  const auto n = static_cast<double>(std::max<std::size_t>(wanted.vertexCount(), 1));
-  measures_.push_back({.time_s = time_s,
-                       .volume_m3 = volume(wanted.positions(), wanted.triangles()),
-                       .area_m2 = area(wanted.positions(), wanted.triangles()),
-                       .max_displacement_m = moved.largest,
-                       .mean_displacement_m = moved.sum / n});
-  hash_.addSpan(wanted.positions());
-  hash_.addSpan(wanted.normals());
+  if (measure_) measure(time_s, wanted, plain.positions());
   return {.index = index,
           .time_s = time_s,
           .pose = pose,
           .palette = plain_.palette(),
           .wanted = wanted.streams(),
           .plain = plain.streams()};
+}
+
+/// The parts have nothing to do with each other, so they run side by side.
+void BakedFrames::measure(double time_s, const SkinFrame& wanted, std::span<const Vec3f> plain) {
+  BakeReport::Frame out{.time_s = time_s};
+  std::uint64_t surface_hash = 0;
+  const std::array<std::function<void()>, 4> parts = {
+      [&] { out.volume_m3 = volume(wanted.positions(), wanted.triangles()); },
+      [&] { out.area_m2 = area(wanted.positions(), wanted.triangles()); },
+      [&] {
+        Hash64 hash;
+        hash.addSpan(wanted.positions());
+        hash.addSpan(wanted.normals());
+        surface_hash = hash.value();
+      },
+      [&] {
+        const Displacement moved = displacement(wanted.positions(), plain);
+        const std::size_t n = std::max<std::size_t>(wanted.vertexCount(), 1);
+        out.max_displacement_m = moved.largest;
+        out.mean_displacement_m = moved.sum / static_cast<double>(n);
+      }};
+  parallelFor(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) parts[i]();
+  });
+  measures_.push_back(out);
+  hash_.add(surface_hash);
 }
 
 void BakedFrames::fill(BakeReport& report) const {
@@ -76,11 +97,13 @@ void BakedFrames::fill(BakeReport& report) const {
   report.diagonal_m = bounds(rest.positions).diagonal();
   report.frames = measures_;
   const auto layers = scene_.stack().layers();
-  const double frames = static_cast<double>(std::max<std::size_t>(measures_.size(), 1));
+  report.frame_count = next_;
+  const auto frames = static_cast<double>(std::max<std::size_t>(next_, 1));
   for (std::size_t i = 0; i < layers.size(); ++i)
     report.layers.push_back({.name = layers[i]->name(),
                              .type = layers[i]->type(),
                              .ms_per_frame = 1000 * layer_seconds_[i] / frames});
+  if (!measure_) return;
   Hash64 hash = hash_;
   hash.add(scene_.playback().stateHash());
   report.state_hash = hash.value();

@@ -25,7 +25,8 @@ struct BakedFrame {
 /// Makes the frames of a scene one after another, with their measures.
 class BakedFrames {
  public:
-  explicit BakedFrames(Scene& scene);
+  /// Without `measure` the frames' measures and hash stay empty.
+  BakedFrames(Scene& scene, bool measure);
 
   std::size_t count() const { return scene_.frameTimes().size(); }
   /// Frames in order from 0.
@@ -34,10 +35,14 @@ class BakedFrames {
   void fill(BakeReport& report) const;
 
  private:
+  void measure(double time_s, const SkinFrame& wanted, std::span<const Vec3f> plain);
+
   Scene& scene_;
   StackRunner plain_;
   Pose plain_pose_;
   std::vector<double> layer_seconds_;
+  bool measure_;
+  std::size_t next_ = 0;
   std::vector<BakeReport::Frame> measures_;
   Hash64 hash_;
 };

@@ -373,8 +373,8 @@ TEST(ObjWriter, ReadWriteReadIsEqual) {
 
 TEST(ObjWriter, FacesWithoutGroupsStayWithout) {
   // Several objects make the writer name the groups first; that must not put faces into them.
-  const Character once = parsed(std::string(kSquare) + "f 1 2 3\n" + std::string(kSquare) +
-                                "o b\ng z y\nf 5 6 7 8\n");
+  const Character once =
+      parsed(std::string(kSquare) + "f 1 2 3\n" + std::string(kSquare) + "o b\ng z y\nf 5 6 7 8\n");
   const Character twice = parsed(encodeObj(once));
   EXPECT_TRUE(once.mesh == twice.mesh);
   EXPECT_EQ(once.instances, twice.instances);
@@ -400,7 +400,7 @@ TEST(ObjWriter, NamesThatWouldBreakALineAreMadeHarmless) {
   c.mesh.groups[0].name = "# no\ncomment";
   const Character back = parsed(encodeObj(c));
   EXPECT_EQ(back.mesh.vertexCount(), 4u);
-  EXPECT_EQ(back.materials[0].name, "evil_v 0 0 0_");
+  EXPECT_EQ(back.materials[0].name, "evil_v 0 0 0\\");
   ASSERT_EQ(back.mesh.groups.size(), 1u);
   EXPECT_EQ(back.mesh.groups[0].name, "__no_comment");
 }

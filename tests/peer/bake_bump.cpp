@@ -31,7 +31,9 @@ nlohmann::json partsOf(const derm::Character& c) {
   nlohmann::json parts = nlohmann::json::array();
   for (const derm::MeshInstance& m : c.instances)
     for (std::size_t p = m.first_part; p < std::size_t{m.first_part} + m.part_count; ++p)
-      parts.push_back({{"node", c.joint_source[m.joint.index()]},
+      // A still is read without joints; its meshes hang on the first nodes, one each.
+      parts.push_back({{"node", m.joint.valid() ? c.joint_source[m.joint.index()]
+                                                : static_cast<int>(&m - c.instances.data())},
                        {"primitive", c.parts[p].source_primitive},
                        {"first", c.parts[p].first_vertex},
                        {"count", c.parts[p].vertex_count}});

@@ -109,7 +109,7 @@ Result<Rgba8Image> ghostAndField(OffscreenRenderer& renderer) {
   DrawList list;
   addGhost(list, drawSurfaceOf(before), drawSurfaceOf(after));
   FieldStyle field;
-  field.stride = 3;
+  field.stride = 2;
   field.least_m = 0.02f;
   addDisplacementField(list, before.positions, after.positions, field);
   return drawn(renderer, list, {.yaw_rad = 1.1});

@@ -79,7 +79,7 @@ TEST_P(Golden, PictureIsUnchanged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pictures, Golden, ::testing::ValuesIn(scenes()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& scene) { return scene.param.name; });
 
 /// The tolerances must not forgive what the eye sees: a part gone, another colour, a shifted shape.
 TEST(GoldenTolerance, ASmallVisibleChangeIsFound) {

@@ -112,11 +112,12 @@ TEST_F(Offscreen, AClearBackgroundHasAlpha) {
 }
 
 TEST_F(Offscreen, PicturesLieOnSurfacesTheRightWayUp) {
-  auto image = std::make_shared<Rgba8Image>(2, 2);
-  image->at(0, 0) = {255, 0, 0, 255};
-  image->at(1, 0) = {0, 255, 0, 255};
-  image->at(0, 1) = {0, 0, 255, 255};
-  image->at(1, 1) = {255, 255, 255, 255};
+  auto image = std::make_shared<Rgba8Image>(16, 16, Rgba8{255, 255, 255, 255});
+  for (int y = 0; y < 16; ++y)
+    for (int x = 0; x < 16; ++x) {
+      if (y < 8) image->at(x, y) = x < 8 ? Rgba8{255, 0, 0, 255} : Rgba8{0, 255, 0, 255};
+      if (y >= 8 && x < 8) image->at(x, y) = {0, 0, 255, 255};
+    }
   const TriMesh square = card();
   DrawList list;
   list.surfaces.push_back(drawSurfaceOf(square));

@@ -41,6 +41,8 @@ class WholeFile {
   std::filesystem::path file_;
   std::filesystem::path temporary_;  ///< empty once it is renamed or removed
   int descriptor_ = -1;
+  std::uint64_t written_ = 0;
+  std::uint64_t started_ = 0;  ///< up to here the disk was asked to start
 };
 
 }  // namespace derm

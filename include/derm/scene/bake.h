@@ -26,7 +26,9 @@ struct BakeDesc {
   std::filesystem::path output;
   BakeAs as = BakeAs::Cache;
   CorrectivesDesc correctives;                  ///< with BakeAs::Correctives only
-  std::optional<std::filesystem::path> report;  ///< JSON, see toJson()
+  std::optional<std::filesystem::path> report;  ///< JSON, see toJson(); needs `measure`
+  /// Fill the report's frames and state hash. Costs a few times what plain skinning does.
+  bool measure = true;
 };
 
 /// Opens the recipe, makes every frame and writes the output, whole or not at all: an error, a

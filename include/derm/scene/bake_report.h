@@ -39,10 +39,12 @@ struct BakeReport {
   std::size_t triangles = 0;
   bool closed = false;    ///< the surface has an inside, so its volume is one
   double diagonal_m = 0;  ///< [m] of the rest surface's bounding box
-  std::vector<Frame> frames;
+  std::size_t frame_count = 0;
+  std::vector<Frame> frames;  ///< empty where nothing was measured
   std::vector<Layer> layers;
   std::optional<Correctives> correctives;
   /// Of every frame's positions and normals and the layers' final state: equal hashes, equal bakes.
+  /// 0 where nothing was measured.
   std::uint64_t state_hash = 0;
   std::vector<std::string> notes;
 };

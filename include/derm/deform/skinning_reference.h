@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "derm/anim/skin.h"
+#include "derm/deform/skinning.h"
+#include "derm/math/dual_quat.h"
+
+namespace derm {
+
+/// One vertex, in double.
+struct SkinnedVertex {
+  Vec3d position = Vec3d::Zero();   ///< [m]
+  Vec3d normal = Vec3d::UnitY();    ///< unit length
+  Vec3d tangent = Vec3d::UnitX();   ///< unit length
+  double tangent_w = 1;             ///< +-1
+};
+
+/// An influence whose weight has all the digits of a double.
+struct PreciseInfluence {
+  std::uint32_t slot = 0;
+  double weight = 0;
+};
+
+/// What SkinningBinding computes, written plainly, vertex by vertex and in double: for tables and
+/// layers that need more digits than a frame has, and to hold the fast kernels to. Methods and rules
+/// are those of SkinningBinding, except that no stretch is too small to count. Slow; allocates.
+class SkinningReference {
+ public:
+  /// One matrix per slot; a non-finite one counts as the identity. Requires equal sizes.
+  SkinningReference(std::span<const SkinSlot> slots, std::span<const Affine3d> palette);
+
+  /// `row` in any order, weights > 0 with sum 1, slots in range, not empty.
+  SkinnedVertex skin(std::span<const PreciseInfluence> row, const SkinnedVertex& rest,
+                     SkinningMethod method) const;
+  /// A mix of the linear (share 0) and dual quaternion (share 1) results.
+  SkinnedVertex mix(std::span<const PreciseInfluence> row, const SkinnedVertex& rest,
+                    double dual_quaternion_share) const;
+
+ private:
+  struct Slot {
+    Affine3d matrix;
+    Mat3d normal_matrix;
+    Vec3d centre;    ///< [m] bind position of the joint
+    Quatd rotation;  ///< matrix = rotation * stretch, then the translation
+    Mat3d stretch;
+  };
+  SkinnedVertex linear(std::span<const PreciseInfluence> row, const SkinnedVertex& rest) const;
+  SkinnedVertex dualQuaternion(std::span<const PreciseInfluence> row,
+                               const SkinnedVertex& rest) const;
+
+  std::vector<Slot> slots_;
+};
+
+/// A skin's row with weights as doubles.
+std::vector<PreciseInfluence> preciseRow(const Skin& skin, std::size_t vertex);
+
+}  // namespace derm
