@@ -1,11 +1,6 @@
 #include "derm/io/gltf.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "derm/base/hash.h"
 #include "derm/io/file_bytes.h"
@@ -14,6 +9,8 @@
 #include "io/gltf_reader.h"
 #include "io/gltf_uri.h"
 #include "io/gltf_writer.h"
+#include "io/import_units.h"
+#include "io/text_scanner.h"
 
 namespace derm {
 namespace {
@@ -24,9 +21,7 @@ Result<Character> importDocument(std::span<const std::uint8_t> bytes,
                                  std::shared_ptr<const Bytes> owner, std::string_view name,
                                  const UriReader& read_uri, const ImportOptions& options,
                                  Diagnostics& notes) {
-  const double metres = options.metres_per_unit.value_or(1.0);
-  if (!(metres > 0) || !std::isfinite(metres))
-    return Error{ErrorCode::BadArgument, "metres per unit must be above 0", {}};
+  DERM_TRY(const double metres, metresPerUnit(options, 1.0, name));
   gltf::MemoryBudget budget(gltf::MemoryBudget::forFile(bytes.size()));
   DERM_TRY(const std::shared_ptr<gltf::GltfDocument> document,
            gltf::readDocument(bytes, std::move(owner), name, read_uri, budget, notes));
@@ -39,21 +34,17 @@ Result<Character> importDocument(std::span<const std::uint8_t> bytes,
     hash.addSpan(std::span<const std::uint8_t>(image.bytes));
     document->image_hashes.push_back(hash.value());
   }
-  character.name = std::filesystem::path(name).stem().string();
+  character.name = fileStem(name);
   character.import = {.format = "glTF 2.0",
                       .declared_unit = "m",
                       .metres_per_unit = metres,
                       .generator = stringMember(document->root["asset"], "generator").value_or("")};
   character.source = document;
-  if (metres != 1.0) scaleLengths(character, metres);
+  if (metres != 1.0) {
+    scaleLengths(character, metres);
+    DERM_CHECK(validate(character));  // a wild unit makes numbers that are no floats
+  }
   return character;
-}
-
-bool hasEnding(const std::filesystem::path& file, std::string_view ending) {
-  const std::string given = file.extension().string();
-  return std::equal(given.begin(), given.end(), ending.begin(), ending.end(), [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == b;
-  });
 }
 
 /// Images that are separate files but do not lie beside the target, where the uri would find them.
@@ -97,12 +88,12 @@ Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnost
 Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
                       Diagnostics& notes) {
   gltf::WriteOptions options{.embed_images = imagesToEmbed(character, file.parent_path())};
-  const bool text = hasEnding(file, ".gltf");
+  const bool as_text = text::lowerCase(file.extension().string()) == ".gltf";
   std::filesystem::path bin = file;
   bin.replace_extension(".bin");
-  if (text) options.bin_uri = gltf::encodeUri(bin.filename().string());
+  if (as_text) options.bin_uri = gltf::encodeUri(bin.filename().string());
   DERM_TRY(const gltf::Written written, gltf::writeCharacter(character, options, notes));
-  if (text) {
+  if (as_text) {
     if (!written.bin.empty()) DERM_CHECK(writeFileWhole(bin, written.bin));
     return writeFileWhole(file, written.json);
   }

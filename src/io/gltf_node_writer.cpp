@@ -57,6 +57,11 @@ void NodeWriter::write() {
                           "the character has other joints than its file; what hung on the file's "
                           "nodes (cameras, lights) is not written");
     for (const char* key : {"nodes", "scenes", "scene", "skins", "animations"}) root.erase(key);
+    if (context_.document != nullptr) {
+      // Without any scene a reader would show meshes that belong to nobody now.
+      root["scenes"] = Json::array({Json::object()});
+      root["scene"] = 0;
+    }
     for (std::size_t j = 0; j < c.skeleton.size(); ++j) {
       node_of_joint_[j] = context_.out.append("nodes", Json::object());
       parent_.push_back(-1);

@@ -23,19 +23,21 @@ std::vector<ObjectStart> objectStarts(const Faces& faces) {
   const std::vector<ObjectStart> whole = {{0, 0}};
   if (faces.corners.vertexCount() != faces.corners.positionCount()) return whole;
   std::vector<ObjectStart> starts;
-  std::uint32_t vertices_seen = 0;  // one past the highest vertex of all objects so far
-  for (std::size_t r = 0; r < faces.runs.size(); ++r) {
-    const bool new_object = r == 0 || faces.runs[r].object != faces.runs[r - 1].object;
-    if (new_object) starts.push_back({static_cast<std::uint32_t>(r), vertices_seen});
+  std::uint32_t before = 0;  // one past the highest vertex of the objects before
+  for (std::size_t run = 0; run < faces.runs.size();) {
+    const std::size_t first_run = run;
     std::uint32_t lowest = kNone;
-    for (std::size_t t = faces.runs[r].first_triangle; t < runEnd(faces, r); ++t)
-      for (const std::uint32_t v : faces.triangles[t]) {
-        lowest = std::min(lowest, v);
-        vertices_seen = std::max(vertices_seen, v + 1);
-      }
-    if (lowest < starts.back().first_vertex) return whole;
-    // Loose vertices between two objects stay with the first, except before the first.
-    if (new_object && starts.size() > 1) starts.back().first_vertex = lowest;
+    std::uint32_t end = before;
+    for (; run < faces.runs.size() && faces.runs[run].object == faces.runs[first_run].object; ++run)
+      for (std::size_t t = faces.runs[run].first_triangle; t < runEnd(faces, run); ++t)
+        for (const std::uint32_t v : faces.triangles[t]) {
+          lowest = std::min(lowest, v);
+          end = std::max(end, v + 1);
+        }
+    if (lowest < before) return whole;
+    // Loose vertices between two objects stay with the first; those before all, too.
+    starts.push_back({static_cast<std::uint32_t>(first_run), starts.empty() ? 0 : lowest});
+    before = end;
   }
   return starts.empty() ? whole : starts;
 }

@@ -218,9 +218,9 @@ float skyLight(vec3 world, vec3 n, int number) {
 float keyLight(vec3 world, vec3 n, float turn) {
   float facing = dot(n, frame.key_direction.xyz);
   // Light ends softly where the surface turns away; a shadow's hard border there would show. Beyond
-  // that nothing is lit anyway.
+  // that nothing is lit anyway, and 0 keeps neighbours across a crease dark.
   float counts = smoothstep(-0.12, 0.08, facing);
-  if (counts <= 0.0) return 1.0;
+  if (counts <= 0.0) return 0.0;
   facing = max(facing, 0.0);
   float map_m = frame.key_shadow.x, texel_m = frame.key_shadow.y;
   vec3 from = world + n * texel_m * (1.5 + 2.0 * (1.0 - facing));

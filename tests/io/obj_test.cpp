@@ -228,6 +228,9 @@ TEST(ObjReader, ObjectsBecomeInstancesWhereTheirVerticesFollowOneAnother) {
   EXPECT_EQ(apart.instances[0].vertex_count, 4u);  // vertex 3 is loose and stays here
   EXPECT_EQ(apart.instances[1].name, "b");
   EXPECT_EQ(apart.instances[1].first_vertex, 4u);
+  const Character regrouped = parsed(a + std::string(kSquare) + "o b\nf 6 7 8\ng later\nf 5 6 7\n");
+  ASSERT_EQ(regrouped.instances.size(), 2u);  // its lowest vertex comes with its second group
+  EXPECT_EQ(regrouped.instances[1].first_vertex, 4u);
   const Character shared = parsed(a + std::string(kSquare) + "o b\nf 1 6 7\n");
   ASSERT_EQ(shared.instances.size(), 1u);
   EXPECT_EQ(shared.instances[0].name, "test");
