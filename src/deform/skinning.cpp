@@ -9,6 +9,7 @@
 
 #include "derm/base/nearest_name.h"
 #include "derm/base/parallel.h"
+
 #include "deform/skinning_blocks.h"
 #include "deform/skinning_kernels.h"
 #include "deform/skinning_palette.h"
@@ -29,9 +30,9 @@ Error bad(const char* element, std::optional<std::uint64_t> index, std::string m
 template <class V>
 Result<void> checkStream(const char* element, std::span<const V> stream, std::size_t vertices) {
   if (!stream.empty() && stream.size() != vertices)
-    return bad(element, std::nullopt,
-               std::to_string(stream.size()) + " entries for " + std::to_string(vertices) +
-                   " vertices");
+    return bad(
+        element, std::nullopt,
+        std::to_string(stream.size()) + " entries for " + std::to_string(vertices) + " vertices");
   for (std::size_t v = 0; v < stream.size(); ++v)
     if (!stream[v].allFinite()) return bad(element, v, "not a finite number");
   return {};
@@ -42,13 +43,14 @@ Result<void> checkShares(const SkinningDesc& desc, std::size_t vertices) {
   if (shares.empty()) return {};
   constexpr const char* kElement = "dual_quaternion_share";
   if (desc.method == SkinningMethod::Rigid)
-    return Error{ErrorCode::BadArgument, "shares need the linear or dual-quaternion method",
+    return Error{ErrorCode::BadArgument,
+                 "shares need the linear or dual-quaternion method",
                  {.element = kElement}};
   if (shares.size() != vertices)
-    return Error{ErrorCode::BadArgument,
-                 std::to_string(shares.size()) + " entries for " + std::to_string(vertices) +
-                     " vertices",
-                 {.element = kElement}};
+    return Error{
+        ErrorCode::BadArgument,
+        std::to_string(shares.size()) + " entries for " + std::to_string(vertices) + " vertices",
+        {.element = kElement}};
   for (std::size_t v = 0; v < shares.size(); ++v)
     if (!(shares[v] >= 0 && shares[v] <= 1))
       return Error{ErrorCode::BadArgument, "not in [0,1]", {.element = kElement, .index = v}};
@@ -121,8 +123,8 @@ std::size_t SkinningBinding::vertexCount() const { return blocks_->vertex_count;
 std::size_t SkinningBinding::slotCount() const { return blocks_->slotCount(); }
 
 SkinningScratch SkinningBinding::makeScratch() const {
-  return SkinningScratch(std::make_unique<detail::SkinningPalette>(
-      blocks_->slotCount(), blocks_->uses_dual_quaternions));
+  return SkinningScratch(std::make_unique<detail::SkinningPalette>(blocks_->slotCount(),
+                                                                   blocks_->uses_dual_quaternions));
 }
 
 void SkinningBinding::evaluate(std::span<const Affine3f> palette, SkinningScratch& scratch,
@@ -165,9 +167,8 @@ void SkinningBinding::run(std::span<const Affine3f> palette, const SurfaceStream
       .out_normals = numbers(out.normals),
       .out_tangents = numbers(out.tangents),
   };
-  parallelFor(blocks_->tileCount(), 1, [&](std::size_t begin, std::size_t end) {
-    detail::skinTiles(frame, begin, end);
-  });
+  parallelFor(blocks_->tileCount(), 1,
+              [&](std::size_t begin, std::size_t end) { detail::skinTiles(frame, begin, end); });
 }
 
 }  // namespace derm

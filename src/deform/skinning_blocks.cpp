@@ -39,8 +39,7 @@ Rows rowsBySlot(const Skin& skin, SkinningMethod method) {
     } else {
       const std::size_t start = rows.influences.size();
       rows.influences.insert(rows.influences.end(), skin[v].begin(), skin[v].end());
-      std::sort(rows.influences.begin() + static_cast<std::ptrdiff_t>(start),
-                rows.influences.end(),
+      std::sort(rows.influences.begin() + static_cast<std::ptrdiff_t>(start), rows.influences.end(),
                 [](const Influence& a, const Influence& b) { return a.slot < b.slot; });
     }
     rows.offsets.push_back(static_cast<std::uint32_t>(rows.influences.size()));
@@ -94,7 +93,8 @@ void mergeParts(std::span<Part> parts, bool demanding) {
         const int own_cost = static_cast<int>(guest.slots.size()) + kBlockCost;
         const int lanes = demanding ? static_cast<int>(guest.vertices.size()) : kBlockLanes;
         // In eighths of a slot, to stay with integers.
-        const int gain = lanes * own_cost - static_cast<int>(kBlockLanes) * missing(host.slots, guest.slots);
+        const int gain =
+            lanes * own_cost - static_cast<int>(kBlockLanes) * missing(host.slots, guest.slots);
         if (gain > best_gain) {
           best_gain = gain;
           best = &guest;
@@ -110,9 +110,8 @@ void packParts(std::vector<Part>& parts) {
   for (std::size_t begin = 0; begin < parts.size(); begin += kPackWindow) {
     const std::span<Part> window =
         std::span(parts).subspan(begin, std::min(kPackWindow, parts.size() - begin));
-    std::stable_sort(window.begin(), window.end(), [](const Part& a, const Part& b) {
-      return a.slots.size() > b.slots.size();
-    });
+    std::stable_sort(window.begin(), window.end(),
+                     [](const Part& a, const Part& b) { return a.slots.size() > b.slots.size(); });
     mergeParts(window, true);
     mergeParts(window, false);
   }
@@ -125,8 +124,8 @@ void splitGroup(std::span<const std::uint32_t> group, const Part& empty_part,
                 std::vector<Part>& parts) {
   std::vector<std::uint32_t> rest;
   for (std::size_t i = 0; i < group.size();) {
-    const bool in_a_row = i + kBlockLanes <= group.size() &&
-                          group[i + kBlockLanes - 1] - group[i] == kBlockLanes - 1;
+    const bool in_a_row =
+        i + kBlockLanes <= group.size() && group[i + kBlockLanes - 1] - group[i] == kBlockLanes - 1;
     if (in_a_row) {
       parts.push_back(empty_part);
       const auto row = group.subspan(i, kBlockLanes);
@@ -150,8 +149,8 @@ class Builder {
     out_.vertex_count = rest.positions.size();
     out_.has_normals = !rest.normals.empty();
     out_.has_tangents = !rest.tangents.empty();
-    out_.uses_dual_quaternions = desc.method == SkinningMethod::DualQuaternion ||
-                                 !desc.dual_quaternion_share.empty();
+    out_.uses_dual_quaternions =
+        desc.method == SkinningMethod::DualQuaternion || !desc.dual_quaternion_share.empty();
     for (const SkinSlot& slot : skin.slots) {
       bool invertible = false;
       const Affine3d bind = inverseOrIdentity(slot.inverse_bind.cast<double>(), invertible);
@@ -203,9 +202,8 @@ int Builder::compareSets(std::uint32_t a, std::uint32_t b) const {
 std::vector<Part> Builder::splitTile(std::size_t begin, std::size_t end) const {
   std::vector<std::uint32_t> order(end - begin);
   std::iota(order.begin(), order.end(), static_cast<std::uint32_t>(begin));
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return compareSets(a, b) < 0;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return compareSets(a, b) < 0; });
   std::vector<Part> parts;
   for (auto group = order.begin(); group != order.end();) {
     const auto group_end = std::find_if(
@@ -220,8 +218,8 @@ std::vector<Part> Builder::splitTile(std::size_t begin, std::size_t end) const {
 
 void Builder::addTile(std::size_t begin, std::size_t end) {
   std::vector<Part> full = splitTile(begin, end);
-  const auto first_partial = std::stable_partition(
-      full.begin(), full.end(), [](const Part& p) { return p.free() == 0; });
+  const auto first_partial =
+      std::stable_partition(full.begin(), full.end(), [](const Part& p) { return p.free() == 0; });
   std::vector<Part> packed(std::make_move_iterator(first_partial),
                            std::make_move_iterator(full.end()));
   full.erase(first_partial, full.end());
@@ -235,11 +233,12 @@ void Builder::addTile(std::size_t begin, std::size_t end) {
   for (std::size_t i = 0; i < full.size(); ++i) {
     const Part& part = full[i];
     if (i == 0 || part.kind != full[i - 1].kind || part.slots != full[i - 1].slots) {
-      out_.runs.push_back({.kind = part.kind,
-                           .first_block = static_cast<std::uint32_t>(out_.vertices.size() / kBlockLanes),
-                           .slot_count = static_cast<std::uint32_t>(part.slots.size()),
-                           .first_slot = out_.slots.size(),
-                           .first_weight = out_.weights.size()});
+      out_.runs.push_back(
+          {.kind = part.kind,
+           .first_block = static_cast<std::uint32_t>(out_.vertices.size() / kBlockLanes),
+           .slot_count = static_cast<std::uint32_t>(part.slots.size()),
+           .first_slot = out_.slots.size(),
+           .first_weight = out_.weights.size()});
       out_.slots.insert(out_.slots.end(), part.slots.begin(), part.slots.end());
     }
     ++out_.runs.back().block_count;
@@ -268,13 +267,15 @@ void Builder::addLane(const Part& part, std::size_t block, std::size_t lane) {
   const auto put = [&](CacheLineVector<float>& stream, const auto& value) {
     const auto width = static_cast<std::size_t>(value.size());
     for (std::size_t c = 0; c < width; ++c)
-      stream[(block * width + c) * kBlockLanes + lane] = static_cast<float>(value[static_cast<Eigen::Index>(c)]);
+      stream[(block * width + c) * kBlockLanes + lane] =
+          static_cast<float>(value[static_cast<Eigen::Index>(c)]);
   };
   out_.vertices[block * kBlockLanes + lane] = v;
   put(out_.positions, rest_.positions[v]);
   if (out_.has_normals) put(out_.normals, rest_.normals[v]);
   if (out_.has_tangents) put(out_.tangents, rest_.tangents[v]);
-  float* const weights = out_.weights.data() + out_.weights.size() - part.slots.size() * kBlockLanes;
+  float* const weights =
+      out_.weights.data() + out_.weights.size() - part.slots.size() * kBlockLanes;
   std::size_t at = 0;
   for (const Influence& i : rows_[v]) {
     while (part.slots[at] != i.slot) ++at;

@@ -19,9 +19,9 @@ struct CacheLineAllocator {
   template <class U>
   CacheLineAllocator(const CacheLineAllocator<U>&) {}
   T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
   }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
   bool operator==(const CacheLineAllocator&) const { return true; }
 };
 template <class T>
@@ -43,8 +43,8 @@ struct BlockRun {
   std::size_t first_weight = 0;  ///< in SkinningBlocks::weights
 };
 
-/// The bound surface, regrouped for the kernels. Each vertex lies in one lane of one block; lanes of
-/// a block are sorted by vertex, and spare ones repeat the last vertex (computing it again costs
+/// The bound surface, regrouped for the kernels. Each vertex lies in one lane of one block; lanes
+/// of a block are sorted by vertex, and spare ones repeat the last vertex (computing it again costs
 /// less than a branch). A block's slots are sorted and may be more than a vertex has: its weight
 /// is then 0. Adding exact zeros in a fixed order, a vertex gets the same bits in any block.
 ///
@@ -68,9 +68,10 @@ struct SkinningBlocks {
   CacheLineVector<float> normals;           ///< the same, or empty
   CacheLineVector<float> tangents;          ///< 4 * kBlockLanes per block, or empty
   // For dual quaternions only, otherwise empty:
-  CacheLineVector<std::uint32_t> pivots;  ///< per lane its largest influence, as index into the run's slots
-  CacheLineVector<float> centres;         ///< 3 * kBlockLanes per block: centre of stretch
-  CacheLineVector<float> shares;          ///< per lane the share of the dual quaternion result
+  CacheLineVector<std::uint32_t>
+      pivots;  ///< per lane its largest influence, as index into the run's slots
+  CacheLineVector<float> centres;  ///< 3 * kBlockLanes per block: centre of stretch
+  CacheLineVector<float> shares;   ///< per lane the share of the dual quaternion result
 
   std::size_t tileCount() const { return tile_runs.size() - 1; }
   std::size_t slotCount() const { return slot_centres.size(); }

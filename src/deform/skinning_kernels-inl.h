@@ -51,7 +51,8 @@ HWY_INLINE V3 apply(const Matrix3& m, const V3& v) {
 }
 
 HWY_INLINE V3 addWeighted(V weight, const float* column, const V3& sum) {
-  return {hn::MulAdd(weight, spread(column[0]), sum.x), hn::MulAdd(weight, spread(column[1]), sum.y),
+  return {hn::MulAdd(weight, spread(column[0]), sum.x),
+          hn::MulAdd(weight, spread(column[1]), sum.y),
           hn::MulAdd(weight, spread(column[2]), sum.z)};
 }
 
@@ -115,7 +116,8 @@ HWY_INLINE Lanes skinLinear(const RunView& run, const float* weights, const Lane
     out.tangent_w = hn::IfThenElse(mirrored, hn::Neg(rest.tangent_w), rest.tangent_w);
   }
   if constexpr (Wanted::kNormals) {
-    const Matrix3 for_normals = HWY_UNLIKELY(run.own_normals) ? blendNormalMatrix(run, weights) : linear;
+    const Matrix3 for_normals =
+        HWY_UNLIKELY(run.own_normals) ? blendNormalMatrix(run, weights) : linear;
     out.normal = unitNormal(apply(for_normals, rest.normal), rest.normal);
   }
   return out;
@@ -243,21 +245,19 @@ HWY_INLINE V3 stretchPart(const Stretch& e, const V3& v) {
 /// Sends the lanes through identity + e: positions about the centre, normals by the cofactors (the
 /// inverse transpose but for the determinant's sign).
 template <class Wanted>
-HWY_INLINE void stretchLanes(const Stretch& e, const V3& centre,
-                             Lanes& lanes) {
+HWY_INLINE void stretchLanes(const Stretch& e, const V3& centre, Lanes& lanes) {
   lanes.position = plus(lanes.position, stretchPart(e, minus(lanes.position, centre)));
   if constexpr (!Wanted::kNormals && !Wanted::kTangents) return;
   const V one = spread(1.0f);
   const V sx = hn::Add(one, e.xx), sy = hn::Add(one, e.yy), sz = hn::Add(one, e.zz);
   const Stretch cofactor = {
-      hn::NegMulAdd(e.yz, e.yz, hn::Mul(sy, sz)), hn::NegMulAdd(e.xz, e.xz, hn::Mul(sx, sz)),
-      hn::NegMulAdd(e.xy, e.xy, hn::Mul(sx, sy)), hn::NegMulAdd(e.xy, sz, hn::Mul(e.xz, e.yz)),
+      hn::NegMulAdd(e.yz, e.yz, hn::Mul(sy, sz)),   hn::NegMulAdd(e.xz, e.xz, hn::Mul(sx, sz)),
+      hn::NegMulAdd(e.xy, e.xy, hn::Mul(sx, sy)),   hn::NegMulAdd(e.xy, sz, hn::Mul(e.xz, e.yz)),
       hn::NegMulAdd(e.xz, sy, hn::Mul(e.xy, e.yz)), hn::NegMulAdd(e.yz, sx, hn::Mul(e.xy, e.xz))};
-  const V determinant = hn::MulAdd(
-      sx, cofactor.xx, hn::MulAdd(e.xy, cofactor.xy, hn::Mul(e.xz, cofactor.xz)));
+  const V determinant =
+      hn::MulAdd(sx, cofactor.xx, hn::MulAdd(e.xy, cofactor.xy, hn::Mul(e.xz, cofactor.xz)));
   const V sign = hn::IfThenElse(hn::Lt(determinant, hn::Zero(D())), spread(-1.0f), one);
-  if constexpr (Wanted::kNormals)
-    lanes.normal = times(sign, stretchPart(cofactor, lanes.normal));
+  if constexpr (Wanted::kNormals) lanes.normal = times(sign, stretchPart(cofactor, lanes.normal));
   if constexpr (Wanted::kTangents) {
     lanes.tangent = plus(lanes.tangent, stretchPart(e, lanes.tangent));
     lanes.tangent_w = hn::Mul(sign, lanes.tangent_w);
@@ -288,11 +288,11 @@ HWY_INLINE DualSum blendStretched(const RunView& run, const float* weights, Pivo
     e.xz = hn::MulAdd(weight, spread(s[4]), e.xz);
     e.yz = hn::MulAdd(weight, spread(s[5]), e.yz);
     const V3 arm = times(turned, centre);
-    sum.dual = addWeighted(
-        arm.x, s + 6, addWeighted(arm.y, s + 10, addWeighted(arm.z, s + 14, sum.dual)));
-    sum.dual_w = hn::MulAdd(
-        arm.x, spread(s[9]),
-        hn::MulAdd(arm.y, spread(s[13]), hn::MulAdd(arm.z, spread(s[17]), sum.dual_w)));
+    sum.dual =
+        addWeighted(arm.x, s + 6, addWeighted(arm.y, s + 10, addWeighted(arm.z, s + 14, sum.dual)));
+    sum.dual_w =
+        hn::MulAdd(arm.x, spread(s[9]),
+                   hn::MulAdd(arm.y, spread(s[13]), hn::MulAdd(arm.z, spread(s[17]), sum.dual_w)));
   }
   stretchLanes<Wanted>(e, centre, lanes);
   return sum;
@@ -305,7 +305,8 @@ HWY_INLINE V3 rotated(const DualSum& q, V twice_inverse, const V3& v) {
 
 template <class Wanted>
 HWY_INLINE Lanes skinDualQuat(const RunView& run, const SignTable& table, const float* weights,
-                              const std::uint32_t* pivots, const float* centres, const Lanes& rest) {
+                              const std::uint32_t* pivots, const float* centres,
+                              const Lanes& rest) {
   Lanes from = rest;
   PivotSigns signs(run, table, pivots);
   const DualSum sum = HWY_UNLIKELY(run.stretched)
@@ -352,7 +353,8 @@ HWY_INLINE Lanes loadRest(const SkinningFrame& frame, std::size_t block, std::si
   Lanes out;
   if (frame.in_positions) {
     out.position = gather3(frame.in_positions, vertices, b.vertex_count);
-    if constexpr (Wanted::kNormals) out.normal = gather3(frame.in_normals, vertices, b.vertex_count);
+    if constexpr (Wanted::kNormals)
+      out.normal = gather3(frame.in_normals, vertices, b.vertex_count);
     if constexpr (Wanted::kTangents) {
       const V4 tangent = gather4(frame.in_tangents, 4, vertices);
       out.tangent = tangent.xyz;
@@ -361,7 +363,8 @@ HWY_INLINE Lanes loadRest(const SkinningFrame& frame, std::size_t block, std::si
     return out;
   }
   out.position = loadBound(b.positions.data() + 3 * block * kBlockLanes + lane);
-  if constexpr (Wanted::kNormals) out.normal = loadBound(b.normals.data() + 3 * block * kBlockLanes + lane);
+  if constexpr (Wanted::kNormals)
+    out.normal = loadBound(b.normals.data() + 3 * block * kBlockLanes + lane);
   if constexpr (Wanted::kTangents) {
     const float* const tangents = b.tangents.data() + 4 * block * kBlockLanes + lane;
     out.tangent = loadBound(tangents);
@@ -373,11 +376,11 @@ HWY_INLINE Lanes loadRest(const SkinningFrame& frame, std::size_t block, std::si
 template <class Wanted>
 HWY_INLINE void storeLanes(const SkinningFrame& frame, std::size_t block, std::size_t lane,
                            const Lanes& lanes) {
-  const std::uint32_t* const vertices =
-      frame.blocks->vertices.data() + block * kBlockLanes + lane;
+  const std::uint32_t* const vertices = frame.blocks->vertices.data() + block * kBlockLanes + lane;
   scatter3(lanes.position, frame.out_positions, vertices);
   if constexpr (Wanted::kNormals) scatter3(lanes.normal, frame.out_normals, vertices);
-  if constexpr (Wanted::kTangents) scatter4({lanes.tangent, lanes.tangent_w}, frame.out_tangents, vertices);
+  if constexpr (Wanted::kTangents)
+    scatter4({lanes.tangent, lanes.tangent_w}, frame.out_tangents, vertices);
 }
 
 template <BlockKind kKind, class Wanted>
@@ -396,12 +399,14 @@ HWY_NOINLINE void skinRun(const SkinningFrame& frame, const BlockRun& blocks, co
         storeLanes<Wanted>(frame, block, lane, skinLinear<Wanted>(run, weights + lane, rest));
       } else {
         const float* const centres = b.centres.data() + 3 * block * kBlockLanes + lane;
-        const Lanes dual = skinDualQuat<Wanted>(run, signs, weights + lane, b.pivots.data() + at, centres, rest);
+        const Lanes dual =
+            skinDualQuat<Wanted>(run, signs, weights + lane, b.pivots.data() + at, centres, rest);
         if constexpr (kKind == BlockKind::DualQuaternion) {
           storeLanes<Wanted>(frame, block, lane, dual);
         } else {
           const Lanes linear = skinLinear<Wanted>(run, weights + lane, rest);
-          storeLanes<Wanted>(frame, block, lane, mixLanes<Wanted>(loadLanes(b.shares.data() + at), linear, dual, rest));
+          storeLanes<Wanted>(frame, block, lane,
+                             mixLanes<Wanted>(loadLanes(b.shares.data() + at), linear, dual, rest));
         }
       }
     }

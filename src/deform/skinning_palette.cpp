@@ -147,7 +147,8 @@ void SkinningPalette::prepare(std::span<const Affine3f> frame,
       std::copy_n(matrix.data(), kNormalStride, normals);
     }
     if (!dual_quats.empty())
-      prepareDualQuat(s, matrix, std::abs(shape.scale - 1) + shape.unevenness > kNoStretch, centres[s]);
+      prepareDualQuat(s, matrix, std::abs(shape.scale - 1) + shape.unevenness > kNoStretch,
+                      centres[s]);
   }
 }
 

@@ -7,10 +7,10 @@
 
 namespace derm::detail {
 
-inline constexpr std::size_t kMatrixStride = 12;    ///< column-major 3x4
-inline constexpr std::size_t kNormalStride = 9;     ///< column-major 3x3
-inline constexpr std::size_t kDualQuatStride = 8;   ///< real x y z w, dual x y z w
-inline constexpr std::size_t kStretchStride = 18;   ///< see SkinningPalette::stretches
+inline constexpr std::size_t kMatrixStride = 12;   ///< column-major 3x4
+inline constexpr std::size_t kNormalStride = 9;    ///< column-major 3x3
+inline constexpr std::size_t kDualQuatStride = 8;  ///< real x y z w, dual x y z w
+inline constexpr std::size_t kStretchStride = 18;  ///< see SkinningPalette::stretches
 
 /// A frame's matrices in the forms that the kernels broadcast from.
 struct SkinningPalette {
@@ -20,7 +20,8 @@ struct SkinningPalette {
   };
 
   CacheLineVector<float> matrices;
-  CacheLineVector<float> normal_matrices;  ///< equal to the linear part where kOwnNormals is not set
+  CacheLineVector<float>
+      normal_matrices;  ///< equal to the linear part where kOwnNormals is not set
   CacheLineVector<float> dual_quats;
   /// E = stretch - identity as xx yy zz xy xz yz, then D as 4x3 column-major: stretching about a
   /// centre c adds D c to the dual part. Unset where kStretched is not set.
@@ -29,7 +30,8 @@ struct SkinningPalette {
 
   SkinningPalette(std::size_t slots, bool dual_quaternions);
   bool fits(std::size_t slots, bool dual_quaternions) const {
-    return flags.size() == slots && dual_quats.size() == (dual_quaternions ? slots * kDualQuatStride : 0);
+    return flags.size() == slots &&
+           dual_quats.size() == (dual_quaternions ? slots * kDualQuatStride : 0);
   }
   /// Fills everything from a frame's matrices. Allocation-free, O(slots).
   void prepare(std::span<const Affine3f> frame, std::span<const Vec3d> centres) noexcept;

@@ -1,7 +1,8 @@
 #include "derm/deform/skinning_reference.h"
 
-#include <Eigen/LU>
 #include <cmath>
+
+#include <Eigen/LU>
 
 #include "derm/base/assert.h"
 #include "derm/math/polar.h"
@@ -61,8 +62,7 @@ SkinningReference::SkinningReference(std::span<const SkinSlot> slots,
     if (palette[s].matrix().allFinite()) slot.matrix = palette[s];
     slot.normal_matrix = normalMatrix(slot.matrix.linear());
     bool invertible = false;
-    slot.centre =
-        inverseOrIdentity(slots[s].inverse_bind.cast<double>(), invertible).translation();
+    slot.centre = inverseOrIdentity(slots[s].inverse_bind.cast<double>(), invertible).translation();
     const Polar polar = polarDecomposition(slot.matrix.linear());
     slot.rotation = Quatd(polar.rotation).normalized();
     slot.stretch = polar.stretch;

@@ -8,11 +8,11 @@
 #define DERM_SKINNING_VECTORS_INL_H_
 #endif
 
-#include <hwy/highway.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include <hwy/highway.h>
 
 #include "deform/skinning_blocks.h"
 

@@ -110,7 +110,7 @@ SourceBuffer DocumentLoader::external(const std::string& uri, const JsonPath& at
   Result<Bytes> bytes =
       read_uri_ ? read_uri_(*path) : Error{ErrorCode::CannotRead, "no reader for other files", {}};
   if (bytes) {
-    budget_.grant(14 * bytes->size());
+    budget_.grant(MemoryBudget::kFactor * bytes->size());
     out.owner = std::make_shared<const Bytes>(*std::move(bytes));
     out.bytes = *out.owner;
   } else {

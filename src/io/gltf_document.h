@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,11 +23,13 @@ namespace derm::gltf {
 /// first, so that a few hostile bytes cannot ask for gigabytes.
 class MemoryBudget {
  public:
+  /// Bytes of memory for each byte of a file; no honest file needs more.
+  static constexpr std::uint64_t kFactor = 14;
+
   explicit MemoryBudget(std::uint64_t bytes) : left_(bytes) {}
-  /// What a file of that size may use: room for small files, and a factor that no honest file
-  /// needs.
+  /// What a file of that size may use, with room for small ones.
   static std::uint64_t forFile(std::uint64_t file_bytes) {
-    return (std::uint64_t{32} << 20) + 14 * file_bytes;
+    return (std::uint64_t{32} << 20) + kFactor * file_bytes;
   }
   static MemoryBudget unlimited() { return MemoryBudget(~std::uint64_t{0}); }
 

@@ -11,6 +11,8 @@
 
 #include "derm/io/file_bytes.h"
 
+#include "io/background_file.h"
+
 namespace derm {
 namespace {
 
@@ -123,7 +125,11 @@ Result<Header> readHeader(PointCacheFormat format, std::span<const std::uint8_t>
 
 }  // namespace
 
-PointCacheWriter::PointCacheWriter(WholeFile file, const PointCacheDesc& desc)
+PointCacheWriter::PointCacheWriter(PointCacheWriter&&) noexcept = default;
+PointCacheWriter& PointCacheWriter::operator=(PointCacheWriter&&) noexcept = default;
+PointCacheWriter::~PointCacheWriter() = default;
+
+PointCacheWriter::PointCacheWriter(std::unique_ptr<BackgroundFile> file, const PointCacheDesc& desc)
     : file_(std::move(file)),
       format_(desc.format),
       points_(desc.points),
@@ -139,8 +145,9 @@ Result<PointCacheWriter> PointCacheWriter::create(const std::filesystem::path& f
   if (desc.times_s.empty() || desc.times_s.size() > kMost)
     return bad("frames", "expected 1 to 2147483647");
   if (desc.points == 0 || desc.points > kMost) return bad("points", "expected 1 to 2147483647");
-  DERM_TRY(WholeFile out, WholeFile::create(file));
-  DERM_CHECK(out.append(headerOf(desc)));
+  DERM_TRY(WholeFile whole, WholeFile::create(file));
+  auto out = std::make_unique<BackgroundFile>(std::move(whole));
+  DERM_CHECK(out->append(headerOf(desc)));
   return PointCacheWriter(std::move(out), desc);
 }
 
@@ -148,19 +155,19 @@ Result<void> PointCacheWriter::append(std::span<const Vec3f> positions) {
   DERM_REQUIRE(positions.size() == points_ && frames_left_ > 0);
   --frames_left_;
   if (format_ == PointCacheFormat::Pc2)
-    return file_.append(
+    return file_->append(
         std::span(reinterpret_cast<const std::uint8_t*>(positions.data()), positions.size_bytes()));
   for (std::size_t v = 0; v < positions.size(); ++v)
     for (int i = 0; i < 3; ++i)
       swapped_[3 * v + static_cast<std::size_t>(i)] =
           swappedBytes(std::bit_cast<std::uint32_t>(positions[v][i]));
-  return file_.append(std::span(reinterpret_cast<const std::uint8_t*>(swapped_.data()),
-                                swapped_.size() * sizeof(std::uint32_t)));
+  return file_->append(std::span(reinterpret_cast<const std::uint8_t*>(swapped_.data()),
+                                 swapped_.size() * sizeof(std::uint32_t)));
 }
 
 Result<void> PointCacheWriter::commit() {
   DERM_REQUIRE(frames_left_ == 0);
-  return file_.commit();
+  return file_->commit();
 }
 
 Result<PointCache> parsePointCache(PointCacheFormat format, std::span<const std::uint8_t> bytes,

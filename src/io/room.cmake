@@ -30,6 +30,7 @@ derm_room(io
     obj_reader.cpp
     obj_tables.cpp
     obj_writer.cpp
+    background_file.cpp
     point_cache.cpp
     whole_file.cpp
     ply_cursor.cpp

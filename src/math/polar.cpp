@@ -1,8 +1,9 @@
 #include "derm/math/polar.h"
 
+#include <cmath>
+
 #include <Eigen/LU>
 #include <Eigen/SVD>
-#include <cmath>
 
 #include "derm/base/assert.h"
 

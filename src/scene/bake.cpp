@@ -26,12 +26,16 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
   if (scene.stack().output().rest.vertexCount() == 0)
     return Error{
         ErrorCode::BadData, "the character has no vertices", {.file = scene.character()->name}};
-  DERM_TRY(const std::unique_ptr<scene::BakeOutput> output, scene::openOutput(desc, scene));
+  std::shared_ptr<const Stack> plain;
+  if (desc.measure || desc.as == BakeAs::Correctives) {
+    DERM_TRY(plain, scene.plainStack());
+  }
+  DERM_TRY(const std::unique_ptr<scene::BakeOutput> output, scene::openOutput(desc, scene, plain));
   std::optional<WholeFile> report_file;
   if (desc.report) {
     DERM_TRY(report_file, WholeFile::create(*desc.report));
   }
-  scene::BakedFrames frames(scene, desc.measure);
+  scene::BakedFrames frames(scene, plain, desc.measure);
   for (std::size_t i = 0; i < frames.count(); ++i) {
     const double done = static_cast<double>(i) / static_cast<double>(frames.count());
     if (!keepGoing(progress, kFramesShare * done, "frames")) return cancelled(desc);

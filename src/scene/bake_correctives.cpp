@@ -22,8 +22,8 @@ struct Played {
 class CorrectivesOutput final : public BakeOutput {
  public:
   CorrectivesOutput(const BakeDesc& desc, const Scene& scene, CorrectiveFitter fitter,
-                    std::shared_ptr<const Stack> unskinned)
-      : desc_(desc), scene_(scene), fitter_(std::move(fitter)) {
+                    std::shared_ptr<const Stack> plain, std::shared_ptr<const Stack> unskinned)
+      : desc_(desc), scene_(scene), fitter_(std::move(fitter)), plain_(std::move(plain)) {
     if (unskinned != nullptr) unskinned_.emplace(std::move(unskinned));
   }
 
@@ -95,7 +95,7 @@ class CorrectivesOutput final : public BakeOutput {
              Stack::bind(std::make_shared<const Character>(character),
                          std::array{morphLayer(), skinningLayer({})}, ignored));
     StackRunner engine(stack);
-    StackRunner plain(scene_.plainStack());
+    StackRunner plain(plain_);
     const Pose rest = character.restPose();
     const Clip* clip = nullptr;
     if (clipIndex())
@@ -151,13 +151,15 @@ class CorrectivesOutput final : public BakeOutput {
   const BakeDesc& desc_;
   const Scene& scene_;
   CorrectiveFitter fitter_;
+  std::shared_ptr<const Stack> plain_;
   std::optional<StackRunner> unskinned_;  ///< only where morphs change normals
   std::vector<Pose> poses_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, Scene& scene) {
+Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, const Scene& scene,
+                                                          std::shared_ptr<const Stack> plain) {
   if (&scene.stack().output() != &scene.stack().input())
     for (const auto& layer : scene.stack().layers())
       if (layer->output() != nullptr)
@@ -174,8 +176,8 @@ Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, 
     Diagnostics said_already;
     DERM_TRY(unskinned, Stack::bind(scene.character(), std::array{morphLayer()}, said_already));
   }
-  return std::unique_ptr<BakeOutput>(
-      std::make_unique<CorrectivesOutput>(desc, scene, std::move(fitter), std::move(unskinned)));
+  return std::unique_ptr<BakeOutput>(std::make_unique<CorrectivesOutput>(
+      desc, scene, std::move(fitter), std::move(plain), std::move(unskinned)));
 }
 
 }  // namespace derm::scene

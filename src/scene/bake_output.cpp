@@ -150,8 +150,9 @@ Result<void> checkOutput(const BakeDesc& desc) {
   return {};
 }
 
-Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, Scene& scene) {
-  if (desc.as == BakeAs::Correctives) return openCorrectivesOutput(desc, scene);
+Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene& scene,
+                                               std::shared_ptr<const Stack> plain) {
+  if (desc.as == BakeAs::Correctives) return openCorrectivesOutput(desc, scene, std::move(plain));
   if (isGltf(desc.output)) return openGltfCache(desc, scene);
   const std::size_t frames = scene.frameTimes().size();
   if (endingOf(desc.output) == ".obj") {

@@ -20,10 +20,10 @@ class BakeOutput {
 /// Checks that the ending and the options fit; nothing is opened.
 Result<void> checkOutput(const BakeDesc& desc);
 
-/// Requires checkOutput().
-Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, Scene& scene);
-
-/// The parts that openOutput() chooses from.
-Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, Scene& scene);
+/// Requires checkOutput(); for correctives also `plain`, which may be null otherwise.
+Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene& scene,
+                                               std::shared_ptr<const Stack> plain);
+Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, const Scene& scene,
+                                                          std::shared_ptr<const Stack> plain);
 
 }  // namespace derm::scene

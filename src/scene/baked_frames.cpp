@@ -36,31 +36,33 @@ Displacement displacement(std::span<const Vec3f> a, std::span<const Vec3f> b) {
 
 }  // namespace
 
-BakedFrames::BakedFrames(Scene& scene, bool measure)
-    : scene_(scene),
-      plain_(scene.plainStack()),
-      plain_pose_(plain_.pose()),
-      layer_seconds_(scene.stack().layers().size(), 0.0),
-      measure_(measure) {}
+BakedFrames::BakedFrames(Scene& scene, std::shared_ptr<const Stack> plain, bool measure)
+    : scene_(scene), layer_seconds_(scene.stack().layers().size(), 0.0), measure_(measure) {
+  DERM_REQUIRE(plain != nullptr || !measure);
+  if (plain == nullptr) return;
+  plain_.emplace(std::move(plain));
+  plain_pose_ = plain_->pose();
+}
 
 BakedFrame BakedFrames::make(std::size_t index) {
   DERM_REQUIRE(index == next_);
   ++next_;
   const SkinFrame& wanted = scene_.frame(index, layer_seconds_);
   const Pose& pose = scene_.playback().pose();
-  const double time_s = scene_.frameTimes()[index];
+  BakedFrame out{.index = index,
+                 .time_s = scene_.frameTimes()[index],
+                 .pose = pose,
+                 .wanted = wanted.streams()};
+  if (!plain_) return out;
   plain_pose_.local = pose.local;
+  // A refined surface has no morphs.
   if (plain_pose_.morph_weights.size() == pose.morph_weights.size())
     plain_pose_.morph_weights = pose.morph_weights;
-  plain_.setPose(plain_pose_, time_s);
-  const SkinFrame& plain = plain_.evaluate();
-  if (measure_) measure(time_s, wanted, plain.positions());
-  return {.index = index,
-          .time_s = time_s,
-          .pose = pose,
-          .palette = plain_.palette(),
-          .wanted = wanted.streams(),
-          .plain = plain.streams()};
+  plain_->setPose(plain_pose_, out.time_s);
+  out.plain = plain_->evaluate().streams();
+  out.palette = plain_->palette();
+  if (measure_) measure(out.time_s, wanted, out.plain.positions);
+  return out;
 }
 
 /// The parts have nothing to do with each other, so they run side by side.
@@ -93,7 +95,8 @@ void BakedFrames::fill(BakeReport& report) const {
   const TriMesh& rest = scene_.stack().output().rest;
   report.vertices = rest.vertexCount();
   report.triangles = rest.triangles.size();
-  report.closed = checkClosed(mapped(rest.triangles, weldMap(rest.positions))).closed();
+  if (measure_)
+    report.closed = checkClosed(mapped(rest.triangles, weldMap(rest.positions))).closed();
   report.diagonal_m = bounds(rest.positions).diagonal();
   report.frames = measures_;
   const auto layers = scene_.stack().layers();

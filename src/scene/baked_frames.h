@@ -17,16 +17,17 @@ struct BakedFrame {
   std::size_t index = 0;
   double time_s = 0;
   const Pose& pose;
-  std::span<const Affine3f> palette;
-  SurfaceStreams wanted;  ///< what the stack gives
-  SurfaceStreams plain;   ///< what linear skinning gives
+  std::span<const Affine3f> palette;  ///< empty where there is no `plain`
+  SurfaceStreams wanted;              ///< what the stack gives
+  SurfaceStreams plain;               ///< what linear skinning gives; empty where nobody needs it
 };
 
 /// Makes the frames of a scene one after another, with their measures.
 class BakedFrames {
  public:
-  /// Without `measure` the frames' measures and hash stay empty.
-  BakedFrames(Scene& scene, bool measure);
+  /// `plain` (see Scene::plainStack) may be null where nobody needs it. Without `measure`, which
+  /// needs it, the frames' measures and hash stay empty.
+  BakedFrames(Scene& scene, std::shared_ptr<const Stack> plain, bool measure);
 
   std::size_t count() const { return scene_.frameTimes().size(); }
   /// Frames in order from 0.
@@ -38,7 +39,7 @@ class BakedFrames {
   void measure(double time_s, const SkinFrame& wanted, std::span<const Vec3f> plain);
 
   Scene& scene_;
-  StackRunner plain_;
+  std::optional<StackRunner> plain_;
   Pose plain_pose_;
   std::vector<double> layer_seconds_;
   bool measure_;

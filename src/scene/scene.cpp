@@ -143,22 +143,6 @@ Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerType
   return out;
 }
 
-/// The character as it would be without derm's layers, on the surface that the stack gives.
-Result<std::shared_ptr<const Stack>> plainStackOf(const std::shared_ptr<const Character>& character,
-                                                  const Stack& stack) {
-  Diagnostics said_already;
-  if (&stack.output() == &stack.input())
-    return Stack::bind(character, std::array{morphLayer(), skinningLayer({})}, said_already);
-  Character fine;
-  fine.name = character->name;
-  fine.mesh = stack.output().rest;
-  fine.skeleton = character->skeleton;
-  fine.skin = stack.output().skin;
-  addDefaultParts(fine);
-  return Stack::bind(std::make_shared<const Character>(std::move(fine)),
-                     std::array{skinningLayer({})}, said_already);
-}
-
 }  // namespace
 
 Result<Character> openCharacter(std::string_view source, const std::filesystem::path& folder,
@@ -176,6 +160,20 @@ const SkinFrame& Scene::frame(std::size_t index, std::span<double> layer_seconds
   return playback_.frameAt(frame_times_[index], layer_seconds);
 }
 
+Result<std::shared_ptr<const Stack>> Scene::plainStack() const {
+  Diagnostics said_already;
+  if (&stack().output() == &stack().input())
+    return Stack::bind(character_, std::array{morphLayer(), skinningLayer({})}, said_already);
+  Character fine;
+  fine.name = character_->name;
+  fine.mesh = stack().output().rest;
+  fine.skeleton = character_->skeleton;
+  fine.skin = stack().output().skin;
+  addDefaultParts(fine);
+  return Stack::bind(std::make_shared<const Character>(std::move(fine)),
+                     std::array{skinningLayer({})}, said_already);
+}
+
 Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkNumbers(recipe));
   DERM_TRY(const std::shared_ptr<const Character> character, characterOf(recipe, options, notes));
@@ -185,7 +183,6 @@ Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagn
   const LayerTypes& types = options.types != nullptr ? *options.types : builtInLayerTypes();
   DERM_TRY(const std::vector<LayerFactory> layers, layersOf(recipe, types));
   DERM_TRY(const std::shared_ptr<const Stack> stack, Stack::bind(character, layers, notes));
-  DERM_TRY(const std::shared_ptr<const Stack> plain, plainStackOf(character, *stack));
   const PlaybackDesc desc{.start_s = range[0],
                           .end_s = range[1],
                           .preroll_s = recipe.preroll_s,
@@ -198,7 +195,6 @@ Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagn
   scene.recipe_ = recipe;
   scene.character_ = character;
   scene.clip_ = clip;
-  scene.plain_ = plain;
   scene.frame_times_ = std::move(frame_times);
   return scene;
 }

@@ -27,8 +27,7 @@ struct Surface {
 };
 
 inline Surface emptySurface(std::size_t vertices) {
-  return {std::vector<Vec3f>(vertices), std::vector<Vec3f>(vertices),
-          std::vector<Vec4f>(vertices)};
+  return {std::vector<Vec3f>(vertices), std::vector<Vec3f>(vertices), std::vector<Vec4f>(vertices)};
 }
 
 inline Vec3f randomVector(Rng& rng, double size) {

@@ -156,8 +156,7 @@ TEST(Skinning, SharesZeroAndOneAreExactlyThePureMethods) {
   const Skin skin = randomSkin(rng, 500, 10, 4);
   const std::vector<Affine3f> palette = randomPalette(rng, 10, Motion::Stretch);
   const Surface linear = skinned(rest, skin, {}, palette);
-  const Surface dual =
-      skinned(rest, skin, {.method = SkinningMethod::DualQuaternion}, palette);
+  const Surface dual = skinned(rest, skin, {.method = SkinningMethod::DualQuaternion}, palette);
   SkinningDesc desc;
   for (int v = 0; v < 500; ++v)
     desc.dual_quaternion_share.push_back(v % 3 == 0 ? 0.0f : v % 3 == 1 ? 1.0f : 0.4f);
@@ -264,8 +263,8 @@ TEST(SkinningDeathTest, BordersRefuseBuffersThatDoNotFit) {
   Surface out = emptySurface(12);
   EXPECT_DEATH(binding.evaluate(identities(3), scratch, out.output()), "palette");
   Surface in_place = c.rest;
-  EXPECT_DEATH(
-      binding.evaluate(identities(4), in_place.streams(), scratch, in_place.output()), "data");
+  EXPECT_DEATH(binding.evaluate(identities(4), in_place.streams(), scratch, in_place.output()),
+               "data");
   out.positions.pop_back();
   EXPECT_DEATH(binding.evaluate(identities(4), scratch, out.output()), "positions");
   SkinningScratch other =

@@ -14,6 +14,7 @@
 
 #include "support/compare.h"
 #include "support/shelf.h"
+#include "support/unpacked.h"
 
 namespace derm {
 namespace {
@@ -456,6 +457,42 @@ TEST(ObjData, SpotIsClosedAndKeepsItsNumbers) {
   const Result<Character> again = parseObj(encodeObj(*c), "spot_triangulated.obj", {}, notes);
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again->mesh == c->mesh);
+}
+
+TEST(ObjData, MakeHumanBodiesAreClosedAndKeepTheirNumbers) {
+  DERM_PACKED_DATA_OR_SKIP(folder, "makehuman");
+  std::size_t bodies = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".obj") continue;
+    Diagnostics notes;
+    const Result<Character> c = loadObj(entry.path(), {.metres_per_unit = 0.1}, notes);
+    ASSERT_TRUE(c.ok()) << c.error().text();
+    ++bodies;
+    EXPECT_EQ(c->mesh.triangles.size(), 26756u);
+    // Texture seams double vertices, but only behind the 13,380 of the file.
+    const std::vector<std::uint32_t> weld = weldMap(c->mesh.positions);
+    EXPECT_EQ(weldedCount(weld), 13380u);
+    EXPECT_TRUE(std::all_of(weld.begin(), weld.end(), [](std::uint32_t v) { return v < 13380; }));
+    EXPECT_TRUE(checkClosed(mapped(c->mesh.triangles, weld)).closed());
+    const double litres = 1000 * volume(c->mesh.positions, c->mesh.triangles);
+    EXPECT_GT(litres, 40);
+    EXPECT_LT(litres, 150);
+  }
+  EXPECT_EQ(bodies, 4u);
+}
+
+TEST(ObjData, IctHeadsLoad) {
+  DERM_PACKED_DATA_OR_SKIP(folder, "faces-ict");
+  std::size_t heads = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".obj") continue;
+    Diagnostics notes;
+    const Result<Character> c = loadObj(entry.path(), {}, notes);
+    ASSERT_TRUE(c.ok()) << c.error().text();
+    EXPECT_GT(c->mesh.triangles.size(), 1000u);
+    ++heads;
+  }
+  EXPECT_GE(heads, 5u);
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "derm/io/file_bytes.h"
+#include "derm/io/whole_file.h"
 
 namespace derm {
 namespace {
@@ -136,6 +139,36 @@ TEST_F(PointCacheTest, AnUnfinishedCacheLeavesTheOldFile) {
     ASSERT_TRUE(writer.append(someFrame(0, 2)).ok());
     EXPECT_EQ(fileCount(), 2u) << "the temporary is beside it";
   }
+  EXPECT_EQ(fileCount(), 1u);
+  EXPECT_EQ(readFile(file).value(), (std::vector<std::uint8_t>{'o', 'l', 'd'}));
+}
+
+TEST_F(PointCacheTest, LargeCachesComeBackWhole) {
+  const fs::path file = folder_ / "a.mdd";
+  PointCacheDesc desc{.format = PointCacheFormat::Mdd, .points = 6000};
+  for (int f = 0; f < 60; ++f) desc.times_s.push_back(f);  // several blocks of the writing thread
+  ASSERT_TRUE(writeCache(file, desc).ok());
+  const PointCache cache = loadPointCache(file).value();
+  for (std::size_t f = 0; f < 60; ++f)
+    ASSERT_TRUE(std::ranges::equal(cache.frame(f), someFrame(int(f), 6000))) << f;
+}
+
+TEST_F(PointCacheTest, AFailedWriteIsReportedAndLeavesTheOldFile) {
+  const fs::path file = folder_ / "a.pc2";
+  ASSERT_TRUE(writeFileWhole(file, "old").ok());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 2 << 20, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  PointCacheDesc desc{.points = 6000};
+  for (int f = 0; f < 60; ++f) desc.times_s.push_back(f);  // 4.3 MB
+  const Result<void> written = writeCache(file, desc);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::CannotWrite);
+  EXPECT_EQ(written.error().where.file, file.string());
   EXPECT_EQ(fileCount(), 1u);
   EXPECT_EQ(readFile(file).value(), (std::vector<std::uint8_t>{'o', 'l', 'd'}));
 }

@@ -1,9 +1,9 @@
 #include "derm/math/polar.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <vector>
 
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <gtest/gtest.h>
 
 #include "derm/base/rng.h"

@@ -298,6 +298,20 @@ TEST_F(BakeTest, TheReportHasWhatItPromises) {
   EXPECT_EQ(report.frames.size(), 13u);
 }
 
+TEST_F(BakeTest, WithoutMeasuresTheOutputIsTheSame) {
+  BakeDesc desc = describe(kSpringAndBump, "a.pc2");
+  baked(desc);
+  const std::vector<std::uint8_t> measured = readFile(desc.output).value();
+  desc.measure = false;
+  const BakeReport report = baked(desc);
+  EXPECT_EQ(readFile(desc.output).value(), measured);
+  EXPECT_TRUE(report.frames.empty());
+  EXPECT_EQ(report.frame_count, 13u);
+  EXPECT_EQ(report.state_hash, 0u);
+  desc.report = folder_ / "r.json";
+  EXPECT_EQ(errorOf(desc), "a report needs measures");
+}
+
 TEST_F(BakeTest, CancellingLeavesTheOldOutput) {
   for (const char* file : {"a.pc2", "a.mdd", "a.glb", "a_{frame}.obj"})
     for (const double at : {0.0, 0.3, 0.8, 0.9}) {

@@ -56,9 +56,9 @@ class SkinningScratch {
 /// matrix per skin slot (see skinningMatrices() in anim/skin.h). Immutable; share it freely between
 /// threads and characters. Copies share one table.
 ///
-/// **Positions.** Rigid: the largest influence (of equal ones the lowest slot). Linear: the weighted
-/// sum of the matrices. Dual quaternion (Kavan et al. 2008): each matrix S_j is split into a
-/// rotation, a stretch and a translation (polar decomposition; a mirror counts as stretch). The
+/// **Positions.** Rigid: the largest influence (of equal ones the lowest slot). Linear: the
+/// weighted sum of the matrices. Dual quaternion (Kavan et al. 2008): each matrix S_j is split into
+/// a rotation, a stretch and a translation (polar decomposition; a mirror counts as stretch). The
 /// stretches are blended linearly and applied to the vertex about its centre c (the weighted mean
 /// of its joints' bind positions), then the rigid motions are blended as dual quaternions, each in
 /// the hemisphere of the vertex's largest influence. Unlike Kavan's two phases, which stretch about
@@ -80,9 +80,9 @@ class SkinningScratch {
 /// reordering vertices reorders the result exactly. Kernels are chosen at run time by CPU; between
 /// CPU generations last bits may differ (fused multiply-add).
 ///
-/// **Cost.** At bind vertices are grouped into blocks that share a list of slots; evaluate() is then
-/// O(slots + influences), a few nanoseconds per vertex. Memory: about 60 bytes per vertex and 4 per
-/// influence.
+/// **Cost.** At bind vertices are grouped into blocks that share a list of slots; evaluate() is
+/// then O(slots + influences), a few nanoseconds per vertex. Memory: about 60 bytes per vertex and
+/// 4 per influence.
 class SkinningBinding {
  public:
   /// O(n) for surfaces whose neighbours share joints. Fails, naming the array and index, on sizes

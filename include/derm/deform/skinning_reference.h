@@ -12,10 +12,10 @@ namespace derm {
 
 /// One vertex, in double.
 struct SkinnedVertex {
-  Vec3d position = Vec3d::Zero();   ///< [m]
-  Vec3d normal = Vec3d::UnitY();    ///< unit length
-  Vec3d tangent = Vec3d::UnitX();   ///< unit length
-  double tangent_w = 1;             ///< +-1
+  Vec3d position = Vec3d::Zero();  ///< [m]
+  Vec3d normal = Vec3d::UnitY();   ///< unit length
+  Vec3d tangent = Vec3d::UnitX();  ///< unit length
+  double tangent_w = 1;            ///< +-1
 };
 
 /// An influence whose weight has all the digits of a double.
@@ -25,8 +25,9 @@ struct PreciseInfluence {
 };
 
 /// What SkinningBinding computes, written plainly, vertex by vertex and in double: for tables and
-/// layers that need more digits than a frame has, and to hold the fast kernels to. Methods and rules
-/// are those of SkinningBinding, except that no stretch is too small to count. Slow; allocates.
+/// layers that need more digits than a frame has, and to hold the fast kernels to. Methods and
+/// rules are those of SkinningBinding, except that no stretch is too small to count. Slow;
+/// allocates.
 class SkinningReference {
  public:
   /// One matrix per slot; a non-finite one counts as the identity. Requires equal sizes.

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "derm/base/result.h"
-#include "derm/io/whole_file.h"
 #include "derm/math/vec.h"
 
 /// Point caches: the positions of every vertex in every frame, and nothing else. The mesh they
@@ -28,19 +28,26 @@ struct PointCacheDesc {
   double fps = 24;              ///< [Hz] PC2 counts its start in frames of this rate
 };
 
-/// Writes a cache frame by frame; the file appears whole with commit().
+class BackgroundFile;
+
+/// Writes a cache frame by frame, on a thread of its own; the file appears whole with commit().
 class PointCacheWriter {
  public:
+  PointCacheWriter(PointCacheWriter&&) noexcept;
+  PointCacheWriter& operator=(PointCacheWriter&&) noexcept;
+  ~PointCacheWriter();
+
   static Result<PointCacheWriter> create(const std::filesystem::path& file,
                                          const PointCacheDesc& desc);
-  /// The next frame's positions, desc.points of them.
+  /// The next frame's positions, desc.points of them; they are copied. Also reports the failure of
+  /// an earlier write.
   Result<void> append(std::span<const Vec3f> positions);
   /// Requires that all frames were appended.
   Result<void> commit();
 
  private:
-  PointCacheWriter(WholeFile file, const PointCacheDesc& desc);
-  WholeFile file_;
+  PointCacheWriter(std::unique_ptr<BackgroundFile> file, const PointCacheDesc& desc);
+  std::unique_ptr<BackgroundFile> file_;
   PointCacheFormat format_;
   std::size_t points_;
   std::size_t frames_left_;

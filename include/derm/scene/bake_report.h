@@ -37,7 +37,7 @@ struct BakeReport {
   double fps = 0;
   std::size_t vertices = 0;
   std::size_t triangles = 0;
-  bool closed = false;    ///< the surface has an inside, so its volume is one
+  bool closed = false;    ///< measured: the surface has an inside, so its volume is one
   double diagonal_m = 0;  ///< [m] of the rest surface's bounding box
   std::size_t frame_count = 0;
   std::vector<Frame> frames;  ///< empty where nothing was measured

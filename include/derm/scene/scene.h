@@ -52,7 +52,8 @@ class Scene {
 
   /// Morphs and plain linear skinning of the surface that the stack gives: what an engine would
   /// play without derm. Where a layer refines, the refined rest surface is skinned, without morphs.
-  const std::shared_ptr<const Stack>& plainStack() const { return plain_; }
+  /// Binds anew at every call.
+  Result<std::shared_ptr<const Stack>> plainStack() const;
 
  private:
   friend Result<Scene> openScene(const Recipe&, const SceneOptions&, Diagnostics&);
@@ -61,7 +62,6 @@ class Scene {
   Recipe recipe_;
   std::shared_ptr<const Character> character_;
   const Clip* clip_ = nullptr;
-  std::shared_ptr<const Stack> plain_;
   Playback playback_;
   std::vector<double> frame_times_;
 };
