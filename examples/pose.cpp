@@ -1,5 +1,5 @@
-// Loads a character, poses its first clip half-way and tells what linear skinning did to its volume.
-// usage: derm_example_pose CHARACTER.glb
+// Loads a character, poses its first clip half-way and tells what linear skinning did to its
+// volume. usage: derm_example_pose CHARACTER.glb
 #include <cstdio>
 
 #include "derm/deform/pose_character.h"

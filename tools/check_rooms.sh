@@ -5,7 +5,7 @@ set -euo pipefail
 root=${1:-$(dirname "${BASH_SOURCE[0]}")/..}
 cd "$root"
 find include/derm src apps -type f \( -name '*.h' -o -name '*.cpp' \) | sort |
-  xargs grep -nE '^[[:space:]]*#[[:space:]]*include' |
+  xargs grep -HnE '^[[:space:]]*#[[:space:]]*include' |
   awk -v rules=tools/rooms.txt '
     BEGIN {
       while ((getline line < rules) > 0) {

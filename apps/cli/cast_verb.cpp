@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
-#include "character_input.h"
 #include "derm/cast/cast.h"
 #include "derm/io/character_file.h"
+
+#include "character_input.h"
 #include "terminal.h"
 #include "verbs.h"
 

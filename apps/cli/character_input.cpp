@@ -20,7 +20,7 @@ struct Unit {
   std::string_view name;
   double metres;
 };
-constexpr Unit kUnits[] = {{"m", 1},      {"dm", 0.1},     {"cm", 0.01},
+constexpr Unit kUnits[] = {{"m", 1},      {"dm", 0.1},    {"cm", 0.01},
                            {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
 
 Result<Character> loadFrom(const std::string& source, const ImportOptions& options,
@@ -69,8 +69,8 @@ Result<void> checkWritable(const std::filesystem::path& output) {
 }
 
 void MotionInput::addTo(CLI::App& verb) {
-  CLI::Option* motion =
-      verb.add_option("--motion", file, "take the motion of this file (BVH, glTF …) by joint names");
+  CLI::Option* motion = verb.add_option(
+      "--motion", file, "take the motion of this file (BVH, glTF …) by joint names");
   verb.add_option("--map", map, "table of joint names for --motion: lines \"source = target\"")
       ->needs(motion);
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"

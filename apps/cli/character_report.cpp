@@ -1,8 +1,8 @@
 #include "character_report.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "derm/mesh/adjacency.h"
 #include "derm/mesh/weld.h"
@@ -112,8 +112,9 @@ nlohmann::json toJson(const CharacterReport& r) {
       {"problems", toJson(r.problems)},
   };
   out["volume_m3"] = r.volume_m3 ? nlohmann::json(*r.volume_m3) : nlohmann::json();
-  out["bounds_m"] = r.box.empty() ? nlohmann::json()
-                                  : nlohmann::json{{"min", array(r.box.low)}, {"max", array(r.box.high)}};
+  out["bounds_m"] = r.box.empty()
+                        ? nlohmann::json()
+                        : nlohmann::json{{"min", array(r.box.low)}, {"max", array(r.box.high)}};
   return out;
 }
 
@@ -134,13 +135,13 @@ std::string toText(const CharacterReport& r) {
     const Vec3f size = r.box.size();
     line("size", fmt::format("{:.4g} x {:.4g} x {:.4g} m", size.x(), size.y(), size.z()));
   }
-  line("mesh", fmt::format("{} vertices, {} triangles, {} meshes, {} materials",
-                           c.mesh.vertexCount(), c.mesh.triangles.size(), c.instances.size(),
-                           c.materials.size()));
+  line("mesh",
+       fmt::format("{} vertices, {} triangles, {} meshes, {} materials", c.mesh.vertexCount(),
+                   c.mesh.triangles.size(), c.instances.size(), c.materials.size()));
   line("surface", r.volume_m3 ? fmt::format("closed, {:.6g} m3, {:.6g} m2", *r.volume_m3, r.area_m2)
                               : fmt::format("open, {:.6g} m2", r.area_m2));
-  line("skeleton", fmt::format("{} joints in the skin, {} nodes, up to {} influences", c.boneCount(),
-                               c.skeleton.size(), c.skin.maxInfluences()));
+  line("skeleton", fmt::format("{} joints in the skin, {} nodes, up to {} influences",
+                               c.boneCount(), c.skeleton.size(), c.skin.maxInfluences()));
   if (!c.morphs.empty()) line("morphs", fmt::format("{} targets", c.morphs.size()));
   for (std::size_t i = 0; i < c.clips.size(); ++i)
     line(i == 0 ? "clips" : "",
@@ -150,8 +151,7 @@ std::string toText(const CharacterReport& r) {
                                              c.mesh.groups[i].vertices.size()));
   bool first = true;
   for (const Diagnostics::Note& n : r.problems.notes()) {
-    line(first ? "notes" : "",
-         (n.severity == Severity::Warning ? "warning: " : "") + n.text());
+    line(first ? "notes" : "", (n.severity == Severity::Warning ? "warning: " : "") + n.text());
     first = false;
   }
   return out;

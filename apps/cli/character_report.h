@@ -1,8 +1,9 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "derm/base/diagnostics.h"
 #include "derm/character/character.h"
@@ -16,10 +17,10 @@ struct CharacterReport {
   std::string source;
   const Character* character = nullptr;
   Bounds box;
-  Closedness closedness;             ///< after welding coincident vertices
-  std::optional<double> volume_m3;   ///< only for closed surfaces
+  Closedness closedness;            ///< after welding coincident vertices
+  std::optional<double> volume_m3;  ///< only for closed surfaces
   double area_m2 = 0;
-  Diagnostics problems;              ///< of reading and of measuring
+  Diagnostics problems;  ///< of reading and of measuring
 };
 
 /// `notes` are those of loading.

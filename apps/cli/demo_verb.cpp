@@ -1,13 +1,14 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "derm/cast/cast.h"
 #include "derm/deform/pose_character.h"
 #include "derm/deform/skinning.h"
 #include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
+
 #include "terminal.h"
 #include "verbs.h"
 
@@ -28,8 +29,8 @@ struct VolumeLoss {
 Result<VolumeLoss> measureClip(const Character& c, const Clip& clip, SkinningMethod method,
                                const Progress& progress) {
   Diagnostics notes;
-  DERM_TRY(const SkinningBinding binding,
-           SkinningBinding::bind({.positions = c.mesh.positions}, c.skin, {.method = method}, notes));
+  DERM_TRY(const SkinningBinding binding, SkinningBinding::bind({.positions = c.mesh.positions},
+                                                                c.skin, {.method = method}, notes));
   SkinningScratch scratch = binding.makeScratch();
   std::vector<Vec3f> positions(c.mesh.vertexCount());
   std::vector<Affine3d> model(c.skeleton.size());
@@ -59,31 +60,31 @@ Result<VolumeLoss> measureClip(const Character& c, const Clip& clip, SkinningMet
 Result<void> runDemo(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (failed)
-    return Error{ErrorCode::CannotWrite, failed.message(), {.file = folder.string()}};
+  if (failed) return Error{ErrorCode::CannotWrite, failed.message(), {.file = folder.string()}};
   DERM_TRY(const Character cat, makeCastMember("cat"));
   DERM_TRY(const std::size_t jump_index, cat.findClip("jump"));
   const Clip& jump = cat.clips[jump_index];
   Diagnostics notes;
   DERM_CHECK(saveCharacter(cat, folder / "cat.glb", notes));
-  fmt::print("The cat's jump, {} vertices, {} triangles, {:.2f} s at {} Hz: what each skinning\n"
-             "method does to its volume.\n\n{:<18} {:>14} {:>14} {:>10}  {}\n",
-             cat.mesh.vertexCount(), cat.mesh.triangles.size(), jump.duration_s(), kRate_hz,
-             "method", "worst change", "mean change", "at", "file");
+  fmt::print(
+      "The cat's jump, {} vertices, {} triangles, {:.2f} s at {} Hz: what each skinning\n"
+      "method does to its volume.\n\n{:<18} {:>14} {:>14} {:>10}  {}\n",
+      cat.mesh.vertexCount(), cat.mesh.triangles.size(), jump.duration_s(), kRate_hz, "method",
+      "worst change", "mean change", "at", "file");
   for (const SkinningMethod method : kMethods) {
     ProgressBar bar("demo");
     DERM_TRY(const VolumeLoss loss, measureClip(cat, jump, method, bar.callback()));
     Pose pose = cat.restPose();
     sampleClip(jump, loss.worst_time_s, pose);
     DERM_TRY(TriMesh posed, poseCharacter(cat, pose, method));
-    const std::filesystem::path file =
-        folder / fmt::format("cat-jump-{}.glb", name(method));
+    const std::filesystem::path file = folder / fmt::format("cat-jump-{}.glb", name(method));
     DERM_CHECK(saveCharacter(frozen(cat, std::move(posed)), file, notes));
-    fmt::print("{:<18} {:>12.2f} % {:>12.2f} % {:>8.2f} s  {}\n", name(method),
-               100 * loss.worst, 100 * loss.mean, loss.worst_time_s, file.string());
+    fmt::print("{:<18} {:>12.2f} % {:>12.2f} % {:>8.2f} s  {}\n", name(method), 100 * loss.worst,
+               100 * loss.mean, loss.worst_time_s, file.string());
   }
   printWarnings(notes);
-  fmt::print("\nWritten to {}: cat.glb with its clips plays in any glTF viewer.\n", folder.string());
+  fmt::print("\nWritten to {}: cat.glb with its clips plays in any glTF viewer.\n",
+             folder.string());
   return {};
 }
 

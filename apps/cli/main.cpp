@@ -1,14 +1,15 @@
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
 
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "derm/base/parallel.h"
+
 #include "terminal.h"
 #include "verbs.h"
 

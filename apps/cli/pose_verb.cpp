@@ -1,10 +1,11 @@
-#include <fmt/format.h>
-
 #include <cmath>
 
-#include "character_input.h"
+#include <fmt/format.h>
+
 #include "derm/deform/pose_character.h"
 #include "derm/io/character_file.h"
+
+#include "character_input.h"
 #include "terminal.h"
 #include "verbs.h"
 

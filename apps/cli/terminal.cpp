@@ -1,12 +1,12 @@
 #include "terminal.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace derm::cli {
 namespace {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+#include <CLI/CLI.hpp>
 
 /// Each verb adds its own sub-command to the program; `run` is set to what it does once parsed.
 /// A verb reads, calls the library, writes, and returns an exit code (see terminal.h).

@@ -1,8 +1,9 @@
 #include <algorithm>
 
-#include "character_input.h"
 #include "derm/deform/character_weights.h"
 #include "derm/io/character_file.h"
+
+#include "character_input.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -50,9 +51,8 @@ Result<void> writeWeighted(WeightsOptions options, Diagnostics& notes, const Pro
     const CharacterInput rig_input{.source = options.skeleton_file, .unit = options.input.unit};
     DERM_TRY(const Character rig, rig_input.load(notes));
     adoptSkeleton(character, rig);
-    DERM_TRY(character.skin,
-             autoWeights(character.mesh, character.skeleton, defaultBones(rig),
-                         bindModelMatrices(rig), options.desc, notes, progress));
+    DERM_TRY(character.skin, autoWeights(character.mesh, character.skeleton, defaultBones(rig),
+                                         bindModelMatrices(rig), options.desc, notes, progress));
   }
   // A mesh that only hung beside its skeleton now has weights of its own (see autoWeights).
   const bool all_rigid = std::all_of(character.instances.begin(), character.instances.end(),
@@ -86,7 +86,8 @@ void addWeightsVerb(CLI::App& app, Run& run) {
   verb->add_option("--smallest", desc.smallest, "weights below are dropped")->capture_default_str();
   verb->add_option("--smooth", desc.smoothing_passes, "smoothing passes")->capture_default_str();
   verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
-  verb->footer("example:\n  derm weights body.glb --method heat --max-influences 4 -o weighted.glb");
+  verb->footer(
+      "example:\n  derm weights body.glb --method heat --max-influences 4 -o weighted.glb");
   verb->callback([&run, options] {
     run = [options] {
       Diagnostics notes;

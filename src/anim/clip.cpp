@@ -63,10 +63,10 @@ Result<void> validate(const Clip& clip, std::size_t joint_count, std::size_t mor
   for (std::size_t i = 0; i < clip.tracks.size(); ++i) {
     const Track& t = clip.tracks[i];
     const auto bad = [&](std::string message) {
-      return Error{ErrorCode::BadData, std::move(message),
-                   {.file = std::string(name),
-                    .element = "clip \"" + clip.name + "\" tracks",
-                    .index = i}};
+      return Error{
+          ErrorCode::BadData,
+          std::move(message),
+          {.file = std::string(name), .element = "clip \"" + clip.name + "\" tracks", .index = i}};
     };
     if (t.times_s.empty()) return bad("no keys");
     if (t.channel == Channel::MorphWeights) {
@@ -77,14 +77,14 @@ Result<void> validate(const Clip& clip, std::size_t joint_count, std::size_t mor
     } else if (!t.joint.valid() || t.joint.index() >= joint_count) {
       return bad("joint " + std::to_string(t.joint.value) + " of " + std::to_string(joint_count));
     }
-    const std::size_t per_key =
-        t.valueWidth() * (t.interpolation == Interpolation::Cubic ? 3 : 1);
+    const std::size_t per_key = t.valueWidth() * (t.interpolation == Interpolation::Cubic ? 3 : 1);
     if (t.values.size() != t.times_s.size() * per_key)
       return bad(std::to_string(t.values.size()) + " values, but " +
                  std::to_string(t.times_s.size()) + " keys need " +
                  std::to_string(t.times_s.size() * per_key));
     for (std::size_t k = 0; k < t.times_s.size(); ++k) {
-      if (!std::isfinite(t.times_s[k])) return bad("time of key " + std::to_string(k) + " not finite");
+      if (!std::isfinite(t.times_s[k]))
+        return bad("time of key " + std::to_string(k) + " not finite");
       if (k > 0 && !(t.times_s[k] > t.times_s[k - 1]))
         return bad("time of key " + std::to_string(k) + " does not increase");
     }

@@ -31,7 +31,8 @@ Result<void> validate(const Skeleton& skeleton, std::string_view name) {
   for (std::size_t i = 0; i < skeleton.size(); ++i) {
     const Joint& j = skeleton.joints[i];
     const auto bad = [&](std::string message) {
-      return Error{ErrorCode::BadData, "joint \"" + j.name + "\": " + std::move(message),
+      return Error{ErrorCode::BadData,
+                   "joint \"" + j.name + "\": " + std::move(message),
                    {.file = std::string(name), .element = "joints", .index = i}};
     };
     if (j.parent.valid() && j.parent.index() >= i) return bad("its parent does not come before it");

@@ -48,7 +48,8 @@ void SkinBuilder::addVertex(std::vector<Influence>& row, std::uint32_t fallback_
   std::erase_if(row, [&](const Influence& i) {
     if (i.weight > 0 && std::isfinite(i.weight)) return false;
     if (i.weight != 0)
-      notes.warn("weight-not-usable", element, "negative or non-finite skin weight ignored", vertex);
+      notes.warn("weight-not-usable", element, "negative or non-finite skin weight ignored",
+                 vertex);
     return true;
   });
   std::sort(row.begin(), row.end(),
@@ -65,14 +66,15 @@ void SkinBuilder::addVertex(std::vector<Influence>& row, std::uint32_t fallback_
   row.resize(kept);
   if (row.empty() || !(sum > 1e-20) || !(sum < 1e30)) {
     DERM_REQUIRE(fallback_slot < skin_.slots.size());
-    notes.warn("vertex-without-weights", element, "vertex without usable skin weights follows one joint",
-               vertex);
+    notes.warn("vertex-without-weights", element,
+               "vertex without usable skin weights follows one joint", vertex);
     row.assign(1, {fallback_slot, 1.0f});
   } else {
     if (std::abs(sum - 1.0) > 1e-3)
-      notes.warn("weights-not-normalised", element, "skin weights did not sum to 1 and were normalised",
-                 vertex);
-    if (std::abs(sum - 1.0) > kRoundingPerWeight * static_cast<double>(row.size())) normaliseRow(row);
+      notes.warn("weights-not-normalised", element,
+                 "skin weights did not sum to 1 and were normalised", vertex);
+    if (std::abs(sum - 1.0) > kRoundingPerWeight * static_cast<double>(row.size()))
+      normaliseRow(row);
     // Normalising can turn a denormal into zero; such an influence moves nothing.
     std::erase_if(row, [](const Influence& i) { return !(i.weight > 0); });
     std::sort(row.begin(), row.end(), before);
@@ -84,8 +86,7 @@ void SkinBuilder::addVertex(std::vector<Influence>& row, std::uint32_t fallback_
 void SkinBuilder::addRigidVertices(std::size_t count, std::uint32_t slot) {
   DERM_REQUIRE(slot < skin_.slots.size());
   skin_.influences.insert(skin_.influences.end(), count, Influence{slot, 1.0f});
-  for (std::size_t i = 0; i < count; ++i)
-    skin_.offsets.push_back(skin_.offsets.back() + 1);
+  for (std::size_t i = 0; i < count; ++i) skin_.offsets.push_back(skin_.offsets.back() + 1);
 }
 
 Skin SkinBuilder::finish() && { return std::move(skin_); }
@@ -93,12 +94,14 @@ Skin SkinBuilder::finish() && { return std::move(skin_); }
 Result<void> validate(const Skin& skin, std::size_t vertex_count, std::size_t joint_count,
                       std::string_view name) {
   const auto bad = [&](const char* element, std::size_t index, std::string message) {
-    return Error{ErrorCode::BadData, std::move(message),
+    return Error{ErrorCode::BadData,
+                 std::move(message),
                  {.file = std::string(name), .element = element, .index = index}};
   };
   if (skin.vertexCount() != vertex_count)
-    return bad("skin", 0, "rows for " + std::to_string(skin.vertexCount()) + " of " +
-                              std::to_string(vertex_count) + " vertices");
+    return bad("skin", 0,
+               "rows for " + std::to_string(skin.vertexCount()) + " of " +
+                   std::to_string(vertex_count) + " vertices");
   for (std::size_t s = 0; s < skin.slots.size(); ++s) {
     if (!skin.slots[s].joint.valid() || skin.slots[s].joint.index() >= joint_count)
       return bad("skin.slots", s,
@@ -119,11 +122,13 @@ Result<void> validate(const Skin& skin, std::size_t vertex_count, std::size_t jo
     const std::span<const Influence> row = skin[v];
     for (std::size_t k = 0; k < row.size(); ++k) {
       if (row[k].slot >= skin.slots.size())
-        return bad("skin", v, "slot " + std::to_string(row[k].slot) + " of " +
-                                  std::to_string(skin.slots.size()));
+        return bad(
+            "skin", v,
+            "slot " + std::to_string(row[k].slot) + " of " + std::to_string(skin.slots.size()));
       if (!(row[k].weight > 0) || !std::isfinite(row[k].weight))
         return bad("skin", v, "weight not in (0,1]");
-      if (k > 0 && !before(row[k - 1], row[k])) return bad("skin", v, "influences not sorted by weight");
+      if (k > 0 && !before(row[k - 1], row[k]))
+        return bad("skin", v, "influences not sorted by weight");
       sum += row[k].weight;
     }
     if (std::abs(sum - 1.0) > 1e-5) return bad("skin", v, "weights do not sum to 1");

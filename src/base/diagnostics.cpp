@@ -41,7 +41,8 @@ void Diagnostics::add(Severity severity, std::string_view kind, std::string_view
     return;
   }
   if (note == nullptr) {
-    notes_.push_back({severity, std::string(kind), std::string(element), std::string(message), 0, {}});
+    notes_.push_back(
+        {severity, std::string(kind), std::string(element), std::string(message), 0, {}});
     note = &notes_.back();
   }
   ++note->count;

@@ -7,7 +7,8 @@
 namespace derm {
 namespace {
 
-constexpr std::size_t kLongestCompared = 64;  // names beyond this are cut: keeps hostile input cheap
+constexpr std::size_t kLongestCompared =
+    64;  // names beyond this are cut: keeps hostile input cheap
 
 std::string folded(std::string_view name) {
   std::string out;

@@ -11,7 +11,6 @@ namespace {
 void addParts(Character& c, const Surface& surface) {
   MeshInstance instance;
   instance.name = c.name;
-  instance.joint = JointId(0);
   instance.vertex_count = static_cast<std::uint32_t>(c.mesh.vertexCount());
   for (std::size_t m = 0; m < c.materials.size(); ++m) {
     MeshPart part;

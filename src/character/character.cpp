@@ -9,8 +9,8 @@ namespace derm {
 namespace {
 
 Error bad(const Character& c, const char* element, std::size_t index, std::string message) {
-  return Error{ErrorCode::BadData, std::move(message),
-               {.file = c.name, .element = element, .index = index}};
+  return Error{
+      ErrorCode::BadData, std::move(message), {.file = c.name, .element = element, .index = index}};
 }
 
 Result<void> validateParts(const Character& c) {
@@ -21,11 +21,13 @@ Result<void> validateParts(const Character& c) {
     triangle += p.triangle_count;
     if (p.material >= static_cast<int>(c.materials.size()) || p.material < -1)
       return bad(c, "parts", i, "no such material");
-    if (triangle > c.mesh.triangles.size()) return bad(c, "parts", i, "more triangles than there are");
+    if (triangle > c.mesh.triangles.size())
+      return bad(c, "parts", i, "more triangles than there are");
     for (std::size_t t = p.first_triangle; t < triangle; ++t)
       for (const std::uint32_t v : c.mesh.triangles[t])
         if (v < p.first_vertex || v - p.first_vertex >= p.vertex_count)
-          return bad(c, "parts", i, "triangle " + std::to_string(t) + " leaves the part's vertices");
+          return bad(c, "parts", i,
+                     "triangle " + std::to_string(t) + " leaves the part's vertices");
   }
   if (triangle != c.mesh.triangles.size())
     return bad(c, "parts", c.parts.size(), "not all triangles belong to a part");
@@ -48,11 +50,13 @@ Result<void> validateInstances(const Character& c) {
     for (std::size_t p = m.first_part; p < part; ++p)
       if (c.parts[p].first_vertex < m.first_vertex ||
           c.parts[p].first_vertex + std::uint64_t{c.parts[p].vertex_count} > vertex)
-        return bad(c, "instances", i, "part " + std::to_string(p) + " leaves the instance's vertices");
+        return bad(c, "instances", i,
+                   "part " + std::to_string(p) + " leaves the instance's vertices");
     for (std::size_t k = m.first_morph; k < morph; ++k) {
       const std::vector<std::uint32_t>& moved = c.morphs[k].vertices;
       if (!moved.empty() && (moved.front() < m.first_vertex || moved.back() >= vertex))
-        return bad(c, "instances", i, "morph " + std::to_string(k) + " leaves the instance's vertices");
+        return bad(c, "instances", i,
+                   "morph " + std::to_string(k) + " leaves the instance's vertices");
     }
   }
   if (vertex != c.mesh.vertexCount() || part != c.parts.size() || morph != c.morphs.size())
@@ -90,10 +94,10 @@ Result<std::size_t> Character::findClip(std::string_view name_or_number) const {
   const char* end = name_or_number.data() + name_or_number.size();
   const auto [stop, failure] = std::from_chars(name_or_number.data(), end, number);
   if (failure == std::errc{} && stop == end && number < clips.size()) return number;
-  return Error{ErrorCode::BadArgument,
-               "no clip \"" + std::string(name_or_number) + "\"" +
-                   didYouMean(name_or_number, clipNames()),
-               {.file = name}};
+  return Error{
+      ErrorCode::BadArgument,
+      "no clip \"" + std::string(name_or_number) + "\"" + didYouMean(name_or_number, clipNames()),
+      {.file = name}};
 }
 
 Pose Character::restPose() const {
@@ -112,8 +116,7 @@ Result<void> validate(const Character& c) {
   DERM_CHECK(validateParts(c));
   DERM_CHECK(validateInstances(c));
   DERM_CHECK(validate(c.skeleton, c.name));
-  if (c.hasSkin())
-    DERM_CHECK(validate(c.skin, c.mesh.vertexCount(), c.skeleton.size(), c.name));
+  if (c.hasSkin()) DERM_CHECK(validate(c.skin, c.mesh.vertexCount(), c.skeleton.size(), c.name));
   for (const MorphTarget& m : c.morphs) DERM_CHECK(validate(m, c.mesh.vertexCount(), c.name));
   for (const Clip& clip : c.clips)
     DERM_CHECK(validate(clip, c.skeleton.size(), c.morphs.size(), c.name));

@@ -23,8 +23,9 @@ namespace derm::gltf {
 /// first, so that a few hostile bytes cannot ask for gigabytes.
 class MemoryBudget {
  public:
-  /// Bytes of memory for each byte of a file; no honest file needs more.
-  static constexpr std::uint64_t kFactor = 14;
+  /// Bytes of memory for each byte of a file; no honest file needs more. With the file's own bytes
+  /// (twice, where they are copied) an import stays below 64 MB + 20 x the size.
+  static constexpr std::uint64_t kFactor = 16;
 
   explicit MemoryBudget(std::uint64_t bytes) : left_(bytes) {}
   /// What a file of that size may use, with room for small ones.

@@ -1,8 +1,9 @@
 #include "derm/math/transform.h"
 
-#include <Eigen/LU>
 #include <cmath>
 #include <limits>
+
+#include <Eigen/LU>
 
 namespace derm {
 

@@ -15,8 +15,7 @@ Closedness checkClosed(std::span<const Triangle> triangles) {
       continue;
     }
     out.empty = false;
-    for (int c = 0; c < 3; ++c)
-      edges.push_back(std::uint64_t{t[c]} << 32 | t[(c + 1) % 3]);
+    for (int c = 0; c < 3; ++c) edges.push_back(std::uint64_t{t[c]} << 32 | t[(c + 1) % 3]);
   }
   std::sort(edges.begin(), edges.end());
   const auto note = [&](std::uint64_t edge) {

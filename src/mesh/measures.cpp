@@ -34,8 +34,9 @@ double sumOverTriangles(std::span<const Vec> positions, std::span<const Triangle
     for (std::size_t i = begin; i < end; ++i) {
       const Triangle& t = triangles[i];
       DERM_ASSERT(t[0] < positions.size() && t[1] < positions.size() && t[2] < positions.size());
-      part += value(positions[t[0]].template cast<double>(), positions[t[1]].template cast<double>(),
-                    positions[t[2]].template cast<double>());
+      part +=
+          value(positions[t[0]].template cast<double>(), positions[t[1]].template cast<double>(),
+                positions[t[2]].template cast<double>());
     }
     return part;
   });

@@ -6,7 +6,8 @@ namespace derm {
 
 Result<void> validate(const MorphTarget& morph, std::size_t vertex_count, std::string_view name) {
   const auto bad = [&](std::optional<std::uint64_t> index, std::string message) {
-    return Error{ErrorCode::BadData, std::move(message),
+    return Error{ErrorCode::BadData,
+                 std::move(message),
                  {.file = std::string(name),
                   .element = "morph target \"" + morph.name + "\"",
                   .index = index}};
@@ -22,7 +23,8 @@ Result<void> validate(const MorphTarget& morph, std::size_t vertex_count, std::s
                         std::to_string(vertex_count) + " vertices");
     if (i > 0 && morph.vertices[i] <= morph.vertices[i - 1])
       return bad(i, "vertices must be sorted and appear once");
-    if (!morph.positions[i].allFinite() || (!morph.normals.empty() && !morph.normals[i].allFinite()) ||
+    if (!morph.positions[i].allFinite() ||
+        (!morph.normals.empty() && !morph.normals[i].allFinite()) ||
         (!morph.tangents.empty() && !morph.tangents[i].allFinite()))
       return bad(i, "not a finite number");
   }

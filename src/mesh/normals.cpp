@@ -31,8 +31,8 @@ std::vector<Vec3f> areaWeightedNormals(std::span<const Vec3f> positions,
   std::vector<Vec3d> sums(positions.size(), Vec3d::Zero());
   for (const Triangle& t : triangles) {
     const Vec3d p = positions[t[0]].cast<double>();
-    const Vec3d twice_area = Vec3d(positions[t[1]].cast<double>() - p)
-                                 .cross(Vec3d(positions[t[2]].cast<double>() - p));
+    const Vec3d twice_area =
+        Vec3d(positions[t[1]].cast<double>() - p).cross(Vec3d(positions[t[2]].cast<double>() - p));
     for (const std::uint32_t v : t) sums[weld.empty() ? v : weld[v]] += twice_area;
   }
   std::vector<Vec3f> normals(positions.size());

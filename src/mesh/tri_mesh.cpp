@@ -7,7 +7,8 @@ namespace {
 
 Error bad(std::string_view file, std::string element, std::optional<std::uint64_t> index,
           std::string message) {
-  return Error{ErrorCode::BadData, std::move(message),
+  return Error{ErrorCode::BadData,
+               std::move(message),
                {.file = std::string(file), .element = std::move(element), .index = index}};
 }
 
@@ -15,9 +16,9 @@ template <class T>
 Result<void> checkArray(const std::vector<T>& values, std::size_t vertices, const char* element,
                         std::string_view name) {
   if (!values.empty() && values.size() != vertices)
-    return bad(name, element, std::nullopt,
-               std::to_string(values.size()) + " entries for " + std::to_string(vertices) +
-                   " vertices");
+    return bad(
+        name, element, std::nullopt,
+        std::to_string(values.size()) + " entries for " + std::to_string(vertices) + " vertices");
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!values[i].allFinite()) return bad(name, element, i, "not a finite number");
   return {};
@@ -50,8 +51,9 @@ Result<void> validate(const TriMesh& mesh, std::string_view name) {
       return bad(name, element, std::nullopt, "as many strengths as vertices are needed");
     for (std::size_t i = 0; i < g.vertices.size(); ++i) {
       if (g.vertices[i] >= n)
-        return bad(name, element, i, "vertex " + std::to_string(g.vertices[i]) + " of " +
-                                         std::to_string(n) + " vertices");
+        return bad(
+            name, element, i,
+            "vertex " + std::to_string(g.vertices[i]) + " of " + std::to_string(n) + " vertices");
       if (i > 0 && g.vertices[i] <= g.vertices[i - 1])
         return bad(name, element, i, "vertices must be sorted and appear once");
       if (!(g.strengths[i] >= 0.0f && g.strengths[i] <= 1.0f))

@@ -1,10 +1,10 @@
 #include "derm/anim/clip.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include <gtest/gtest.h>
 
 namespace derm {
 namespace {
@@ -49,7 +49,9 @@ TEST(Clip, CubicReproducesACubicExactly) {
 
 TEST(Clip, RotationsTurnTheShorterWayAndKeepUnitLength) {
   const float s = std::sin(0.2f), c = std::cos(0.2f);
-  Track t{.channel = Channel::Rotation, .joint = JointId(0), .times_s = {0, 1},
+  Track t{.channel = Channel::Rotation,
+          .joint = JointId(0),
+          .times_s = {0, 1},
           .values = {0, 0, 0, 1, -s, 0, 0, -c}};  // the second key has the opposite sign
   Pose pose = poseOf(1);
   sampleClip({"c", {t}}, 0.5f, pose);
@@ -67,8 +69,11 @@ TEST(Clip, LocalFramesAreInterpolatedNotGlobalOnes) {  // spec body.md E: global
   s.joints = {{"a", {}, {}}, {"b", JointId(0), {}}};
   s.joints[1].rest.translation = Vec3f(0, 0, 1);
   const float h = float(std::numbers::sqrt2 / 2);
-  const Clip clip{"turn", {{.channel = Channel::Rotation, .joint = JointId(0), .times_s = {0, 1},
-                            .values = {0, 0, 0, 1, 0, h, 0, h}}}};
+  const Clip clip{"turn",
+                  {{.channel = Channel::Rotation,
+                    .joint = JointId(0),
+                    .times_s = {0, 1},
+                    .values = {0, 0, 0, 1, 0, h, 0, h}}}};
   Pose pose{restTransforms(s), {}};
   sampleClip(clip, 0.5f, pose);
   std::vector<Affine3d> model(2);
@@ -77,11 +82,15 @@ TEST(Clip, LocalFramesAreInterpolatedNotGlobalOnes) {  // spec body.md E: global
 }
 
 TEST(Clip, SeveralTracksOfAJointAndMorphWeightsAllArrive) {
-  const Clip clip{"c",
-                  {slide(Interpolation::Linear, {0}, {1, 2, 3}),
-                   {.channel = Channel::Scale, .joint = JointId(0), .times_s = {0}, .values = {2, 3, 4}},
-                   {.channel = Channel::MorphWeights, .first_morph = 1, .morph_count = 2,
-                    .times_s = {0, 1}, .values = {0, 1, 1, 0}}}};
+  const Clip clip{
+      "c",
+      {slide(Interpolation::Linear, {0}, {1, 2, 3}),
+       {.channel = Channel::Scale, .joint = JointId(0), .times_s = {0}, .values = {2, 3, 4}},
+       {.channel = Channel::MorphWeights,
+        .first_morph = 1,
+        .morph_count = 2,
+        .times_s = {0, 1},
+        .values = {0, 1, 1, 0}}}};
   ASSERT_TRUE(validate(clip, 1, 3, "f").ok());
   Pose pose = poseOf(2, 3);
   sampleClip(clip, 0.25f, pose);
@@ -106,12 +115,17 @@ TEST(Clip, ValidateNamesClipAndTrack) {
   bad = good;
   bad.values[4] = std::numeric_limits<float>::infinity();
   EXPECT_NE(messageOf({"c", {bad}}).find("key 1 not finite"), std::string::npos);
-  bad = {.channel = Channel::MorphWeights, .first_morph = 1, .morph_count = 2, .times_s = {0}, .values = {0, 0}};
+  bad = {.channel = Channel::MorphWeights,
+         .first_morph = 1,
+         .morph_count = 2,
+         .times_s = {0},
+         .values = {0, 0}};
   EXPECT_NE(messageOf({"c", {bad}}).find("1 + 2 of 2"), std::string::npos);
 }
 
 TEST(Clip, ResampledFollowsASplineAtTheFrames) {
-  const Track t = slide(Interpolation::Cubic, {0, 1}, {0, 0, 0, 0, 0, 0, 3, 0, 0, 3, 0, 0, 1, 0, 0, 0, 0, 0});
+  const Track t =
+      slide(Interpolation::Cubic, {0, 1}, {0, 0, 0, 0, 0, 0, 3, 0, 0, 3, 0, 0, 1, 0, 0, 0, 0, 0});
   const Clip plain = resampled({"c", {t}}, 10);
   ASSERT_EQ(plain.tracks[0].times_s.size(), 11u);
   for (std::size_t k = 0; k < 11; ++k)

@@ -1,8 +1,8 @@
 #include "derm/anim/skeleton.h"
 
-#include <gtest/gtest.h>
-
 #include <numbers>
+
+#include <gtest/gtest.h>
 
 namespace derm {
 namespace {

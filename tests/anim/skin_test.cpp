@@ -1,8 +1,8 @@
 #include "derm/anim/skin.h"
 
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "support/shelf.h"
 

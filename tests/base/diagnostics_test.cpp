@@ -7,7 +7,8 @@ namespace {
 
 TEST(Diagnostics, CountsNotesOfOneKindTogetherAndKeepsTheFirstIndices) {
   Diagnostics notes;
-  for (std::uint64_t i = 0; i < 100; ++i) notes.warn("zero-area", "mesh", "triangle has no area", i);
+  for (std::uint64_t i = 0; i < 100; ++i)
+    notes.warn("zero-area", "mesh", "triangle has no area", i);
   notes.warn("zero-area", "other", "triangle has no area");
   ASSERT_EQ(notes.notes().size(), 2u);
   EXPECT_EQ(notes.notes()[0].count, 100u);

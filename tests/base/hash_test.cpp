@@ -1,10 +1,10 @@
 #include "derm/base/hash.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "derm/base/rng.h"
 
@@ -18,7 +18,7 @@ std::uint64_t hashOf(const std::vector<float>& values) {
 }
 
 TEST(Hash64, ChangesWithEveryBitLengthAndOrder) {
-  std::set<std::uint64_t> seen{hashOf({}), hashOf({1}), hashOf({1, 2}), hashOf({2, 1}),
+  std::set<std::uint64_t> seen{hashOf({}),        hashOf({1}),     hashOf({1, 2}), hashOf({2, 1}),
                                hashOf({1, 2, 0}), hashOf({-0.0f}), hashOf({0.0f})};
   EXPECT_EQ(seen.size(), 7u);
   std::vector<float> many(1000, 1.0f);

@@ -1,11 +1,11 @@
 #include "derm/base/parallel.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "derm/base/rng.h"
 

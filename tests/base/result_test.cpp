@@ -1,15 +1,14 @@
 #include "derm/base/result.h"
 
-#include <gtest/gtest.h>
-
 #include <memory>
+
+#include <gtest/gtest.h>
 
 namespace derm {
 namespace {
 
 Result<int> half(int n) {
-  if (n % 2 != 0)
-    return Error{ErrorCode::BadArgument, "odd number", {.element = "n", .index = 3}};
+  if (n % 2 != 0) return Error{ErrorCode::BadArgument, "odd number", {.element = "n", .index = 3}};
   return n / 2;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "derm/mesh/measures.h"
+
 #include "support/shelf.h"
 
 namespace derm {

@@ -1,12 +1,12 @@
 #include "cli/run_program.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace derm::cli_test {
 
@@ -40,8 +40,7 @@ Outcome derm(const std::vector<std::string>& arguments,
   if (child == 0) {
     ::dup2(::open(out.c_str(), O_CREAT | O_WRONLY, 0600), STDOUT_FILENO);
     ::dup2(::open(err.c_str(), O_CREAT | O_WRONLY, 0600), STDERR_FILENO);
-    for (const std::string& variable : environment)
-      ::putenv(const_cast<char*>(variable.c_str()));
+    for (const std::string& variable : environment) ::putenv(const_cast<char*>(variable.c_str()));
     std::vector<char*> argv{const_cast<char*>(DERM_CLI)};
     for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);

@@ -1,17 +1,16 @@
+#include <algorithm>
+#include <csignal>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
-#include <nlohmann/json.hpp>
 
 #include "cli/run_program.h"
 
 namespace derm::cli_test {
 namespace {
-
 
 std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
@@ -37,7 +36,8 @@ TEST(Cli, BadArgumentsExitWithTwo) {
   EXPECT_EQ(derm({"pose", "cast:cylinder", "--time", "nan", "-o", "x.obj"}).exit_code, 2);
   EXPECT_EQ(derm({"pose", "cast:cylinder", "--method", "magic", "-o", "x.obj"}).exit_code, 2);
   EXPECT_EQ(derm({"weights", "cast:cylinder", "--method", "magic", "-o", "x.glb"}).exit_code, 2);
-  EXPECT_EQ(derm({"weights", "cast:cylinder", "--max-influences", "0", "-o", "x.glb"}).exit_code, 2);
+  EXPECT_EQ(derm({"weights", "cast:cylinder", "--max-influences", "0", "-o", "x.glb"}).exit_code,
+            2);
 }
 
 TEST(Cli, MissingNamesListTheNearest) {
@@ -114,8 +114,8 @@ TEST(Cli, SameBytesForEveryThreadCount) {
   const Folder folder;
   const auto bytes = [&](const std::vector<std::string>& how, const std::vector<std::string>& env) {
     const std::string file = folder / "out.glb";
-    std::vector<std::string> arguments = {"pose", "cast:cat", "--clip", "jump", "--time", "0.5",
-                                          "--method", "dual-quaternion", "-o", file};
+    std::vector<std::string> arguments = {"pose", "cast:cat", "--clip",          "jump", "--time",
+                                          "0.5",  "--method", "dual-quaternion", "-o",   file};
     arguments.insert(arguments.end(), how.begin(), how.end());
     EXPECT_EQ(derm(arguments, env).exit_code, 0);
     return contentOf(file);
@@ -170,10 +170,11 @@ TEST(Cli, WeightsGiveABareMeshASkinFromAnotherFilesSkeleton) {
   const Outcome without = derm({"weights", folder / "bare.obj", "-o", folder / "no.glb"});
   EXPECT_EQ(without.exit_code, 2);
   EXPECT_NE(without.err.find("--skeleton"), std::string::npos) << without.err;
-  const Outcome o = derm({"weights", folder / "bare.obj", "--skeleton", folder / "rig.glb", "-o",
-                          folder / "new.glb"});
+  const Outcome o = derm(
+      {"weights", folder / "bare.obj", "--skeleton", folder / "rig.glb", "-o", folder / "new.glb"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
-  const nlohmann::json info = nlohmann::json::parse(derm({"info", folder / "new.glb", "--json"}).out);
+  const nlohmann::json info =
+      nlohmann::json::parse(derm({"info", folder / "new.glb", "--json"}).out);
   EXPECT_EQ(info["joints"], 2);  // the end joint had no weights in the rig either
   EXPECT_EQ(info["vertices"], 627);
 }
@@ -184,7 +185,8 @@ TEST(Cli, DemoPrintsItsTableAndWritesItsFiles) {
   ASSERT_EQ(o.exit_code, 0) << o.err;
   for (const char* method : {"rigid", "linear", "dual-quaternion"}) {
     EXPECT_NE(o.out.find(method), std::string::npos);
-    EXPECT_TRUE(std::filesystem::exists(folder / ("demo/cat-jump-" + std::string(method) + ".glb")));
+    EXPECT_TRUE(
+        std::filesystem::exists(folder / ("demo/cat-jump-" + std::string(method) + ".glb")));
   }
   EXPECT_TRUE(std::filesystem::exists(folder / "demo/cat.glb"));
 }

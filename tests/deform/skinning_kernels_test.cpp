@@ -11,9 +11,10 @@ namespace {
 using namespace skinning_test;
 
 /// Rounding of up to 12 float terms of size 4 (coordinates up to 1.7, stretched by up to 1.6, and
-XX
+/// shifts up to 1.7): 4 * 12 * 6e-8. Measured: up to 9e-7.
 constexpr double kPositionTolerance = 3e-6;
 /// Directions blended from opposite turns become short, which makes their rounding count more.
+/// Measured: up to 7e-6.
 constexpr double kDirectionTolerance = 2e-5;
 
 /// Runs the body once with each of the CPU's targets as the only one. Restores the choice.

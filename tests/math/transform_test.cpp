@@ -1,10 +1,10 @@
 #include "derm/math/transform.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include <gtest/gtest.h>
 
 #include "derm/base/rng.h"
 

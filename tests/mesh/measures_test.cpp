@@ -1,12 +1,13 @@
 #include "derm/mesh/measures.h"
 
-#include <gtest/gtest.h>
-
 #include <numbers>
+
+#include <gtest/gtest.h>
 
 #include "derm/base/parallel.h"
 #include "derm/mesh/adjacency.h"
 #include "derm/mesh/weld.h"
+
 #include "support/shelf.h"
 
 namespace derm {

@@ -1,11 +1,12 @@
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "derm/mesh/morph_target.h"
 #include "derm/mesh/normals.h"
 #include "derm/mesh/tri_mesh.h"
 #include "derm/mesh/weld.h"
+
 #include "support/shelf.h"
 
 namespace derm {

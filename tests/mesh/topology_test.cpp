@@ -1,10 +1,11 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
+
+#include <gtest/gtest.h>
 
 #include "derm/mesh/adjacency.h"
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/weld.h"
+
 #include "support/shelf.h"
 
 namespace derm {

@@ -26,14 +26,12 @@ int fail(const derm::Error& error) {
   return 1;
 }
 
-/// Which vertices each node and primitive of the written file has, as other programs number them.
+/// Which vertices each mesh and primitive of the written file has, as other programs number them.
 nlohmann::json partsOf(const derm::Character& c) {
   nlohmann::json parts = nlohmann::json::array();
   for (const derm::MeshInstance& m : c.instances)
     for (std::size_t p = m.first_part; p < std::size_t{m.first_part} + m.part_count; ++p)
-      // A still is read without joints; its meshes hang on the first nodes, one each.
-      parts.push_back({{"node", m.joint.valid() ? c.joint_source[m.joint.index()]
-                                                : static_cast<int>(&m - c.instances.data())},
+      parts.push_back({{"mesh", m.source_mesh},
                        {"primitive", c.parts[p].source_primitive},
                        {"first", c.parts[p].first_vertex},
                        {"count", c.parts[p].vertex_count}});

@@ -16,16 +16,14 @@ globalThis.self = globalThis;
 const CAST = [['arm', 'flex'], ['cat', 'jump']];
 const bake = process.argv[2];
 
-/// Meshes of the scene by node and primitive.
-function meshesOf(gltf) {
-  const found = new Map();
-  gltf.scene.traverse((object) => {
-    if (!object.isMesh) return;
-    const own = gltf.parser.associations.get(object) ?? {};
-    const group = gltf.parser.associations.get(object.parent) ?? {};
-    found.set(`${own.nodes ?? group.nodes}/${own.primitives ?? 0}`, object);
-  });
-  return found;
+/// The object of a mesh's primitive: that of the one node that carries it, or a child of the group
+/// that stands for a mesh of several primitives.
+async function meshOf(gltf, part) {
+  const number = gltf.parser.json.nodes.findIndex((n) => n.mesh === part.mesh);
+  const node = await gltf.parser.getDependency('node', number);
+  const mesh = node.isMesh ? node : node.children[part.primitive];
+  if (!mesh?.isMesh) throw new Error(`three.js has no object for mesh ${part.mesh}/${part.primitive}`);
+  return mesh;
 }
 
 async function play(file) {
@@ -35,7 +33,7 @@ async function play(file) {
   const wanted = readFileSync(file.replace(/\.glb$/, '.bin'));
   const end = wanted.indexOf(10);
   const info = JSON.parse(wanted.subarray(0, end));
-  const meshes = meshesOf(gltf);
+  const meshes = await Promise.all(info.parts.map((part) => meshOf(gltf, part)));
   const mixer = new THREE.AnimationMixer(gltf.scene);
   const action = mixer.clipAction(gltf.animations[info.clip]);
   action.setLoop(THREE.LoopOnce);
@@ -50,9 +48,8 @@ async function play(file) {
     const at = wanted.byteOffset + end + 1 + frame * info.vertices * 12;
     const frameBytes = wanted.buffer.slice(at, at + info.vertices * 12);
     const ours = new Float32Array(frameBytes);
-    for (const part of info.parts) {
-      const mesh = meshes.get(`${part.node}/${part.primitive}`);
-      if (!mesh) throw new Error(`three.js has no mesh for node ${part.node}/${part.primitive}`);
+    for (const [i, part] of info.parts.entries()) {
+      const mesh = meshes[i];
       if (mesh.isSkinnedMesh) mesh.skeleton.update();
       for (let v = 0; v < part.count; ++v) {
         mesh.getVertexPosition(v, vertex).applyMatrix4(mesh.matrixWorld);
@@ -63,7 +60,7 @@ async function play(file) {
       }
     }
   });
-  const morphs = [...meshes.values()].reduce((n, m) => n + (m.morphTargetInfluences?.length ?? 0), 0);
+  const morphs = meshes.reduce((n, m) => n + (m.morphTargetInfluences?.length ?? 0), 0);
   return { relative: worst / info.diagonal, checked, frames: info.times.length, morphs, info };
 }
 

@@ -35,7 +35,8 @@ TriMesh joined(const TriMesh& a, const TriMesh& b) {
 TriMesh cube(float size) {
   TriMesh m;
   for (int i = 0; i < 8; ++i)
-    m.positions.push_back(size * Vec3f((i & 1) - 0.5f, ((i >> 1) & 1) - 0.5f, ((i >> 2) & 1) - 0.5f));
+    m.positions.push_back(size *
+                          Vec3f((i & 1) - 0.5f, ((i >> 1) & 1) - 0.5f, ((i >> 2) & 1) - 0.5f));
   addQuad(m, 0, 2, 3, 1);
   addQuad(m, 4, 5, 7, 6);
   addQuad(m, 0, 1, 5, 4);
@@ -175,7 +176,9 @@ Character rigged(const ShelfMesh& shelf_mesh) {
   for (const Quatf& q : {c.skeleton.joints[1].rest.rotation, turned})
     rotation.values.insert(rotation.values.end(), q.coeffs().data(), q.coeffs().data() + 4);
   c.clips.push_back({"bend", {rotation}});
-  Track scale{.channel = Channel::Scale, .joint = JointId(2), .times_s = {0, 1},
+  Track scale{.channel = Channel::Scale,
+              .joint = JointId(2),
+              .times_s = {0, 1},
               .values = {1, 1, 1, 1.5f, 0.7f, 1.2f}};
   Track slide{.channel = Channel::Translation, .joint = JointId(1), .times_s = {0, 1}};
   for (const Vec3f& t : {step, Vec3f(1.3f * step)})

@@ -23,11 +23,11 @@ enum class Interpolation {
 struct Track {
   Channel channel = Channel::Translation;
   Interpolation interpolation = Interpolation::Linear;
-  JointId joint;                   ///< of a Translation, Rotation or Scale track
-  std::uint32_t first_morph = 0;   ///< of a MorphWeights track: drives [first, first + count)
+  JointId joint;                  ///< of a Translation, Rotation or Scale track
+  std::uint32_t first_morph = 0;  ///< of a MorphWeights track: drives [first, first + count)
   std::uint32_t morph_count = 0;
-  std::vector<float> times_s;      ///< [s] strictly increasing, at least one
-  std::vector<float> values;       ///< keys x width (Cubic: keys x 3 x width), see valueWidth()
+  std::vector<float> times_s;  ///< [s] strictly increasing, at least one
+  std::vector<float> values;   ///< keys x width (Cubic: keys x 3 x width), see valueWidth()
 
   /// Numbers per value: 3, 4 (x y z w) or morph_count.
   std::size_t valueWidth() const;

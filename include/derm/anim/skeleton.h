@@ -12,9 +12,9 @@
 namespace derm {
 
 struct Joint {
-  std::string name;     ///< need not be unique; the first of a name is the one found
-  JointId parent;       ///< invalid for a root
-  Transform rest;       ///< relative to the parent; used where a clip has no track
+  std::string name;  ///< need not be unique; the first of a name is the one found
+  JointId parent;    ///< invalid for a root
+  Transform rest;    ///< relative to the parent; used where a clip has no track
 
   bool operator==(const Joint&) const = default;
 };
@@ -36,8 +36,8 @@ struct Skeleton {
 /// Parents come before children, numbers are finite, rotations have unit length (to 1e-2).
 Result<void> validate(const Skeleton& skeleton, std::string_view name);
 
-/// Joint-to-model matrices from local transforms: model_j = model_parent * local_j. In double, since
-/// errors add up along the chain. Allocation-free; both spans have one entry per joint.
+/// Joint-to-model matrices from local transforms: model_j = model_parent * local_j. In double,
+/// since errors add up along the chain. Allocation-free; both spans have one entry per joint.
 void localToModel(const Skeleton& skeleton, std::span<const Transform> local,
                   std::span<Affine3d> model) noexcept;
 

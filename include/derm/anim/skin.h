@@ -34,7 +34,8 @@ struct Influence {
 /// first, then by slot), each slot once, weights > 0 with sum 1.
 struct Skin {
   std::vector<SkinSlot> slots;
-  std::vector<std::uint32_t> offsets;  ///< vertexCount() + 1; influences of v: [offsets[v], offsets[v+1])
+  std::vector<std::uint32_t>
+      offsets;  ///< vertexCount() + 1; influences of v: [offsets[v], offsets[v+1])
   std::vector<Influence> influences;
 
   std::size_t vertexCount() const { return offsets.empty() ? 0 : offsets.size() - 1; }

@@ -9,7 +9,8 @@
 namespace derm {
 
 /// The names most like the wanted one, best first: letter case and separators (space _ - . :)
-/// count little, then edit distance, a shared beginning, or containment. Far-off names are left out.
+/// count little, then edit distance, a shared beginning, or containment. Far-off names are left
+/// out.
 std::vector<std::string> nearestNames(std::string_view wanted, std::span<const std::string> names,
                                       std::size_t most = 3);
 

@@ -115,7 +115,8 @@ class [[nodiscard]] Result<void> {
   declaration = *std::move(result)
 
 /// `DERM_CHECK(writeHeader(out));` — for Result<void>.
-#define DERM_CHECK(expression)                                                                 \
-  do {                                                                                         \
-    if (auto derm_checked = (expression); !derm_checked.ok()) return std::move(derm_checked).error(); \
+#define DERM_CHECK(expression)                                \
+  do {                                                        \
+    if (auto derm_checked = (expression); !derm_checked.ok()) \
+      return std::move(derm_checked).error();                 \
   } while (false)

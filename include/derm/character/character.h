@@ -19,8 +19,8 @@ namespace derm {
 /// An encoded picture (PNG, JPEG, …), carried through undecoded.
 struct Image {
   std::string name;
-  std::string mime_type;          ///< "image/png"; empty if unknown
-  std::string uri;                ///< relative path as the file gave it, where it was not embedded
+  std::string mime_type;  ///< "image/png"; empty if unknown
+  std::string uri;        ///< relative path as the file gave it, where it was not embedded
   std::vector<std::uint8_t> bytes;  ///< empty where only the uri is known
 
   bool operator==(const Image&) const = default;
@@ -82,18 +82,18 @@ class SourceDocument {
 
 /// What was found and assumed about a file's units and axes.
 struct ImportInfo {
-  std::string format;               ///< "glTF 2.0", "OBJ", "cast", …
-  std::string declared_unit;        ///< "m", "cm", …; empty where the format says nothing
-  double metres_per_unit = 1.0;     ///< what was applied to vertices, binds and motions
-  std::string up_axis = "+Y";       ///< of the file; derm's own is always +Y
-  std::string generator;            ///< program that wrote the file, where it says so
+  std::string format;            ///< "glTF 2.0", "OBJ", "cast", …
+  std::string declared_unit;     ///< "m", "cm", …; empty where the format says nothing
+  double metres_per_unit = 1.0;  ///< what was applied to vertices, binds and motions
+  std::string up_axis = "+Y";    ///< of the file; derm's own is always +Y
+  std::string generator;         ///< program that wrote the file, where it says so
 
   bool operator==(const ImportInfo&) const = default;
 };
 
 /// A character in memory: plain data, whatever file it came from. One merged mesh in model space
-/// (right-handed, +Y up, metres) in the bind pose; the skin's slots refer to joints of the skeleton.
-/// A bare mesh has an empty skeleton and an empty skin.
+/// (right-handed, +Y up, metres) in the bind pose; the skin's slots refer to joints of the
+/// skeleton. A bare mesh has an empty skeleton and an empty skin.
 struct Character {
   std::string name;
   TriMesh mesh;
@@ -107,7 +107,7 @@ struct Character {
   std::vector<Image> images;
   ImportInfo import;
   std::shared_ptr<const SourceDocument> source;  ///< may be null
-  std::vector<int> joint_source;                 ///< per joint its node in `source`, -1 = new; or empty
+  std::vector<int> joint_source;  ///< per joint its node in `source`, -1 = new; or empty
 
   bool hasSkin() const { return !skin.empty(); }
   /// Joints that belong to a skin, weighted or not; the nodes of rigid props do not count.
@@ -134,7 +134,8 @@ void addDefaultParts(Character& character);
 /// nothing that moves.
 Character frozen(const Character& character, TriMesh mesh);
 
-/// Multiplies all lengths: vertices, morphs, joints, binds, translation tracks. Requires factor > 0.
+/// Multiplies all lengths: vertices, morphs, joints, binds, translation tracks. Requires factor >
+/// 0.
 void scaleLengths(Character& character, double factor);
 
 /// Rotates the whole character into another axis system (root joints, vertices, binds).

@@ -7,11 +7,11 @@ namespace derm {
 /// Translation, rotation, scale, applied to a point in the order scale, rotate, translate.
 /// What joints store: each part can be animated on its own.
 struct Transform {
-  Vec3f translation = Vec3f::Zero();    ///< [m]
-  /// Unit length to 1e-2: files round their quaternions, and engines play them as they are, with the
-  /// slight scale that comes of it; so do we.
+  Vec3f translation = Vec3f::Zero();  ///< [m]
+  /// Unit length to 1e-2: files round their quaternions, and engines play them as they are, with
+  /// the slight scale that comes of it; so do we.
   Quatf rotation = Quatf::Identity();
-  Vec3f scale = Vec3f::Ones();          ///< may be negative (a mirror) or non-uniform
+  Vec3f scale = Vec3f::Ones();  ///< may be negative (a mirror) or non-uniform
 
   Affine3f matrix() const;
   Affine3d matrixd() const;
@@ -31,9 +31,9 @@ struct Decomposed {
 /// the scale's x). A matrix with shear or a zero column cannot be expressed: see `shear`.
 Decomposed decompose(const Affine3d& matrix);
 
-/// Between two rotations, the shorter way; near-equal ones are blended linearly and normalised. Ends
-/// that are not quite of unit length are not made so: t = 0 and 1 give them back, and what lies
-/// between is what glTF viewers show.
+/// Between two rotations, the shorter way; near-equal ones are blended linearly and normalised.
+/// Ends that are not quite of unit length are not made so: t = 0 and 1 give them back, and what
+/// lies between is what glTF viewers show.
 Quatf slerp(const Quatf& a, const Quatf& b, float t);
 
 /// Unit quaternion, or the identity where the input has no length or is not finite.

@@ -13,8 +13,8 @@ namespace derm {
 /// well defined. The test: every directed edge exists exactly once, and so does its reverse.
 /// (Volume alone cannot tell: one flipped triangle may leave it unchanged.)
 struct Closedness {
-  std::size_t boundary_edges = 0;      ///< directed edges without a reverse
-  std::size_t repeated_edges = 0;      ///< directed edges used more than once (non-manifold, flipped)
+  std::size_t boundary_edges = 0;  ///< directed edges without a reverse
+  std::size_t repeated_edges = 0;  ///< directed edges used more than once (non-manifold, flipped)
   std::size_t degenerate_triangles = 0;  ///< two equal corners; left out of the test
   std::optional<std::array<std::uint32_t, 2>> first_bad_edge;
   bool empty = true;  ///< no triangle at all
