@@ -11,8 +11,8 @@ namespace derm::cast {
 
 /// A ball on a limb's axis: where, and how thick. [m]
 struct Bead {
-  Vec3d centre;
-  double radius;
+  Vec3d centre = Vec3d::Zero();
+  double radius = 0;
 };
 
 /// How a shape joins what was modelled before it.
@@ -71,8 +71,8 @@ class Sculpt {
     Operation operation = Operation::Add;
     Shape shape = Shape::Cone;
     Join join;
-    Bead a{}, b{};  // Cone; Ellipsoid: a.centre is the centre
-    Vec3d radii{};  // Ellipsoid; HalfSpace: the outward normal
+    Bead a, b;                    // Cone; Ellipsoid: a.centre is the centre
+    Vec3d radii = Vec3d::Zero();  // Ellipsoid; HalfSpace: the outward normal
     Mat3d to_local = Mat3d::Identity();
     Placement placement;  // Part
     std::shared_ptr<const Sculpt> part;
