@@ -136,7 +136,9 @@ void SkinningPalette::prepare(std::span<const Affine3f> frame,
   static const Affine3f identity = Affine3f::Identity();
   for (std::size_t s = 0; s < frame.size(); ++s) {
     const Affine3f& matrix = allFinite(frame[s].data()) ? frame[s] : identity;
-    std::copy_n(matrix.data(), kMatrixStride, matrices.data() + s * kMatrixStride);
+    // + 0 makes -0 into 0: kernels that skip the blend of one matrix then give the same bits.
+    float* const own = matrices.data() + s * kMatrixStride;
+    for (std::size_t i = 0; i < kMatrixStride; ++i) own[i] = matrix.data()[i] + 0.0f;
     const Shape shape = shapeOf(matrix.data());
     flags[s] = 0;
     float* const normals = normal_matrices.data() + s * kNormalStride;

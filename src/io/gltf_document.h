@@ -15,6 +15,7 @@
 #include "derm/character/character.h"
 #include "derm/io/gltf.h"
 
+#include "io/json_dom.h"
 #include "io/json_value.h"
 
 namespace derm::gltf {
@@ -57,6 +58,11 @@ struct SourceBuffer {
 /// understand. Immutable once loaded; characters share it.
 class GltfDocument final : public SourceDocument {
  public:
+  GltfDocument() = default;
+  ~GltfDocument() override { dismantle(root); }
+  GltfDocument(const GltfDocument&) = delete;
+  GltfDocument& operator=(const GltfDocument&) = delete;
+
   std::string_view format() const override { return "glTF"; }
 
   std::string name;  ///< as the user named the file

@@ -10,9 +10,8 @@
 namespace derm {
 namespace {
 
-// What nlohmann::json and glibc's allocator take for each kind of value. A value itself counts
-// twice: the library frees a document by first moving its values into a list.
-constexpr std::uint64_t kValue = 32;
+// What nlohmann::json and glibc's allocator take for each kind of value.
+constexpr std::uint64_t kValue = 16;
 constexpr std::uint64_t kArray = 32;
 constexpr std::uint64_t kObject = 64;
 constexpr std::uint64_t kString = 48;
@@ -134,6 +133,7 @@ class Builder : public nlohmann::json_sax<Json> {
   Builder(const Shape& shape, std::string_view name, std::span<const std::uint8_t> text,
           std::uint64_t byte_offset, Diagnostics& notes)
       : shape_(shape), name_(name), text_(text), byte_offset_(byte_offset), notes_(notes) {}
+  ~Builder() override { dismantle(document_); }
 
   bool null() override { return add(nullptr); }
   bool boolean(bool v) override { return add(v); }
@@ -230,6 +230,18 @@ class Builder : public nlohmann::json_sax<Json> {
 };
 
 }  // namespace
+
+void dismantle(Json& document) {
+  if (document.is_array()) {
+    for (Json& item : document)
+      if (item.is_structured()) dismantle(item);
+    document.get_ref<Json::array_t&>().clear();
+  } else if (document.is_object()) {
+    for (Json& item : document)
+      if (item.is_structured()) dismantle(item);
+    document.get_ref<Json::object_t&>().clear();
+  }
+}
 
 Result<ParsedJson> parseJson(std::span<const std::uint8_t> text, std::string_view name,
                              const JsonLimits& limits, std::uint64_t byte_offset,

@@ -29,4 +29,8 @@ Result<ParsedJson> parseJson(std::span<const std::uint8_t> text, std::string_vie
                              const JsonLimits& limits, std::uint64_t byte_offset,
                              Diagnostics& notes);
 
+/// Empties a document without the library's way of freeing one, which first moves all values into
+/// a list and so needs up to three times their memory. Recurses as deep as the document.
+void dismantle(Json& document);
+
 }  // namespace derm
