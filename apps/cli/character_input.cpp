@@ -6,15 +6,12 @@
 
 #include "derm/anim/retarget.h"
 #include "derm/base/nearest_name.h"
-#include "derm/cast/cast.h"
-#include "derm/io/character_file.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/name_table.h"
+#include "derm/scene/scene.h"
 
 namespace derm::cli {
 namespace {
-
-constexpr std::string_view kCastPrefix = "cast:";
 
 struct Unit {
   std::string_view name;
@@ -22,15 +19,6 @@ struct Unit {
 };
 constexpr Unit kUnits[] = {{"m", 1},      {"dm", 0.1},    {"cm", 0.01},
                            {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
-
-Result<Character> loadFrom(const std::string& source, const ImportOptions& options,
-                           Diagnostics& notes) {
-  if (!source.starts_with(kCastPrefix)) return loadCharacter(source, options, notes);
-  DERM_TRY(Character member, makeCastMember(source.substr(kCastPrefix.size())));
-  if (options.metres_per_unit && *options.metres_per_unit != 1.0)
-    scaleLengths(member, *options.metres_per_unit);
-  return member;
-}
 
 }  // namespace
 
@@ -56,7 +44,7 @@ Result<Character> CharacterInput::load(Diagnostics& notes) const {
   if (!unit.empty()) {
     DERM_TRY(options.metres_per_unit, metresPerUnit(unit));
   }
-  return loadFrom(source, options, notes);
+  return openCharacter(source, {}, options, notes);
 }
 
 Result<void> checkWritable(const std::filesystem::path& output) {
@@ -77,7 +65,7 @@ void MotionInput::addTo(CLI::App& verb) {
 
 Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) const {
   if (file.empty()) return {};
-  DERM_TRY(const Character mover, loadFrom(file, {}, notes));
+  DERM_TRY(const Character mover, openCharacter(file, {}, {}, notes));
   if (mover.clips.empty())
     return Error{ErrorCode::BadData, "has no clip to take a motion from", {.file = file}};
   RetargetDesc desc;

@@ -1,103 +1,145 @@
-#include <array>
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 
-#include "derm/cast/cast.h"
-#include "derm/deform/pose_character.h"
-#include "derm/deform/skinning.h"
-#include "derm/io/character_file.h"
-#include "derm/mesh/measures.h"
+#include "derm/io/file_bytes.h"
+#include "derm/io/png.h"
+#include "derm/scene/bake.h"
+#include "derm/view/film_strip.h"
+#include "derm/view/report_plots.h"
 
+#include "demo_page.h"
 #include "terminal.h"
 #include "verbs.h"
 
 namespace derm::cli {
 namespace {
 
-constexpr std::array kMethods = {SkinningMethod::Rigid, SkinningMethod::Linear,
-                                 SkinningMethod::DualQuaternion};
-constexpr float kRate_hz = 60;
+namespace fs = std::filesystem;
 
-/// How the volume of one clip fares under one method.
-struct VolumeLoss {
-  double worst = 0;  ///< largest |V / V_rest - 1|, with its sign
-  double mean = 0;   ///< mean of |V / V_rest - 1|
-  float worst_time_s = 0;
+constexpr std::string_view kRecipe = R"toml(# The demo of derm: the cat jumps.
+character = "cast:cat"
+clip = "jump"
+fps = 30
+
+[skinning]
+method = "dual-quaternion"
+)toml";
+constexpr double kMostError_m = 0.0005;
+constexpr std::size_t kStripPictures = 8;
+
+struct DemoOptions {
+  std::string folder = "out/demo";
+  std::string three;
 };
 
-Result<VolumeLoss> measureClip(const Character& c, const Clip& clip, SkinningMethod method,
-                               const Progress& progress) {
-  Diagnostics notes;
-  DERM_TRY(const SkinningBinding binding, SkinningBinding::bind({.positions = c.mesh.positions},
-                                                                c.skin, {.method = method}, notes));
-  SkinningScratch scratch = binding.makeScratch();
-  std::vector<Vec3f> positions(c.mesh.vertexCount());
-  std::vector<Affine3d> model(c.skeleton.size());
-  std::vector<Affine3f> palette(c.skin.slots.size());
-  const double rest = volume(c.mesh.positions, c.mesh.triangles);
-  const auto frames = static_cast<int>(clip.duration_s() * kRate_hz) + 1;
-  VolumeLoss loss;
-  for (int f = 0; f < frames; ++f) {
-    if (!keepGoing(progress, double(f) / frames, name(method)))
-      return Error{ErrorCode::Cancelled, "stopped", {}};
-    const float time_s = float(f) / kRate_hz;
-    Pose pose = c.restPose();
-    sampleClip(clip, time_s, pose);
-    localToModel(c.skeleton, pose.local, model);
-    skinningMatrices(c.skin, model, palette);
-    binding.evaluate(palette, scratch, {.positions = positions});
-    const double change = volume(positions, c.mesh.triangles) / rest - 1;
-    loss.mean += std::abs(change) / frames;
-    if (std::abs(change) > std::abs(loss.worst)) {
-      loss.worst = change;
-      loss.worst_time_s = time_s;
-    }
-  }
-  return loss;
+Result<BakeReport> bakeCat(const Recipe& recipe, const fs::path& folder, Diagnostics& notes) {
+  ProgressBar bar("bake");
+  BakeDesc desc;
+  desc.recipe = recipe;
+  desc.output = folder / "cat.glb";
+  desc.as = BakeAs::Correctives;
+  desc.correctives.error_m = kMostError_m;
+  desc.report = folder / "report.json";
+  DERM_TRY(BakeReport report, bake(desc, notes, bar.callback()));
+  DERM_CHECK(savePlots(report, folder / "curves.svg"));
+  return report;
 }
 
-Result<void> runDemo(const std::filesystem::path& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return Error{ErrorCode::CannotWrite, failed.message(), {.file = folder.string()}};
-  DERM_TRY(const Character cat, makeCastMember("cat"));
-  DERM_TRY(const std::size_t jump_index, cat.findClip("jump"));
-  const Clip& jump = cat.clips[jump_index];
-  Diagnostics notes;
-  DERM_CHECK(saveCharacter(cat, folder / "cat.glb", notes));
-  fmt::print(
-      "The cat's jump, {} vertices, {} triangles, {:.2f} s at {} Hz: what each skinning\n"
-      "method does to its volume.\n\n{:<18} {:>14} {:>14} {:>10}  {}\n",
-      cat.mesh.vertexCount(), cat.mesh.triangles.size(), jump.duration_s(), kRate_hz, "method",
-      "worst change", "mean change", "at", "file");
-  for (const SkinningMethod method : kMethods) {
-    ProgressBar bar("demo");
-    DERM_TRY(const VolumeLoss loss, measureClip(cat, jump, method, bar.callback()));
-    Pose pose = cat.restPose();
-    sampleClip(jump, loss.worst_time_s, pose);
-    DERM_TRY(TriMesh posed, poseCharacter(cat, pose, method));
-    const std::filesystem::path file = folder / fmt::format("cat-jump-{}.glb", name(method));
-    DERM_CHECK(saveCharacter(frozen(cat, std::move(posed)), file, notes));
-    fmt::print("{:<18} {:>12.2f} % {:>12.2f} % {:>8.2f} s  {}\n", name(method), 100 * loss.worst,
-               100 * loss.mean, loss.worst_time_s, file.string());
+Result<FilmResult> drawCat(const Recipe& recipe, const fs::path& folder, Diagnostics& notes) {
+  DERM_TRY(Scene scene, openScene(recipe, {}, notes));
+  ViewDesc view;
+  view.follow = true;
+  view.size = {.width = 1600, .height = 600, .supersample = 2};
+  {
+    DERM_TRY(SceneView strip_view, SceneView::make(scene, view, notes));
+    ProgressBar bar("strip");
+    DERM_TRY(const Rgba8Image strip, drawStrip(strip_view, kStripPictures, bar.callback()));
+    DERM_CHECK(savePng(folder / "strip.png", strip));
   }
+  view.size = {.width = 1120, .height = 504};
+  view.comparison = Comparison::SideBySide;
+  DERM_TRY(SceneView film_view, SceneView::make(scene, view, notes));
+  ProgressBar bar("film");
+  return drawFilm(film_view, folder / "cat.mp4", bar.callback(), notes);
+}
+
+/// Largest change against rest, with its sign.
+std::string worstChange(const BakeReport& report, double BakeReport::Frame::*volume) {
+  double worst = 0;
+  for (const BakeReport::Frame& frame : report.frames) {
+    const double change = frame.*volume / report.rest_volume_m3 - 1;
+    if (std::abs(change) > std::abs(worst)) worst = change;
+  }
+  return fmt::format("{:+.2f} %", 100 * worst);
+}
+
+DemoPage pageOf(const BakeReport& report, const FilmResult& film) {
+  DemoPage page;
+  page.title = "derm: the cat jumps";
+  page.about =
+      "A cat made by code, its jump, and the skin that skinning leaves out, baked into a plain "
+      "glTF file: the original skin and skeleton, plus a few morph targets with animated weights.";
+  page.model = "cat.glb";
+  page.clip = report.clip;
+  page.film = film.path.filename().string();
+  page.film_is_sequence = film.is_sequence;
+  page.strip = "strip.png";
+  page.plot = "curves.svg";
+  double largest_m = 0;
+  for (const BakeReport::Frame& frame : report.frames)
+    largest_m = std::max(largest_m, frame.max_displacement_m);
+  page.numbers = {
+      {"vertices, triangles", fmt::format("{}, {}", report.vertices, report.triangles)},
+      {"frames", fmt::format("{} at {:g} Hz", report.frame_count, report.fps)},
+      {"largest change of volume, linear skinning",
+       worstChange(report, &BakeReport::Frame::linear_volume_m3)},
+      {"largest change of volume, derm", worstChange(report, &BakeReport::Frame::volume_m3)},
+      {"largest difference to linear skinning", fmt::format("{:.1f} mm", 1000 * largest_m)},
+      {"corrective shapes", fmt::format("{}", report.correctives->shapes)},
+      {"largest error of the glTF against the frames",
+       fmt::format("{:.2f} mm", 1000 * report.correctives->max_error_m)}};
+  page.files = {"cat.toml", "cat.glb", page.film, "strip.png", "curves.svg", "report.json"};
+  return page;
+}
+
+Result<void> runDemo(const DemoOptions& options) {
+  const fs::path folder = options.folder;
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) return Error{ErrorCode::CannotWrite, failed.message(), {.file = folder.string()}};
+  DERM_CHECK(writeFileWhole(folder / "cat.toml", kRecipe));
+  DERM_TRY(const Recipe recipe, parseRecipe(kRecipe, (folder / "cat.toml").string()));
+  Diagnostics notes;
+  DERM_TRY(const BakeReport report, bakeCat(recipe, folder, notes));
+  DERM_TRY(const FilmResult film, drawCat(recipe, folder, notes));
+  const DemoPage page = pageOf(report, film);
+  DERM_TRY(const std::string html, demoPageHtml(page, folder, findThree(options.three)));
+  DERM_CHECK(writeFileWhole(folder / "index.html", html));
   printWarnings(notes);
-  fmt::print("\nWritten to {}: cat.glb with its clips plays in any glTF viewer.\n",
-             folder.string());
+  fmt::print("{}\n\n", page.title);
+  for (const DemoPage::Number& n : page.numbers) fmt::print("  {:<46} {:>16}\n", n.what, n.value);
+  fmt::print("\nOpen {} in a browser. Beside it: {}\n", (folder / "index.html").string(),
+             fmt::join(page.files, ", "));
   return {};
 }
 
 }  // namespace
 
 void addDemoVerb(CLI::App& app, Run& run) {
-  const auto folder = std::make_shared<std::string>("out/demo");
+  const auto options = std::make_shared<DemoOptions>();
   CLI::App* verb = app.add_subcommand("demo", "the main job on the built-in cast; needs no input");
-  verb->add_option("-o,--output", *folder, "folder for the results")->capture_default_str();
+  verb->add_option("-o,--output", options->folder, "folder for the results")->capture_default_str();
+  verb->add_option("--three", options->three,
+                   "folder of three.js, for a model that turns in the page")
+      ->envname("DERM_THREE");
   verb->footer("example:\n  derm demo");
-  verb->callback([&run, folder] {
-    run = [folder] {
-      const Result<void> done = runDemo(*folder);
+  verb->callback([&run, options] {
+    run = [options] {
+      const Result<void> done = runDemo(*options);
       return done ? kDone : report(done.error());
     };
   });

@@ -38,6 +38,9 @@ int runProgram(int argc, char** argv) {
   addCastVerb(app, run);
   addWeightsVerb(app, run);
   addPoseVerb(app, run);
+  addBakeVerb(app, run);
+  addPlotVerb(app, run);
+  addRenderVerb(app, run);
   int threads = 0;
   for (CLI::App* verb : app.get_subcommands({})) addThreads(*verb, threads);
   try {

@@ -10,11 +10,14 @@ namespace derm::cli {
 
 using Run = std::function<int()>;
 
+void addBakeVerb(CLI::App& app, Run& run);
 void addCastVerb(CLI::App& app, Run& run);
 void addCheckVerb(CLI::App& app, Run& run);
 void addDemoVerb(CLI::App& app, Run& run);
 void addInfoVerb(CLI::App& app, Run& run);
+void addPlotVerb(CLI::App& app, Run& run);
 void addPoseVerb(CLI::App& app, Run& run);
+void addRenderVerb(CLI::App& app, Run& run);
 void addWeightsVerb(CLI::App& app, Run& run);
 
 }  // namespace derm::cli

@@ -66,7 +66,7 @@ Result<void> validateInstances(const Character& c) {
 
 }  // namespace
 
-std::size_t Character::boneCount() const {
+std::vector<bool> Character::bones() const {
   // A slot that a rigid prop follows is its node, not a bone; every other slot came from a skin.
   std::vector<bool> prop(skin.slots.size(), false);
   for (const MeshInstance& m : instances) {
@@ -77,6 +77,11 @@ std::size_t Character::boneCount() const {
   std::vector<bool> bone(skeleton.size(), false);
   for (std::size_t s = 0; s < skin.slots.size(); ++s)
     if (!prop[s]) bone[skin.slots[s].joint.index()] = true;
+  return bone;
+}
+
+std::size_t Character::boneCount() const {
+  const std::vector<bool> bone = bones();
   return static_cast<std::size_t>(std::count(bone.begin(), bone.end(), true));
 }
 

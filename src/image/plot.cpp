@@ -296,13 +296,31 @@ Result<void> validate(const PlotDesc& desc) {
   return {};
 }
 
-}  // namespace
-
-Result<std::string> plotSvg(const PlotDesc& desc) {
+Result<std::string> svgOf(const PlotDesc& desc, std::string prefix) {
   DERM_CHECK(validate(desc));
-  detail::SvgSurface surface(desc.width, desc.height, desc.title);
+  detail::SvgSurface surface(desc.width, desc.height, desc.title, std::move(prefix));
   Plotter(desc, surface).draw();
   return std::move(surface).finish();
+}
+
+}  // namespace
+
+Result<std::string> plotSvg(const PlotDesc& desc) { return svgOf(desc, ""); }
+
+Result<std::string> stackedPlotSvg(std::span<const PlotDesc> plots) {
+  std::string inside;
+  int width = 0;
+  int height = 0;
+  for (std::size_t i = 0; i < plots.size(); ++i) {
+    const PlotDesc& desc = plots[i];
+    DERM_TRY(const std::string svg, svgOf(desc, "plot" + std::to_string(i) + "-"));
+    inside += "<g transform=\"translate(0 " + std::to_string(height) + ")\">\n" + svg + "</g>\n";
+    width = std::max(width, desc.width);
+    height += desc.height;
+  }
+  const std::string size = std::to_string(width) + "\" height=\"" + std::to_string(height);
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size + "\" viewBox=\"0 0 " +
+         std::to_string(width) + " " + std::to_string(height) + "\">\n" + inside + "</svg>\n";
 }
 
 Result<Rgba8Image> plotImage(const PlotDesc& desc) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "image/number_text.h"
@@ -81,7 +82,8 @@ std::string opacity(std::string_view attribute, Rgba8 colour) {
 
 }  // namespace
 
-SvgSurface::SvgSurface(int width, int height, std::string_view title) {
+SvgSurface::SvgSurface(int width, int height, std::string_view title, std::string prefix)
+    : prefix_(std::move(prefix)) {
   const std::string w = std::to_string(width), h = std::to_string(height);
   svg_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + w + "\" height=\"" + h +
          "\" viewBox=\"0 0 " + w + " " + h +
@@ -105,7 +107,7 @@ void SvgSurface::line(const Vec2f& from, const Vec2f& to, float width_px, Rgba8 
 
 void SvgSurface::curve(std::span<const Vec2f> points, float width_px, Rgba8 colour, bool dashed,
                        const ClipRect& clip) {
-  const std::string id = "clip" + std::to_string(clips_++);
+  const std::string id = prefix_ + "clip" + std::to_string(clips_++);
   svg_ += "<clipPath id=\"" + id + "\"><rect x=\"" + number(clip.left) + "\" y=\"" +
           number(clip.top) + "\" width=\"" + number(clip.right - clip.left) + "\" height=\"" +
           number(clip.bottom - clip.top) + "\"/></clipPath>\n<polyline clip-path=\"url(#" + id +

@@ -22,7 +22,8 @@ class PlotSurface {
 
 class SvgSurface final : public PlotSurface {
  public:
-  SvgSurface(int width, int height, std::string_view title);
+  /// Identifiers in the drawing start with `prefix`, so that several can stand in one file.
+  SvgSurface(int width, int height, std::string_view title, std::string prefix = {});
   void rect(const ClipRect& rect, Rgba8 colour) override;
   void line(const Vec2f& from, const Vec2f& to, float width_px, Rgba8 colour) override;
   void curve(std::span<const Vec2f> points, float width_px, Rgba8 colour, bool dashed,
@@ -32,6 +33,7 @@ class SvgSurface final : public PlotSurface {
 
  private:
   std::string svg_;
+  std::string prefix_;
   int clips_ = 0;
 };
 

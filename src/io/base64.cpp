@@ -1,19 +1,19 @@
-#include "io/base64.h"
+#include "derm/io/base64.h"
 
 #include <array>
 
 namespace derm {
 namespace {
 
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t kForeign = 0xFF;
 
 constexpr std::array<std::uint8_t, 256> decodeTable() {
-  constexpr std::string_view alphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::array<std::uint8_t, 256> table{};
   table.fill(kForeign);
-  for (std::size_t i = 0; i < alphabet.size(); ++i)
-    table[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
+  for (std::size_t i = 0; i < kAlphabet.size(); ++i)
+    table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
   return table;
 }
 
@@ -44,6 +44,22 @@ std::optional<std::vector<std::uint8_t>> decodeBase64(std::string_view text) {
   }
   for (int shift = 16; at < out.size(); shift -= 8)
     out[at++] = static_cast<std::uint8_t>(bits >> shift);
+  return out;
+}
+
+std::string encodeBase64(std::span<const std::uint8_t> bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t left = bytes.size() - i;
+    const std::uint32_t triple = std::uint32_t{bytes[i]} << 16 |
+                                 (left > 1 ? std::uint32_t{bytes[i + 1]} << 8 : 0) |
+                                 (left > 2 ? std::uint32_t{bytes[i + 2]} : 0);
+    out += kAlphabet[triple >> 18 & 63];
+    out += kAlphabet[triple >> 12 & 63];
+    out += left > 1 ? kAlphabet[triple >> 6 & 63] : '=';
+    out += left > 2 ? kAlphabet[triple & 63] : '=';
+  }
   return out;
 }
 

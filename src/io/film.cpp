@@ -86,7 +86,25 @@ std::vector<std::string> ffmpegArguments(const FilmDesc& desc, int width, int he
   return out;
 }
 
-Result<void> validate(const fs::path& file, const FilmDesc& desc) {
+std::string frameName(std::size_t number) { return fmt::format("{:06}.png", number); }
+
+bool isFrameName(const std::string& name) {
+  return name.size() == 10 && name.ends_with(".png") &&
+         std::all_of(name.begin(), name.begin() + 6,
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool flushedToDisk(const fs::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool done = ::fsync(fd) == 0;
+  ::close(fd);
+  return done;
+}
+
+}  // namespace
+
+Result<void> validateFilm(const fs::path& file, const FilmDesc& desc) {
   const auto bad = [&](std::string message) {
     return Error{ErrorCode::BadArgument, std::move(message), {.file = file.string()}};
   };
@@ -105,24 +123,6 @@ Result<void> validate(const fs::path& file, const FilmDesc& desc) {
     return Error{ErrorCode::CannotWrite, "is a directory", {.file = file.string()}};
   return {};
 }
-
-std::string frameName(std::size_t number) { return fmt::format("{:06}.png", number); }
-
-bool isFrameName(const std::string& name) {
-  return name.size() == 10 && name.ends_with(".png") &&
-         std::all_of(name.begin(), name.begin() + 6,
-                     [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-bool flushedToDisk(const fs::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool done = ::fsync(fd) == 0;
-  ::close(fd);
-  return done;
-}
-
-}  // namespace
 
 struct FilmWriter::Impl {
   fs::path file;
@@ -214,7 +214,7 @@ FilmWriter& FilmWriter::operator=(FilmWriter&&) noexcept = default;
 
 Result<FilmWriter> FilmWriter::open(const fs::path& file, const FilmDesc& desc,
                                     Diagnostics& notes) {
-  DERM_CHECK(validate(file, desc));
+  DERM_CHECK(validateFilm(file, desc));
   auto impl = std::make_unique<Impl>();
   impl->file = file;
   impl->desc = desc;

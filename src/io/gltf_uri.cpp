@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "io/base64.h"
+#include "derm/io/base64.h"
 
 namespace derm::gltf {
 namespace {

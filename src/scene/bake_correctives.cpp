@@ -136,6 +136,9 @@ class CorrectivesOutput final : public BakeOutput {
     if (fitted.shapes.empty())
       notes.info("nothing-to-correct", "correctives",
                  "the result is plain linear skinning; no shape was added");
+    if (!fitted.unit_weights)
+      notes.warn("negative-weight", "correctives",
+                 "a single shape needs weights below 0, which some programs cut off; two do not");
     const std::optional<std::size_t> asked = desc_.correctives.shapes;
     if (asked && !fitted.shapes.empty() && fitted.shapes.size() < *asked)
       notes.info(

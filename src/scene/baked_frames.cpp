@@ -39,9 +39,7 @@ Displacement displacement(std::span<const Vec3f> a, std::span<const Vec3f> b) {
 BakedFrames::BakedFrames(Scene& scene, std::shared_ptr<const Stack> plain, bool measure)
     : scene_(scene), layer_seconds_(scene.stack().layers().size(), 0.0), measure_(measure) {
   DERM_REQUIRE(plain != nullptr || !measure);
-  if (plain == nullptr) return;
-  plain_.emplace(std::move(plain));
-  plain_pose_ = plain_->pose();
+  if (plain != nullptr) plain_.emplace(std::move(plain));
 }
 
 BakedFrame BakedFrames::make(std::size_t index) {
@@ -54,12 +52,7 @@ BakedFrame BakedFrames::make(std::size_t index) {
                  .pose = pose,
                  .wanted = wanted.streams()};
   if (!plain_) return out;
-  plain_pose_.local = pose.local;
-  // A refined surface has no morphs.
-  if (plain_pose_.morph_weights.size() == pose.morph_weights.size())
-    plain_pose_.morph_weights = pose.morph_weights;
-  plain_->setPose(plain_pose_, out.time_s);
-  out.plain = plain_->evaluate().streams();
+  out.plain = plain_->evaluate(pose, out.time_s).streams();
   out.palette = plain_->palette();
   if (measure_) measure(out.time_s, wanted, out.plain.positions);
   return out;
@@ -69,9 +62,11 @@ BakedFrame BakedFrames::make(std::size_t index) {
 void BakedFrames::measure(double time_s, const SkinFrame& wanted, std::span<const Vec3f> plain) {
   BakeReport::Frame out{.time_s = time_s};
   std::uint64_t surface_hash = 0;
-  const std::array<std::function<void()>, 4> parts = {
+  const std::array<std::function<void()>, 6> parts = {
       [&] { out.volume_m3 = volume(wanted.positions(), wanted.triangles()); },
       [&] { out.area_m2 = area(wanted.positions(), wanted.triangles()); },
+      [&] { out.linear_volume_m3 = volume(plain, wanted.triangles()); },
+      [&] { out.linear_area_m2 = area(plain, wanted.triangles()); },
       [&] {
         Hash64 hash;
         hash.addSpan(wanted.positions());
@@ -98,6 +93,8 @@ void BakedFrames::fill(BakeReport& report) const {
   if (measure_)
     report.closed = checkClosed(mapped(rest.triangles, weldMap(rest.positions))).closed();
   report.diagonal_m = bounds(rest.positions).diagonal();
+  report.rest_volume_m3 = volume(rest.positions, rest.triangles);
+  report.rest_area_m2 = area(rest.positions, rest.triangles);
   report.frames = measures_;
   const auto layers = scene_.stack().layers();
   report.frame_count = next_;

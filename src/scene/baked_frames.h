@@ -8,6 +8,7 @@
 #include "derm/base/hash.h"
 #include "derm/deform/stack.h"
 #include "derm/scene/bake_report.h"
+#include "derm/scene/plain_skin.h"
 #include "derm/scene/scene.h"
 
 namespace derm::scene {
@@ -39,8 +40,7 @@ class BakedFrames {
   void measure(double time_s, const SkinFrame& wanted, std::span<const Vec3f> plain);
 
   Scene& scene_;
-  std::optional<StackRunner> plain_;
-  Pose plain_pose_;
+  std::optional<PlainSkin> plain_;
   std::vector<double> layer_seconds_;
   bool measure_;
   std::size_t next_ = 0;

@@ -144,6 +144,30 @@ struct PosedError {
   double squares = 0;
 };
 
+/// Shapes and weights that add up to the same, but with every weight in [0,1]: many programs
+/// (Blender, Unity) cut others off. Each weight is lifted by its least value; what that adds is
+/// taken back by one more shape, the last, whose weight is always 1.
+struct UnitWeights {
+  Eigen::VectorXf least;  ///< of each weight over the frames, at most 0
+  Eigen::VectorXf span;   ///< from `least` to the largest
+
+  explicit UnitWeights(const MatrixXf& weights)
+      : least(weights.rowwise().minCoeff().cwiseMin(0.0f)),
+        span(weights.rowwise().maxCoeff() - least) {}
+  bool needBase() const { return (least.array() < 0).any(); }
+  MatrixXf shapes(const MatrixXf& from) const {
+    MatrixXf out(from.rows(), from.cols() + 1);
+    out.leftCols(from.cols()) = from * span.asDiagonal();
+    out.rightCols(1) = (from.cast<double>() * least.cast<double>()).cast<float>();
+    return out;
+  }
+  MatrixXf weights(const MatrixXf& from) const {
+    MatrixXf out = MatrixXf::Ones(from.rows() + 1, from.cols());
+    out.topRows(from.rows()) = span.cwiseInverse().asDiagonal() * (from.colwise() - least);
+    return out;
+  }
+};
+
 }  // namespace
 
 struct CorrectiveFitter::Data {
@@ -352,11 +376,19 @@ Result<Correctives> CorrectiveFitter::fit(const CorrectivesDesc& desc,
   const double least = kNoShape * d.diagonal_m;
   const Eigen::Index rank = basis.rank();
   Eigen::Index count = rank;
-  if (desc.shapes)
+  if (desc.shapes) {
     count = static_cast<Eigen::Index>(std::min(*desc.shapes, static_cast<std::size_t>(rank)));
+    // One of the shapes asked for may have to be the base; a single one cannot spare it.
+    const bool fills = static_cast<std::size_t>(count) == *desc.shapes;
+    if (fills && count > 1 && UnitWeights(basis.weights(count)).needBase()) --count;
+  }
   MatrixXf shapes(deltas.rows(), count);
+  const bool single = desc.shapes && *desc.shapes == 1;
   const auto error_of = [&](Eigen::Index n) {
-    return d.error(vertices, shapes.leftCols(n), basis.weights(n));
+    const MatrixXf weights = basis.weights(n);
+    const UnitWeights unit(weights);
+    if (single || !unit.needBase()) return d.error(vertices, shapes.leftCols(n), weights);
+    return d.error(vertices, unit.shapes(shapes.leftCols(n)), unit.weights(weights));
   };
   PosedError error;
   if (!desc.error_m) {
@@ -394,8 +426,15 @@ Result<Correctives> CorrectiveFitter::fit(const CorrectivesDesc& desc,
     constexpr double kNoTurn = 1e-4;
     addShapes(d.gathered(d.normal_deltas, vertices), basis, 0, count, kNoTurn, normals);
   }
+  MatrixXf weights = basis.weights(count);
+  const UnitWeights unit(weights);
+  if (unit.needBase() && !single) {
+    shapes = unit.shapes(shapes);
+    if (normals.size() > 0) normals = unit.shapes(normals);
+    weights = unit.weights(weights);
+  }
+  out.unit_weights = weights.size() == 0 || weights.minCoeff() >= 0;
   out.shapes = sparseShapes(vertices, shapes, normals);
-  const MatrixXf weights = basis.weights(count);
   out.weights.assign(weights.data(), weights.data() + weights.size());
   out.max_error_m = error.max_m;
   out.rms_error_m = std::sqrt(error.squares / static_cast<double>(std::max<std::size_t>(

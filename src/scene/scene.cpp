@@ -51,7 +51,7 @@ Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
   // The recipe points nowhere: that is the line to mend. A broken file speaks for itself.
   const bool nowhere = error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadArgument;
   if (nowhere && !recipe.origin.file.empty())
-    return Error{error.code, error.text(), recipe.where("character")};
+    return badRecipe(recipe, "character", error.text());
   return error;
 }
 

@@ -31,6 +31,28 @@ void write(const std::string& file, const std::string& content) {
   std::ofstream(file, std::ios::binary) << content;
 }
 
+namespace {
+
+/// In the child: becomes the program.
+[[noreturn]] void execDerm(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv{const_cast<char*>(DERM_CLI)};
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  ::execv(DERM_CLI, argv.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+pid_t startDerm(const std::vector<std::string>& arguments) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  const int nowhere = ::open("/dev/null", O_WRONLY);
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+  execDerm(arguments);
+}
+
 Outcome derm(const std::vector<std::string>& arguments,
              const std::vector<std::string>& environment) {
   const Folder work;
@@ -41,11 +63,7 @@ Outcome derm(const std::vector<std::string>& arguments,
     ::dup2(::open(out.c_str(), O_CREAT | O_WRONLY, 0600), STDOUT_FILENO);
     ::dup2(::open(err.c_str(), O_CREAT | O_WRONLY, 0600), STDERR_FILENO);
     for (const std::string& variable : environment) ::putenv(const_cast<char*>(variable.c_str()));
-    std::vector<char*> argv{const_cast<char*>(DERM_CLI)};
-    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-    argv.push_back(nullptr);
-    ::execv(DERM_CLI, argv.data());
-    ::_exit(127);
+    execDerm(arguments);
   }
   int status = 0;
   ::waitpid(child, &status, 0);

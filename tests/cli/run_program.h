@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace derm::cli_test {
 
 struct Outcome {
@@ -16,6 +18,9 @@ struct Outcome {
 /// are given as "NAME=value".
 Outcome derm(const std::vector<std::string>& arguments,
              const std::vector<std::string>& environment = {});
+
+/// Starts the program and returns its process, which somebody must wait for. It says nothing.
+pid_t startDerm(const std::vector<std::string>& arguments);
 
 /// A folder of its own for each test, removed afterwards.
 class Folder {

@@ -16,7 +16,8 @@ std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), 
 
 TEST(Cli, HelpOfEveryVerbHasAnExample) {
   EXPECT_EQ(derm({"--help"}).exit_code, 0);
-  for (const char* verb : {"demo", "info", "check", "cast", "weights", "pose"}) {
+  for (const char* verb :
+       {"demo", "info", "check", "cast", "weights", "pose", "bake", "plot", "render"}) {
     const Outcome o = derm({verb, "--help"});
     EXPECT_EQ(o.exit_code, 0) << verb;
     EXPECT_NE(o.out.find(std::string("derm ") + verb), std::string::npos) << verb;
@@ -177,18 +178,6 @@ TEST(Cli, WeightsGiveABareMeshASkinFromAnotherFilesSkeleton) {
       nlohmann::json::parse(derm({"info", folder / "new.glb", "--json"}).out);
   EXPECT_EQ(info["joints"], 2);  // the end joint had no weights in the rig either
   EXPECT_EQ(info["vertices"], 627);
-}
-
-TEST(Cli, DemoPrintsItsTableAndWritesItsFiles) {
-  const Folder folder;
-  const Outcome o = derm({"demo", "-o", folder / "demo"});
-  ASSERT_EQ(o.exit_code, 0) << o.err;
-  for (const char* method : {"rigid", "linear", "dual-quaternion"}) {
-    EXPECT_NE(o.out.find(method), std::string::npos);
-    EXPECT_TRUE(
-        std::filesystem::exists(folder / ("demo/cat-jump-" + std::string(method) + ".glb")));
-  }
-  EXPECT_TRUE(std::filesystem::exists(folder / "demo/cat.glb"));
 }
 
 }  // namespace

@@ -10,6 +10,11 @@ import sys
 import traceback
 
 import bpy
+import numpy
+
+# Debian 12 pairs Blender 3.4, whose glTF importer says numpy.bool, with a numpy that has dropped it.
+if not hasattr(numpy, "bool"):
+    numpy.bool = bool
 
 TOLERANCE = 1e-5
 

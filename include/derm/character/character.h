@@ -110,7 +110,8 @@ struct Character {
   std::vector<int> joint_source;  ///< per joint its node in `source`, -1 = new; or empty
 
   bool hasSkin() const { return !skin.empty(); }
-  /// Joints that belong to a skin, weighted or not; the nodes of rigid props do not count.
+  /// Per joint whether it belongs to a skin, weighted or not; the nodes of rigid props do not.
+  std::vector<bool> bones() const;
   std::size_t boneCount() const;
   std::vector<std::string> clipNames() const;
   /// By name, or by number ("0") where no clip has that name; the error lists the nearest names.

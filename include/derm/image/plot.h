@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,8 @@ struct PlotDesc {
 /// name the series or axis. A plot without any finite point is drawn with empty axes.
 Result<std::string> plotSvg(const PlotDesc& desc);
 Result<Rgba8Image> plotImage(const PlotDesc& desc);
+
+/// Several plots below each other as one drawing.
+Result<std::string> stackedPlotSvg(std::span<const PlotDesc> plots);
 
 }  // namespace derm

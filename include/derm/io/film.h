@@ -21,6 +21,9 @@ struct FilmDesc {
   std::string program = "ffmpeg";  ///< name looked for in PATH, or a path
 };
 
+/// What FilmWriter::open() refuses: an ending or numbers out of range. For checks before long work.
+Result<void> validateFilm(const std::filesystem::path& file, const FilmDesc& desc);
+
 /// What a finished film consists of.
 struct FilmResult {
   std::filesystem::path path;  ///< the film, or the folder of numbered pictures

@@ -2,9 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "derm/base/result.h"
 
 namespace derm {
 
@@ -15,6 +19,8 @@ struct BakeReport {
     double time_s = 0;              ///< [s] in the clip
     double volume_m3 = 0;           ///< [m^3] signed; of the cone over it where the surface is open
     double area_m2 = 0;             ///< [m^2]
+    double linear_volume_m3 = 0;    ///< [m^3] of plain linear skinning in the same pose
+    double linear_area_m2 = 0;      ///< [m^2]
     double max_displacement_m = 0;  ///< [m]
     double mean_displacement_m = 0;
   };
@@ -37,8 +43,10 @@ struct BakeReport {
   double fps = 0;
   std::size_t vertices = 0;
   std::size_t triangles = 0;
-  bool closed = false;    ///< measured: the surface has an inside, so its volume is one
-  double diagonal_m = 0;  ///< [m] of the rest surface's bounding box
+  bool closed = false;        ///< measured: the surface has an inside, so its volume is one
+  double diagonal_m = 0;      ///< [m] of the rest surface's bounding box
+  double rest_volume_m3 = 0;  ///< [m^3] of the rest surface
+  double rest_area_m2 = 0;    ///< [m^2]
   std::size_t frame_count = 0;
   std::vector<Frame> frames;  ///< empty where nothing was measured
   std::vector<Layer> layers;
@@ -50,10 +58,15 @@ struct BakeReport {
 };
 
 /// The report as JSON text:
-/// frames[{time_s,volume_m3,area_m2,max_displacement_m,mean_displacement_m}]
+/// frames[{time_s,volume_m3,area_m2,linear_…,max_displacement_m,mean_displacement_m}]
 /// layers[{name,type,ms_per_frame}] correctives{shapes,max_error_m,rms_error_m,…,near_singular}
 /// state_hash (16 hexadecimal digits) and the fields above; errors also in mm and % of the
 /// diagonal.
 std::string toJson(const BakeReport& report);
+
+/// Reads a report back. What is missing keeps its default; text that is no JSON, or values of the
+/// wrong type, are errors that name the key.
+Result<BakeReport> parseBakeReport(std::string_view json, std::string_view name);
+Result<BakeReport> loadBakeReport(const std::filesystem::path& file);
 
 }  // namespace derm

@@ -24,6 +24,8 @@ struct CorrectivesDesc {
 };
 
 /// Shapes and their weights over the frames. Every shape is scaled so that its largest weight is 1.
+/// Weights lie in [0,1], since many programs cut others off; the last shape may be one that always
+/// has weight 1 and makes up for that.
 struct Correctives {
   struct Shape {
     std::vector<std::uint32_t> vertices;  ///< sorted
@@ -33,6 +35,7 @@ struct Correctives {
   std::vector<Shape> shapes;   ///< the one with the most energy first
   std::vector<float> weights;  ///< frames x shapes
   std::size_t frame_count = 0;
+  bool unit_weights = true;       ///< false: a single shape whose weight is negative at times
   double max_error_m = 0;         ///< [m] posed, over all vertices and frames
   double rms_error_m = 0;         ///< [m] the same, root of the mean square
   std::size_t near_singular = 0;  ///< vertices x frames whose blended matrix had no safe inverse

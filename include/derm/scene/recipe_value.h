@@ -21,7 +21,7 @@ struct RecipeValue {
   using List = std::vector<RecipeValue>;
   using Table = std::vector<RecipeEntry>;  ///< in the order of the text
 
-  std::variant<bool, std::int64_t, double, std::string, List, Table> content = false;
+  std::variant<bool, std::int64_t, double, std::string, List, Table> content;  ///< at first false
   TextPlace place;
 
   bool operator==(const RecipeValue& other) const;

@@ -13,4 +13,7 @@ namespace derm {
 /// the length impossible.
 std::optional<std::vector<std::uint8_t>> decodeBase64(std::string_view text);
 
+/// With padding.
+std::string encodeBase64(std::span<const std::uint8_t> bytes);
+
 }  // namespace derm

@@ -1,0 +1,128 @@
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "derm/scene/bake.h"
+#include "derm/view/report_plots.h"
+
+#include "recipe_input.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+struct BakeOptions {
+  RecipeInput input;
+  std::string output;
+  std::string as = "cache";
+  std::optional<std::size_t> shapes;
+  std::optional<double> error_mm;
+  std::string report;
+  std::string plot;
+};
+
+Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
+  BakeDesc desc;
+  desc.output = options.output;
+  desc.as = options.as == "correctives" ? BakeAs::Correctives : BakeAs::Cache;
+  if (desc.as == BakeAs::Cache && (options.shapes || options.error_mm))
+    return Error{ErrorCode::BadArgument, "--shapes and --error-mm go with --as correctives", {}};
+  desc.correctives.shapes = options.shapes;
+  if (options.error_mm) desc.correctives.error_m = *options.error_mm / 1000;
+  if (!options.report.empty()) desc.report = options.report;
+  // Measuring costs more than plain skinning does; a cache nobody asks about is not measured.
+  desc.measure = !options.report.empty() || !options.plot.empty();
+  DERM_TRY(SceneSource source, options.input.load(notes));
+  desc.recipe = std::move(source.recipe);
+  desc.scene = std::move(source.options);
+  return desc;
+}
+
+void printSummary(const BakeReport& report) {
+  fmt::print("{}: {} {} of {} vertices, {} triangles", report.output, report.frame_count,
+             report.frame_count == 1 ? "frame" : "frames", report.vertices, report.triangles);
+  if (!report.clip.empty()) fmt::print(" from \"{}\"", report.clip);
+  fmt::print("\n");
+  if (!report.correctives) return;
+  const BakeReport::Correctives& c = *report.correctives;
+  fmt::print("{} {}, at most {:.3g} mm off ({:.2g} % of the diagonal), {:.3g} mm RMS\n", c.shapes,
+             c.shapes == 1 ? "corrective shape" : "corrective shapes", 1000 * c.max_error_m,
+             report.diagonal_m > 0 ? 100 * c.max_error_m / report.diagonal_m : 0,
+             1000 * c.rms_error_m);
+  if (c.near_singular > 0)
+    fmt::print("{} vertices x frames twisted too far for any shape; they show in the error\n",
+               c.near_singular);
+}
+
+Result<void> runBake(const BakeOptions& options) {
+  Diagnostics notes;
+  DERM_TRY(const BakeDesc desc, bakeDescOf(options, notes));
+  BakeReport report;
+  {
+    ProgressBar bar("bake");
+    DERM_TRY(report, bake(desc, notes, bar.callback()));
+  }
+  if (!options.plot.empty()) DERM_CHECK(savePlots(report, options.plot));
+  printWarnings(notes);
+  printSummary(report);
+  return {};
+}
+
+}  // namespace
+
+void addBakeVerb(CLI::App& app, Run& run) {
+  const auto options = std::make_shared<BakeOptions>();
+  CLI::App* verb = app.add_subcommand("bake", "deformed motion as a file that any engine plays");
+  options->input.addTo(*verb);
+  verb->add_option("-o,--output", options->output,
+                   ".glb, .gltf, .pc2, .mdd, or .obj with {frame} in its name")
+      ->required();
+  verb->add_option("--as", options->as,
+                   "cache: every frame; correctives: skin and clip stay, what layers add becomes "
+                   "morph targets")
+      ->check(CLI::IsMember({"cache", "correctives"}))
+      ->capture_default_str();
+  CLI::Option* shapes =
+      verb->add_option("--shapes", options->shapes, "correctives: at most this many")
+          ->check(CLI::PositiveNumber);
+  verb->add_option("--error-mm", options->error_mm,
+                   "correctives: as few as keep this largest error [mm]")
+      ->check(CLI::PositiveNumber)
+      ->excludes(shapes);
+  verb->add_option("--report", options->report, "measures of every frame as JSON");
+  verb->add_option("--plot", options->plot, "volume, area and displacement as .svg or .png");
+  verb->footer(
+      "examples:\n"
+      "  derm bake belly.toml -o belly.glb --as correctives --error-mm 0.5 --report belly.json\n"
+      "  derm bake cast:cat --clip jump -o jump.pc2\n"
+      "  derm bake hero.glb --recipe belly.toml -o hero_{frame}.obj");
+  verb->callback([&run, options] {
+    run = [options] {
+      const Result<void> done = runBake(*options);
+      return done ? kDone : report(done.error());
+    };
+  });
+}
+
+void addPlotVerb(CLI::App& app, Run& run) {
+  struct PlotOptions {
+    std::string report;
+    std::string output;
+  };
+  const auto options = std::make_shared<PlotOptions>();
+  CLI::App* verb = app.add_subcommand("plot", "curves of a bake's report");
+  verb->add_option("REPORT", options->report, "what derm bake --report wrote")->required();
+  verb->add_option("-o,--output", options->output, ".svg or .png")->required();
+  verb->footer("example:\n  derm plot belly.json -o belly.svg");
+  verb->callback([&run, options] {
+    run = [options]() -> int {
+      const Result<BakeReport> read = loadBakeReport(options->report);
+      if (!read) return report(read.error());
+      const Result<void> done = savePlots(*read, options->output);
+      return done ? kDone : report(done.error());
+    };
+  });
+}
+
+}  // namespace derm::cli

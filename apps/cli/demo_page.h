@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "derm/base/result.h"
+
+namespace derm::cli {
+
+/// What the demo's page shows. Files are in the page's own folder, by name.
+struct DemoPage {
+  struct Number {
+    std::string what;
+    std::string value;
+  };
+  std::string title;
+  std::string about;  ///< one sentence under the title
+  std::string model;  ///< .glb that turns in the page, where there is three.js
+  std::string clip;   ///< the model's animation to play
+  std::string film;   ///< shown below, and in the model's place without three.js; may be a folder
+  bool film_is_sequence = false;
+  std::string strip;
+  std::string plot;
+  std::vector<Number> numbers;
+  std::vector<std::string> files;  ///< offered as links
+};
+
+/// A folder with three.js (build/three.module.min.js and examples/jsm/…): `given` where it is not
+/// empty, else where Debian installs it. Empty where there is none.
+std::filesystem::path findThree(const std::filesystem::path& given);
+
+/// One page that needs no server: browsers refuse to load modules and models from file: addresses,
+/// so three.js (where `three` is not empty) and the model are written into it. Fails where one of
+/// their files cannot be read.
+Result<std::string> demoPageHtml(const DemoPage& page, const std::filesystem::path& folder,
+                                 const std::filesystem::path& three);
+
+}  // namespace derm::cli

@@ -1,0 +1,67 @@
+#include "recipe_input.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace derm::cli {
+namespace {
+
+bool isRecipe(const std::string& source) {
+  return std::filesystem::path(source).extension() == ".toml";
+}
+
+}  // namespace
+
+void RecipeInput::addTo(CLI::App& verb) {
+  input.addTo(verb, "INPUT");
+  verb.get_option("INPUT")->description("a recipe (.toml), a character file, or cast:NAME");
+  verb.add_option("--recipe", recipe, "a recipe for the character given");
+  verb.add_option("--clip", clip, "name or number; default the recipe's, or the first");
+  verb.add_option("--method", method, "skinning method, instead of the recipe's");
+  verb.add_option("--fps", fps, "[Hz] of what comes out, instead of the recipe's");
+  verb.add_option("--range", range_s, "[s] first and last instant, instead of the recipe's")
+      ->expected(2)
+      ->type_name("FROM TO");
+  motion.addTo(verb);
+}
+
+Result<SceneSource> RecipeInput::load(Diagnostics& notes) const {
+  SceneSource out;
+  if (isRecipe(input.source)) {
+    if (!recipe.empty())
+      return Error{
+          ErrorCode::BadArgument, "two recipes: the input is one itself", {.file = recipe}};
+    DERM_TRY(out.recipe, loadRecipe(input.source));
+    if (!input.unit.empty()) {
+      DERM_TRY(out.options.import.metres_per_unit, metresPerUnit(input.unit));
+    }
+  } else {
+    if (!recipe.empty()) {
+      DERM_TRY(out.recipe, loadRecipe(recipe));
+    }
+    DERM_TRY(Character character, input.load(notes));
+    out.recipe.character = input.source;
+    out.options.character = std::make_shared<const Character>(std::move(character));
+  }
+  if (!motion.file.empty()) {
+    if (out.options.character == nullptr) {
+      const auto folder = std::filesystem::path(out.recipe.origin.file).parent_path();
+      DERM_TRY(Character character,
+               openCharacter(out.recipe.character, folder, out.options.import, notes));
+      out.options.character = std::make_shared<const Character>(std::move(character));
+    }
+    Character moved = *out.options.character;
+    DERM_CHECK(motion.applyTo(moved, notes));
+    out.recipe.clip = static_cast<std::int64_t>(moved.clips.size() - 1);
+    out.options.character = std::make_shared<const Character>(std::move(moved));
+  }
+  if (!clip.empty()) out.recipe.clip = clip;
+  if (!method.empty()) {
+    DERM_TRY(out.recipe.skinning, parseSkinningMethod(method));
+  }
+  if (fps) out.recipe.fps = *fps;
+  if (!range_s.empty()) out.recipe.range_s = std::array{range_s[0], range_s[1]};
+  return out;
+}
+
+}  // namespace derm::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "derm/base/diagnostics.h"
+#include "derm/base/result.h"
+#include "derm/scene/recipe.h"
+#include "derm/scene/scene.h"
+
+#include "character_input.h"
+
+namespace derm::cli {
+
+/// A recipe and, where it is not the recipe's own, the character it is for.
+struct SceneSource {
+  Recipe recipe;
+  SceneOptions options;
+};
+
+/// The "RECIPE|CHARACTER" argument that verbs share: a recipe (.toml), or a character (a file or
+/// cast:NAME) with --recipe or without; and what on the command line goes before the recipe's keys.
+struct RecipeInput {
+  CharacterInput input;
+  MotionInput motion;
+  std::string recipe;
+  std::string clip;
+  std::string method;
+  std::optional<double> fps;
+  std::vector<double> range_s;
+
+  void addTo(CLI::App& verb);
+  Result<SceneSource> load(Diagnostics& notes) const;
+};
+
+}  // namespace derm::cli

@@ -1,0 +1,152 @@
+#include <charconv>
+#include <map>
+#include <numbers>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "derm/io/png.h"
+#include "derm/view/film_strip.h"
+
+#include "recipe_input.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+constexpr double kDegree = std::numbers::pi / 180;
+constexpr std::size_t kMostInStrip = 400;
+
+const std::map<std::string, Comparison> kComparisons = {
+    {"split", Comparison::Split}, {"side", Comparison::SideBySide}, {"ghost", Comparison::Ghost}};
+
+struct RenderOptions {
+  RecipeInput input;
+  std::optional<double> time_s;
+  std::size_t strip = 0;
+  std::string film;
+  std::string output;
+  std::string size = "1280x720";
+  double yaw_deg = OrbitDesc{}.yaw_rad / kDegree;
+  double pitch_deg = OrbitDesc{}.pitch_rad / kDegree;
+  double zoom = 1;
+  std::string camera;
+  std::string compare;
+  std::string weights;
+  ViewDesc view;
+};
+
+Result<PictureSize> sizeOf(const std::string& text) {
+  PictureSize size;
+  const char* const end = text.data() + text.size();
+  const auto width = std::from_chars(text.data(), end, size.width);
+  if (width.ec == std::errc{} && width.ptr != end && *width.ptr == 'x') {
+    const auto height = std::from_chars(width.ptr + 1, end, size.height);
+    if (height.ec == std::errc{} && height.ptr == end && size.width > 0 && size.height > 0)
+      return size;
+  }
+  return Error{ErrorCode::BadArgument, "--size \"" + text + "\": WIDTHxHEIGHT is expected", {}};
+}
+
+Result<ViewDesc> viewOf(const RenderOptions& options) {
+  ViewDesc view = options.view;
+  DERM_TRY(view.size, sizeOf(options.size));
+  // Stills are looked at longer than frames of a film, and thin strokes need it most.
+  view.size.supersample = options.film.empty() ? 2 : 1;
+  view.follow = options.camera.empty() ? options.strip > 0 : options.camera == "follow";
+  view.orbit.yaw_rad = options.yaw_deg * kDegree;
+  view.orbit.pitch_rad = options.pitch_deg * kDegree;
+  view.orbit.zoom = options.zoom;
+  if (!options.weights.empty()) view.weights = options.weights;
+  if (!options.compare.empty()) view.comparison = kComparisons.at(options.compare);
+  return view;
+}
+
+Result<void> saveStill(const RenderOptions& options, SceneView& view) {
+  const std::filesystem::path file = options.output;
+  ProgressBar bar("render");
+  if (options.strip > 0) {
+    DERM_TRY(const Rgba8Image strip, drawStrip(view, options.strip, bar.callback()));
+    return savePng(file, strip);
+  }
+  const double first_s = view.scene().frameTimes().front();
+  DERM_TRY(const Rgba8Image picture, view.picture(options.time_s.value_or(first_s)));
+  return savePng(file, picture);
+}
+
+Result<void> checkOptions(const RenderOptions& options) {
+  if (options.output.empty() && options.film.empty())
+    return Error{ErrorCode::BadArgument, "-o PICTURE or --film FILM is expected", {}};
+  if (!options.output.empty() && std::filesystem::path(options.output).extension() != ".png")
+    return Error{ErrorCode::BadArgument, "pictures are written as .png", {.file = options.output}};
+  if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
+  if (options.time_s && !std::isfinite(*options.time_s))
+    return Error{ErrorCode::BadArgument, "--time must be a finite number of seconds", {}};
+  return {};
+}
+
+Result<void> runRender(const RenderOptions& options) {
+  DERM_CHECK(checkOptions(options));
+  DERM_TRY(const ViewDesc desc, viewOf(options));
+  Diagnostics notes;
+  DERM_TRY(SceneSource source, options.input.load(notes));
+  DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
+  DERM_TRY(SceneView view, SceneView::make(scene, desc, notes));
+  if (!options.output.empty()) {
+    DERM_CHECK(saveStill(options, view));
+    fmt::print("{}\n", options.output);
+  }
+  if (!options.film.empty()) {
+    ProgressBar bar("film");
+    DERM_TRY(const FilmResult film, drawFilm(view, options.film, bar.callback(), notes));
+    fmt::print("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, scene.recipe().fps);
+  }
+  printWarnings(notes);
+  return {};
+}
+
+}  // namespace
+
+void addRenderVerb(CLI::App& app, Run& run) {
+  const auto options = std::make_shared<RenderOptions>();
+  CLI::App* verb = app.add_subcommand("render", "pictures and films, with overlays");
+  options->input.addTo(*verb);
+  verb->add_option("-o,--output", options->output, "a .png picture");
+  verb->add_option("--film", options->film, "every frame as .mp4, .mov, .webm, .gif or .webp");
+  CLI::Option* time = verb->add_option("--time", options->time_s, "[s] instant of the picture");
+  verb->add_option("--strip", options->strip, "this many instants in one picture")
+      ->check(CLI::Range(std::size_t{1}, kMostInStrip))
+      ->excludes(time)
+      ->type_name("N");
+  verb->add_option("--size", options->size, "[px] WIDTHxHEIGHT of the whole picture")
+      ->capture_default_str();
+  verb->add_option("--yaw", options->yaw_deg, "[deg] camera around the character, 0 = front");
+  verb->add_option("--pitch", options->pitch_deg, "[deg] camera above the horizon")
+      ->check(CLI::Range(-90.0, 90.0));
+  verb->add_option("--zoom", options->zoom, "2 = twice as large")->check(CLI::Range(0.01, 100.0));
+  verb->add_option("--camera", options->camera,
+                   "still, or follow the character; default follow for strips, still for films")
+      ->check(CLI::IsMember({"still", "follow"}));
+  verb->add_flag("--skeleton", options->view.skeleton, "show the bones");
+  verb->add_flag("--wireframe", options->view.wireframe, "show the edges");
+  verb->add_option("--weights", options->weights, "heat-map of this joint's weights");
+  verb->add_flag("--field", options->view.field, "strokes from linear skinning to the result");
+  verb->add_option("--field-scale", options->view.field_scale, "length of a stroke, 1 = true")
+      ->check(CLI::Range(0.001f, 1000.0f));
+  verb->add_option("--compare", options->compare, "with linear skinning: split, side or ghost")
+      ->check(CLI::IsMember(kComparisons));
+  verb->footer(
+      "examples:\n"
+      "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
+      "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"
+      "  derm render belly.toml --compare side --film belly.mp4");
+  verb->callback([&run, options] {
+    run = [options] {
+      const Result<void> done = runRender(*options);
+      return done ? kDone : report(done.error());
+    };
+  });
+}
+
+}  // namespace derm::cli

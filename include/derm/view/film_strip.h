@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+#include "derm/io/film.h"
+#include "derm/view/scene_view.h"
+
+namespace derm {
+
+/// `count` instants of the scene's frames, evenly from the first to the last, as one picture of the
+/// view's size: in rows, as many as make the single pictures nearest to the shape of a screen; each
+/// with its time. Aims the camera at all of the motion. Requires count >= 1.
+Result<Rgba8Image> drawStrip(SceneView& view, std::size_t count, const Progress& progress = {});
+
+/// Every frame of the scene as a film at the recipe's rate (see FilmWriter). Aims the camera at all
+/// of the motion.
+Result<FilmResult> drawFilm(SceneView& view, const std::filesystem::path& file,
+                            const Progress& progress, Diagnostics& notes);
+
+}  // namespace derm

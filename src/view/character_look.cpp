@@ -1,0 +1,126 @@
+#include "derm/view/character_look.h"
+
+#include "derm/io/image_file.h"
+
+namespace derm {
+namespace {
+
+using Texture = std::shared_ptr<const Rgba8Image>;
+
+std::vector<Texture> decodedImages(const Character& character, Diagnostics& notes) {
+  std::vector<Texture> out(character.images.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Image& image = character.images[i];
+    if (image.bytes.empty()) continue;  // only its name is known; the reader has said so
+    Result<Rgba8Image> decoded = decodeImage(image.bytes, image.name);
+    if (decoded)
+      out[i] = std::make_shared<const Rgba8Image>(*std::move(decoded));
+    else
+      notes.warn("texture-left-out", image.name, decoded.error().text(), i);
+  }
+  return out;
+}
+
+DrawMaterial drawMaterialOf(const Material& material, std::span<const Texture> textures) {
+  const auto texture = [&](int image) {
+    return image < 0 ? Texture() : textures[static_cast<std::size_t>(image)];
+  };
+  DrawMaterial out;
+  out.base_colour = material.base_colour;
+  out.base_colour_image = texture(material.base_colour_image);
+  out.normal_image = texture(material.normal_image);
+  out.metallic = material.metallic;
+  out.roughness = material.roughness;
+  out.double_sided = material.double_sided;
+  out.cut_out = material.transparent;
+  return out;
+}
+
+/// Readers give parts without a material one that says nothing.
+bool saysNothing(const Material& material) {
+  return material.source_index < 0 && material.base_colour_image < 0 &&
+         material.base_colour == Vec4f(Vec4f::Ones());
+}
+
+/// Bones that move skin, and all bones below them, which show where limbs end. What is above them
+/// (a root on the floor) only carries the figure about.
+std::vector<bool> weightedBranches(const Character& character) {
+  const std::vector<bool> bone = character.bones();
+  std::vector<bool> out(bone.size(), false);
+  for (const Influence& influence : character.skin.influences)
+    out[character.skin.slots[influence.slot].joint.index()] = true;
+  for (std::size_t j = 0; j < out.size(); ++j) {
+    const JointId parent = character.skeleton.joints[j].parent;
+    out[j] = bone[j] && (out[j] || (parent.valid() && out[parent.index()]));
+  }
+  return out;
+}
+
+}  // namespace
+
+CharacterLook::CharacterLook(const Character& character, Diagnostics& notes)
+    : part_of_triangle_(character.mesh.triangles.size(), 0) {
+  const std::vector<Texture> textures = decodedImages(character, notes);
+  for (const MeshPart& part : character.parts) {
+    DrawMaterial material;
+    if (part.material >= 0) {
+      const Material& own = character.materials[static_cast<std::size_t>(part.material)];
+      if (!saysNothing(own)) material = drawMaterialOf(own, textures);
+    }
+    for (std::uint32_t t = 0; t < part.triangle_count; ++t)
+      part_of_triangle_[part.first_triangle + t] = static_cast<std::uint32_t>(materials_.size());
+    materials_.push_back(std::move(material));
+  }
+  if (materials_.empty()) materials_.emplace_back();
+}
+
+std::vector<DrawPart> CharacterLook::partsOf(const BoundSurface& bound) const {
+  std::vector<DrawPart> out;
+  std::uint32_t last = 0;
+  for (std::uint32_t t = 0; t < bound.rest.triangles.size(); ++t) {
+    const std::uint32_t source = bound.source_triangles.empty() ? t : bound.source_triangles[t];
+    const std::uint32_t part = part_of_triangle_[source];
+    if (out.empty() || part != last)
+      out.push_back({.first_triangle = t, .material = materials_[part]});
+    ++out.back().triangle_count;
+    last = part;
+  }
+  return out;
+}
+
+DrawSurface CharacterLook::surfaceOf(const BoundSurface& bound, const SkinFrame& frame) const {
+  DrawSurface out;
+  out.positions = frame.positions();
+  out.normals = frame.normals();
+  out.uvs = bound.rest.uvs;
+  out.colours = bound.rest.colours;
+  out.triangles = frame.triangles();
+  out.parts = partsOf(bound);
+  return out;
+}
+
+std::vector<SkeletonJoint> skeletonJoints(const Character& character,
+                                          std::span<const Affine3d> model) {
+  const std::vector<bool> bone = weightedBranches(character);
+  std::vector<SkeletonJoint> out;
+  std::vector<int> shown_as(character.skeleton.size(), -1);  // itself, or the nearest bone above
+  for (std::size_t j = 0; j < shown_as.size(); ++j) {
+    const JointId parent = character.skeleton.joints[j].parent;
+    const int above = parent.valid() ? shown_as[parent.index()] : -1;
+    shown_as[j] = above;
+    if (!bone[j]) continue;
+    shown_as[j] = static_cast<int>(out.size());
+    out.push_back({.position = model[j].translation().cast<float>(), .parent = above});
+  }
+  return out;
+}
+
+std::vector<float> weightsOfJoint(const Skin& skin, JointId joint) {
+  std::vector<float> out(skin.vertexCount(), 0.0f);
+  for (std::size_t v = 0; v < out.size(); ++v)
+    for (const Influence& influence : skin[v])
+      if (skin.slots[influence.slot].joint == joint) out[v] += influence.weight;
+  return out;
+}
+
+}  // namespace derm

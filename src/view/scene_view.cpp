@@ -1,0 +1,163 @@
+#include "derm/view/scene_view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "derm/image/colour_map.h"
+#include "derm/image/compose.h"
+#include "derm/mesh/normals.h"
+#include "derm/mesh/weld.h"
+
+namespace derm {
+namespace {
+
+constexpr std::string_view kBeforeLabel = "linear skinning";
+constexpr std::string_view kAfterLabel = "derm";
+constexpr int kLegendMargin_px = 24;
+
+Bounds moved(const Bounds& box, const Vec3f& by) {
+  return box.empty() ? box : Bounds{.low = box.low + by, .high = box.high + by};
+}
+
+}  // namespace
+
+/// What is needed of one instant; valid until the scene plays on.
+struct SceneView::Instant {
+  const SkinFrame& after;
+  const SkinFrame* before;  ///< null where nothing is compared
+  Vec3f place;              ///< where a following camera looks, on the floor plane; else the origin
+};
+
+SceneView::SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer renderer,
+                     Diagnostics& notes)
+    : scene_(&scene),
+      desc_(desc),
+      renderer_(std::move(renderer)),
+      look_(*scene.character(), notes) {}
+
+Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostics& notes) {
+  const Character& character = *scene.character();
+  std::vector<float> weights;
+  if (desc.weights) {
+    if (!character.hasSkin())
+      return Error{ErrorCode::BadArgument,
+                   "has no skin, so no weights to show",
+                   {.element = character.name}};
+    DERM_TRY(const JointId joint, findJoint(character.skeleton, {.text = *desc.weights}));
+    weights = weightsOfJoint(scene.stack().output().skin, joint);
+  }
+  DERM_TRY(OffscreenRenderer renderer, OffscreenRenderer::create());
+  SceneView view(scene, desc, std::move(renderer), notes);
+  view.weights_ = std::move(weights);
+  if (desc.comparison != Comparison::None || desc.field) {
+    DERM_TRY(std::shared_ptr<const Stack> plain, scene.plainStack());
+    view.plain_.emplace(std::move(plain));
+  }
+  return view;
+}
+
+SceneView::Instant SceneView::instantAt(double time_s) {
+  const SkinFrame& after = scene_->playback().frameAt(time_s);
+  const SkinFrame* before = plain_ ? &plain_->evaluate(scene_->playback().pose(), time_s) : nullptr;
+  Vec3f place = Vec3f::Zero();
+  if (desc_.follow) {
+    // The plain mean of the vertices: smooth in time, unlike the middle of their box.
+    place = centroid(after.positions()).cast<float>();
+    place.y() = 0;
+  }
+  return {.after = after, .before = before, .place = place};
+}
+
+Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& progress) {
+  Bounds stage;
+  for (std::size_t i = 0; i < times_s.size(); ++i) {
+    if (!keepGoing(progress, static_cast<double>(i) / static_cast<double>(times_s.size()),
+                   "framing"))
+      return Error{ErrorCode::Cancelled, "stopped", {}};
+    const Instant instant = instantAt(times_s[i]);
+    stage = united(stage, moved(bounds(instant.after.positions()), -instant.place));
+  }
+  stage_ = stage;
+  return {};
+}
+
+DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame) const {
+  DrawSurface surface = look_.surfaceOf(scene_->stack().output(), frame);
+  if (surface.normals.empty()) {
+    TriMesh shaded;
+    shaded.normals =
+        areaWeightedNormals(surface.positions, surface.triangles, weldMap(surface.positions));
+    surface.normals = list.keep(std::move(shaded)).normals;
+  }
+  return surface;
+}
+
+void SceneView::addSurface(DrawList& list, const SkinFrame& frame) const {
+  DrawSurface surface = surfaceOf(list, frame);
+  if (desc_.weights) showHeatMap(list, surface, weights_);
+  if (desc_.wireframe) addWireframe(list, surface.positions, surface.triangles);
+  list.surfaces.push_back(std::move(surface));
+}
+
+void SceneView::addOverlays(DrawList& list, const Instant& instant) const {
+  if (desc_.skeleton)
+    addSkeleton(list, skeletonJoints(*scene_->character(), scene_->playback().model()));
+  if (desc_.field)
+    addDisplacementField(list, instant.before->positions(), instant.after.positions(),
+                         {.scale = desc_.field_scale, .on_top = true});
+}
+
+Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, int width_px) {
+  list.stage = moved(*stage_, instant.place);
+  PictureSize size = desc_.size;
+  size.width = width_px;
+  const Camera camera = orbitCamera(*list.stage, desc_.orbit,
+                                    static_cast<double>(size.width) / std::max(size.height, 1));
+  return renderer_.draw(list, camera, size);
+}
+
+/// Two drawings of the same instant: linear skinning, then the result with all overlays.
+Result<Rgba8Image> SceneView::drawPair(const Instant& instant) {
+  const bool beside = desc_.comparison == Comparison::SideBySide;
+  const int width = beside ? std::max(desc_.size.width / 2, 1) : desc_.size.width;
+  DrawList linear;
+  addSurface(linear, *instant.before);
+  DERM_TRY(Rgba8Image before, draw(std::move(linear), instant, width));
+  DrawList result;
+  addSurface(result, instant.after);
+  addOverlays(result, instant);
+  DERM_TRY(Rgba8Image after, draw(std::move(result), instant, width));
+  if (desc_.labels) {
+    drawLabel(before, kBeforeLabel, Corner::TopLeft);
+    drawLabel(after, kAfterLabel, Corner::TopRight);
+  }
+  return beside ? sideBySide(std::array{std::move(before), std::move(after)})
+                : splitView(before, after);
+}
+
+Result<Rgba8Image> SceneView::picture(double time_s) {
+  if (!stage_) DERM_CHECK(aimAt(std::array{time_s}));
+  const Instant instant = instantAt(time_s);
+  Result<Rgba8Image> drawn = Rgba8Image();
+  if (desc_.comparison == Comparison::Split || desc_.comparison == Comparison::SideBySide) {
+    drawn = drawPair(instant);
+  } else {
+    DrawList list;
+    if (desc_.comparison == Comparison::Ghost) {
+      DrawSurface before = surfaceOf(list, *instant.before);
+      DrawSurface after = surfaceOf(list, instant.after);
+      addGhost(list, std::move(before), std::move(after));
+    } else {
+      addSurface(list, instant.after);
+    }
+    addOverlays(list, instant);
+    drawn = draw(std::move(list), instant, desc_.size.width);
+  }
+  if (drawn && desc_.weights) {
+    const Rgba8Image legend = heatLegend("weight of " + *desc_.weights, 1);
+    composite(*drawn, legend, kLegendMargin_px, drawn->height - kLegendMargin_px - legend.height);
+  }
+  return drawn;
+}
+
+}  // namespace derm

@@ -1,0 +1,213 @@
+// The verbs that work on recipes: bake, plot, render, demo.
+#include <algorithm>
+#include <csignal>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/run_program.h"
+
+namespace derm::cli_test {
+namespace {
+
+constexpr const char* kRecipe = R"toml(
+character = "cast:cat"       # or a path, relative to this file
+clip = "jump"                # name or number; default the first
+fps = 60                     # [Hz] of what comes out
+range_s = [0.0, 2.0]         # optional
+preroll_s = 0.5              # [s] simulated before the first frame
+loop = false
+
+[skinning]
+method = "linear"            # rigid | linear | dual-quaternion
+)toml";
+
+/// Whether there is a renderer here; without one pictures are an error that says so.
+bool canRender() {
+  const Folder folder;
+  return derm({"render", "cast:cylinder", "-o", folder / "x.png", "--size", "32x32"}).exit_code ==
+         0;
+}
+
+class SceneVerbs : public testing::Test {
+ protected:
+  std::string recipe(const std::string& text = kRecipe) {
+    write(folder_ / "recipe.toml", text);
+    return folder_ / "recipe.toml";
+  }
+  std::ptrdiff_t fileCount() const {
+    return std::distance(std::filesystem::directory_iterator(folder_.path()), {});
+  }
+  Folder folder_;
+};
+
+TEST_F(SceneVerbs, TheManualsRecipeBakesToEveryFormat) {
+  const std::string input = recipe();
+  for (const char* name : {"a.glb", "a.gltf", "a.pc2", "a.mdd", "a_{frame}.obj"}) {
+    const Outcome o = derm({"bake", input, "-o", folder_ / name});
+    EXPECT_EQ(o.exit_code, 0) << name << o.err;
+    EXPECT_NE(o.out.find("121 frames"), std::string::npos) << o.out;
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "a_000.obj"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "a_120.obj"));
+  EXPECT_EQ(derm({"check", folder_ / "a.glb"}).exit_code, 0);
+}
+
+TEST_F(SceneVerbs, TheReportHasTheKeysMachinesRelyOnAndCanBePlotted) {
+  const Outcome o = derm({"bake", "cast:cat", "--recipe", recipe(), "--method", "dual-quaternion",
+                          "--as", "correctives", "--error-mm", "1", "-o", folder_ / "a.glb",
+                          "--report", folder_ / "r.json", "--plot", folder_ / "first.svg"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json r = nlohmann::json::parse(contentOf(folder_ / "r.json"));
+  ASSERT_EQ(r["frames"].size(), 121u);
+  for (const char* key : {"time_s", "volume_m3", "area_m2", "max_displacement_m"})
+    EXPECT_TRUE(r["frames"][7][key].is_number()) << key;
+  for (const char* key : {"name", "type", "ms_per_frame"})
+    EXPECT_TRUE(r["layers"][0].contains(key)) << key;
+  EXPECT_GT(r["correctives"]["shapes"].get<int>(), 1);
+  EXPECT_LE(r["correctives"]["max_error_m"].get<double>(), 0.001);
+  EXPECT_GT(r["correctives"]["rms_error_m"].get<double>(), 0);
+  EXPECT_EQ(r["state_hash"].get<std::string>().size(), 16u);
+  for (const char* plot : {"p.svg", "p.png"})
+    EXPECT_EQ(derm({"plot", folder_ / "r.json", "-o", folder_ / plot}).exit_code, 0);
+  EXPECT_EQ(contentOf(folder_ / "p.svg"), contentOf(folder_ / "first.svg"));
+  EXPECT_NE(contentOf(folder_ / "p.svg").find("volume of cat, jump"), std::string::npos);
+}
+
+TEST_F(SceneVerbs, SameBytesForEveryThreadCount) {
+  const std::string input = recipe();
+  std::string first;
+  for (const char* threads : {"1", "2", "8"}) {
+    ASSERT_EQ(derm({"bake", input, "--method", "dual-quaternion", "--as", "correctives", "--shapes",
+                    "5", "-o", folder_ / "a.glb", "--threads", threads})
+                  .exit_code,
+              0);
+    if (first.empty()) first = contentOf(folder_ / "a.glb");
+    EXPECT_TRUE(contentOf(folder_ / "a.glb") == first) << threads << " threads";
+  }
+}
+
+TEST_F(SceneVerbs, AKilledBakeLeavesTheOldOutputWhole) {
+  const std::string file = folder_ / "old.pc2";
+  write(file, "old");
+  const pid_t child = startDerm({"bake", "cast:cat", "--clip", "jump", "--fps", "1000", "-o", file,
+                                 "--report", folder_ / "r.json"});
+  // As soon as it has begun to write beside the old file.
+  while (fileCount() < 2 && ::waitpid(child, nullptr, WNOHANG) == 0) ::usleep(200);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "it was done before it could be killed";
+  EXPECT_EQ(contentOf(file), "old");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.json"));
+}
+
+TEST_F(SceneVerbs, AnInterruptedBakeCleansUpAndSaysSo) {
+  const std::string file = folder_ / "old.pc2";
+  write(file, "old");
+  const pid_t child =
+      startDerm({"bake", "cast:cat", "--clip", "jump", "--fps", "1000", "-o", file});
+  while (fileCount() < 2 && ::waitpid(child, nullptr, WNOHANG) == 0) ::usleep(200);
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(contentOf(file), "old");
+  EXPECT_EQ(fileCount(), 1);
+}
+
+struct BadRecipe {
+  const char* text;
+  const char* says;
+};
+
+TEST_F(SceneVerbs, BadRecipesAreOneLineWithThePlace) {
+  const BadRecipe cases[] = {{"character = \"nowhere.glb\"", "nowhere.glb"},
+                             {"character = \"cast:cow\"", "recipe.toml:1:13"},
+                             {"character = \"cast:cat\"\nclip = \"jmup\"", "did you mean \"jump\""},
+                             {"character = \"cast:cat\"\nfps = 0", "recipe.toml:2:7"},
+                             {"character = \"cast:cat\"\nfps = nan", "recipe.toml:2:7"},
+                             {"character = \"cast:cat\"\nrange_s = [90, 91]", "outside the clip"},
+                             {"character = \"cast:cat\"\nfsp = 30", "did you mean \"fps\""},
+                             {"character = \"cast:cat\"\n[[layer]]\ntype = \"blubber\"", "blubber"},
+                             {"character = ", "recipe.toml:1"},
+                             {"", "no character"}};
+  for (const BadRecipe& bad : cases) {
+    const Outcome o = derm({"bake", recipe(bad.text), "-o", folder_ / "a.glb"});
+    EXPECT_EQ(o.exit_code, 1) << bad.text;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    EXPECT_NE(o.err.find(bad.says), std::string::npos) << o.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "a.glb"));
+  }
+}
+
+TEST_F(SceneVerbs, AMillionLayersAreRefusedQuickly) {
+  std::string text = "character = \"cast:cylinder\"\n";
+  for (int i = 0; i < 1000000; ++i) text += "[[layer]]\n";
+  const Outcome o = derm({"bake", recipe(text), "-o", folder_ / "a.glb"});
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_LT(o.err.size(), 300u);
+}
+
+TEST_F(SceneVerbs, BadArgumentsExitWithTwoBeforeAnyWork) {
+  const std::string input = recipe();
+  const std::string out = folder_ / "a.glb";
+  EXPECT_EQ(derm({"bake", input}).exit_code, 2);
+  EXPECT_EQ(derm({"bake", input, "-o", folder_ / "a.xyz"}).exit_code, 2);
+  EXPECT_EQ(derm({"bake", input, "-o", out, "--shapes", "4"}).exit_code, 2);
+  EXPECT_EQ(derm({"bake", input, "-o", out, "--as", "correctives", "--shapes", "0"}).exit_code, 2);
+  EXPECT_EQ(derm({"bake", input, "-o", out, "--as", "correctives", "--error-mm", "nan"}).exit_code,
+            2);
+  EXPECT_EQ(derm({"bake", input, "-o", out, "--recipe", input}).exit_code, 2);
+  EXPECT_EQ(derm({"bake", "cast:cat", "-o", folder_ / "a.pc2", "--as", "correctives"}).exit_code,
+            2);
+  EXPECT_EQ(derm({"render", input}).exit_code, 2);
+  EXPECT_EQ(derm({"render", input, "-o", folder_ / "a.jpg"}).exit_code, 2);
+  EXPECT_EQ(derm({"render", input, "-o", folder_ / "a.png", "--size", "wide"}).exit_code, 2);
+  EXPECT_EQ(derm({"render", input, "-o", folder_ / "a.png", "--time", "nan"}).exit_code, 2);
+  EXPECT_EQ(derm({"render", input, "--film", folder_ / "a.avi"}).exit_code, 2);
+  EXPECT_EQ(fileCount(), 1);
+}
+
+TEST_F(SceneVerbs, ACharacterWithoutSkinIsBakedAsItIs) {
+  ASSERT_EQ(derm({"pose", "cast:cylinder", "--time", "0", "-o", folder_ / "bare.obj"}).exit_code,
+            0);
+  const Outcome o = derm({"bake", folder_ / "bare.obj", "-o", folder_ / "bare.pc2"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.out.find("1 frame "), std::string::npos) << o.out;
+}
+
+TEST_F(SceneVerbs, PicturesStripsAndFilmsAreWritten) {
+  if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
+  const std::string input = recipe();
+  const Outcome still = derm({"render", input, "--time", "0.5", "--skeleton", "--size", "160x90",
+                              "-o", folder_ / "a.png"});
+  EXPECT_EQ(still.exit_code, 0) << still.err;
+  EXPECT_TRUE(contentOf(folder_ / "a.png").starts_with("\x89PNG"));
+  EXPECT_EQ(derm({"render", input, "--strip", "3", "--size", "240x80", "-o", folder_ / "s.png"})
+                .exit_code,
+            0);
+  const Outcome film = derm({"render", input, "--fps", "10", "--range", "0", "0.4", "--size",
+                             "64x48", "--compare", "ghost", "--film", folder_ / "f.mp4"});
+  EXPECT_EQ(film.exit_code, 0) << film.err;
+  EXPECT_NE(film.out.find("5 frames"), std::string::npos) << film.out;
+}
+
+TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
+  if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
+  const Outcome o = derm({"demo", "-o", folder_ / "demo"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const std::string page = contentOf(folder_ / "demo/index.html");
+  for (const char* file : {"cat.toml", "cat.glb", "strip.png", "curves.svg", "report.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder_ / ("demo/" + std::string(file)))) << file;
+    EXPECT_NE(page.find(file), std::string::npos) << file;
+  }
+  EXPECT_NE(page.find("cat.mp4"), std::string::npos);
+  EXPECT_NE(o.out.find("index.html"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace derm::cli_test

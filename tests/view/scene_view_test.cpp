@@ -1,0 +1,138 @@
+#include "derm/view/scene_view.h"
+
+#include <gtest/gtest.h>
+
+#include "derm/cast/cast.h"
+#include "derm/view/film_strip.h"
+#include "derm/view/report_plots.h"
+
+namespace derm {
+namespace {
+
+Recipe armRecipe() {
+  Recipe recipe;
+  recipe.character = "cast:arm";
+  recipe.clip = std::string("flex");
+  recipe.fps = 10;
+  recipe.skinning = SkinningMethod::DualQuaternion;
+  return recipe;
+}
+
+ViewDesc small() {
+  ViewDesc out;
+  out.size = {.width = 160, .height = 120};
+  return out;
+}
+
+/// How many pixels differ visibly.
+std::size_t changed(const Rgba8Image& a, const Rgba8Image& b) {
+  EXPECT_EQ(a.width, b.width);
+  EXPECT_EQ(a.height, b.height);
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < std::min(a.pixels.size(), b.pixels.size()); ++i)
+    if (std::abs(a.pixels[i].r - b.pixels[i].r) + std::abs(a.pixels[i].g - b.pixels[i].g) +
+            std::abs(a.pixels[i].b - b.pixels[i].b) >
+        24)
+      ++out;
+  return out;
+}
+
+class SceneViewTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto renderer = OffscreenRenderer::create();
+    if (!renderer) GTEST_SKIP() << renderer.error().text();
+  }
+  Rgba8Image pictureWith(const ViewDesc& desc, double time_s = 1.0) {
+    SceneView view = SceneView::make(scene_, desc, notes_).value();
+    return view.picture(time_s).value();
+  }
+
+  Diagnostics notes_;
+  Scene scene_ = openScene(armRecipe(), {}, notes_).value();
+};
+
+TEST_F(SceneViewTest, ThePictureHasTheSizeAskedForAndShowsSomething) {
+  const Rgba8Image drawn = pictureWith(small());
+  EXPECT_EQ(drawn.width, 160);
+  EXPECT_EQ(drawn.height, 120);
+  ViewDesc empty = small();
+  empty.orbit.zoom = 0.01;
+  EXPECT_GT(changed(drawn, pictureWith(empty)), 500u);
+}
+
+TEST_F(SceneViewTest, EachOverlayChangesThePicture) {
+  const Rgba8Image bare = pictureWith(small());
+  std::vector<ViewDesc> descs(7, small());
+  descs[0].skeleton = true;
+  descs[1].wireframe = true;
+  descs[2].field = true;
+  descs[3].weights = scene_.character()->skeleton.joints.back().name;
+  descs[4].comparison = Comparison::Split;
+  descs[5].comparison = Comparison::SideBySide;
+  descs[6].comparison = Comparison::Ghost;
+  for (std::size_t i = 0; i < descs.size(); ++i)
+    EXPECT_GT(changed(bare, pictureWith(descs[i], 1.0)), 20u) << i;
+}
+
+TEST_F(SceneViewTest, AnInstantLooksTheSameHoweverOneGetsThere) {
+  SceneView view = SceneView::make(scene_, small(), notes_).value();
+  ASSERT_TRUE(view.aimAt(scene_.frameTimes()).ok());
+  const Rgba8Image first = view.picture(1.0).value();
+  (void)view.picture(3.0).value();
+  EXPECT_EQ(view.picture(1.0).value(), first);
+}
+
+TEST_F(SceneViewTest, AnUnknownJointIsAnErrorThatNamesTheNearest) {
+  ViewDesc desc = small();
+  desc.weights = scene_.character()->skeleton.joints.back().name + "x";
+  const Result<SceneView> view = SceneView::make(scene_, desc, notes_);
+  ASSERT_FALSE(view.ok());
+  EXPECT_NE(view.error().text().find("did you mean"), std::string::npos) << view.error().text();
+}
+
+TEST_F(SceneViewTest, AStripHasTheWholeSize) {
+  ViewDesc desc = small();
+  desc.size = {.width = 400, .height = 100};
+  SceneView view = SceneView::make(scene_, desc, notes_).value();
+  const Rgba8Image strip = drawStrip(view, 4).value();
+  EXPECT_LE(std::abs(strip.width - 400), 4);
+  EXPECT_LE(std::abs(strip.height - 100), 4);
+}
+
+TEST_F(SceneViewTest, WorkCanBeCancelled) {
+  SceneView view = SceneView::make(scene_, small(), notes_).value();
+  const Progress stop = [](double, std::string_view) { return false; };
+  const Result<Rgba8Image> strip = drawStrip(view, 4, stop);
+  ASSERT_FALSE(strip.ok());
+  EXPECT_EQ(strip.error().code, ErrorCode::Cancelled);
+}
+
+TEST(SkeletonJoints, LeavesOutWhatOnlyCarriesTheFigureAbout) {
+  const Character cat = makeCastMember("cat").value();
+  const Pose rest = cat.restPose();
+  std::vector<Affine3d> model(cat.skeleton.size());
+  localToModel(cat.skeleton, rest.local, model);
+  const std::vector<SkeletonJoint> joints = skeletonJoints(cat, model);
+  EXPECT_LT(joints.size(), cat.skeleton.size());
+  EXPECT_GT(joints.size(), cat.skeleton.size() / 2);
+  for (std::size_t j = 0; j < joints.size(); ++j) EXPECT_LT(joints[j].parent, static_cast<int>(j));
+  EXPECT_EQ(joints.front().parent, -1);
+}
+
+TEST(ReportPlots, ShowOnlyWhatWasMeasured) {
+  BakeReport report;
+  EXPECT_TRUE(plotsOf(report).empty());
+  report.frames = {{.time_s = 0, .volume_m3 = 1, .area_m2 = 6},
+                   {.time_s = 1, .volume_m3 = 1.1, .area_m2 = 6.2}};
+  report.rest_volume_m3 = 1;
+  report.rest_area_m2 = 6;
+  EXPECT_EQ(plotsOf(report).size(), 2u);  // an open surface has no volume to show
+  report.closed = true;
+  const std::vector<PlotDesc> plots = plotsOf(report);
+  ASSERT_EQ(plots.size(), 3u);
+  EXPECT_NEAR(plots[0].series[1].y[1], 10, 1e-9);  // percent
+}
+
+}  // namespace
+}  // namespace derm
