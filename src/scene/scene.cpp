@@ -50,8 +50,7 @@ Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
   Error error = std::move(opened).error();
   // The recipe points nowhere: that is the line to mend. A broken file speaks for itself.
   const bool nowhere = error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadArgument;
-  if (nowhere && !recipe.origin.file.empty())
-    return badRecipe(recipe, "character", error.text());
+  if (nowhere && !recipe.origin.file.empty()) return badRecipe(recipe, "character", error.text());
   return error;
 }
 
