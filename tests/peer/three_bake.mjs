@@ -2,29 +2,14 @@
 // must be where it was wanted. usage: three_bake.mjs BAKE_PROGRAM
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-
-const tools = createRequire(new URL('../../tools/node/package.json', import.meta.url));
-const THREE = await import(pathToFileURL(tools.resolve('three')).href);
-const loaderFile = tools.resolve('three/examples/jsm/loaders/GLTFLoader.js');
-const { GLTFLoader } = await import(pathToFileURL(loaderFile).href);
-globalThis.self = globalThis;
+import { fileURLToPath } from 'node:url';
+import { GLTFLoader, THREE, actionOf, largestDistance, meshOfNode, showInstant, vertexCount }
+  from './three_player.mjs';
 
 const CAST = [['arm', 'flex'], ['cat', 'jump']];
 const bake = process.argv[2];
-
-/// The object of a mesh's primitive: that of the one node that carries it, or a child of the group
-/// that stands for a mesh of several primitives.
-async function meshOf(gltf, part) {
-  const number = gltf.parser.json.nodes.findIndex((n) => n.mesh === part.mesh);
-  const node = await gltf.parser.getDependency('node', number);
-  const mesh = node.isMesh ? node : node.children[part.primitive];
-  if (!mesh?.isMesh) throw new Error(`three.js has no object for mesh ${part.mesh}/${part.primitive}`);
-  return mesh;
-}
 
 async function play(file) {
   const bytes = readFileSync(file);
@@ -33,33 +18,20 @@ async function play(file) {
   const wanted = readFileSync(file.replace(/\.glb$/, '.bin'));
   const end = wanted.indexOf(10);
   const info = JSON.parse(wanted.subarray(0, end));
-  const meshes = await Promise.all(info.parts.map((part) => meshOf(gltf, part)));
+  // Baked meshes hang on one node each.
+  const nodeOf = (mesh) => gltf.parser.json.nodes.findIndex((n) => n.mesh === mesh);
+  const meshes = await Promise.all(
+    info.parts.map((part) => meshOfNode(gltf, nodeOf(part.mesh), part.primitive)));
   const mixer = new THREE.AnimationMixer(gltf.scene);
-  const action = mixer.clipAction(gltf.animations[info.clip]);
-  action.setLoop(THREE.LoopOnce);
-  action.clampWhenFinished = true;
-  const vertex = new THREE.Vector3();
-  let worst = 0, checked = 0;
+  const action = actionOf(mixer, gltf.animations[info.clip]);
+  let worst = 0;
   info.times.forEach((time, frame) => {
-    action.reset().play();
-    action.time = Math.fround(time);
-    mixer.update(0);
-    gltf.scene.updateMatrixWorld(true);
+    showInstant(gltf, mixer, action, Math.fround(time));
     const at = wanted.byteOffset + end + 1 + frame * info.vertices * 12;
-    const frameBytes = wanted.buffer.slice(at, at + info.vertices * 12);
-    const ours = new Float32Array(frameBytes);
-    for (const [i, part] of info.parts.entries()) {
-      const mesh = meshes[i];
-      if (mesh.isSkinnedMesh) mesh.skeleton.update();
-      for (let v = 0; v < part.count; ++v) {
-        mesh.getVertexPosition(v, vertex).applyMatrix4(mesh.matrixWorld);
-        const o = 3 * (part.first + v);
-        const d = Math.hypot(vertex.x - ours[o], vertex.y - ours[o + 1], vertex.z - ours[o + 2]);
-        if (!(d <= worst)) worst = d;  // a NaN must not pass as small
-        ++checked;
-      }
-    }
+    const ours = new Float32Array(wanted.buffer.slice(at, at + info.vertices * 12));
+    worst = Math.max(worst, largestDistance(meshes, info.parts, ours));
   });
+  const checked = info.times.length * vertexCount(info.parts);
   const morphs = meshes.reduce((n, m) => n + (m.morphTargetInfluences?.length ?? 0), 0);
   return { relative: worst / info.diagonal, checked, frames: info.times.length, morphs, info };
 }

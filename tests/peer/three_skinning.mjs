@@ -2,18 +2,10 @@
 // within 1e-5 of the bounding diagonal. usage: three_skinning.mjs DUMP_PROGRAM CHARACTER_FOLDER
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-
-const tools = createRequire(new URL('../../tools/node/package.json', import.meta.url));
-const THREE = await import(pathToFileURL(tools.resolve('three')).href);
-const loaderFile = tools.resolve('three/examples/jsm/loaders/GLTFLoader.js');
-const { GLTFLoader } = await import(pathToFileURL(loaderFile).href);
-// What three.js expects of a browser while it reads data: addresses.
-globalThis.self = globalThis;
-globalThis.ProgressEvent ??= class extends Event {};
+import { GLTFLoader, THREE, actionOf, largestDistance, meshOfNode, showInstant, vertexCount }
+  from './three_player.mjs';
 
 const INSTANTS = 5;
 const TOLERANCE = 1e-5;
@@ -40,15 +32,6 @@ function withoutPictures(file) {
   return JSON.stringify(json);
 }
 
-/// The object of a node's primitive: the node itself, or a child of the group that stands for a mesh
-/// of several primitives.
-async function meshOf(gltf, part) {
-  const node = await gltf.parser.getDependency('node', part.node);
-  const mesh = node.isMesh ? node : node.children[part.primitive];
-  if (!mesh?.isMesh) throw new Error(`three.js has no mesh for node ${part.node}/${part.primitive}`);
-  return mesh;
-}
-
 async function compare(file, work) {
   const out = join(work, 'poses.bin');
   execFileSync(dump, [file, out]);
@@ -56,34 +39,19 @@ async function compare(file, work) {
   const end = bytes.indexOf(10);
   const info = JSON.parse(bytes.subarray(0, end));
   const gltf = await new GLTFLoader().parseAsync(withoutPictures(file), '');
-  const meshes = await Promise.all(info.parts.map((part) => meshOf(gltf, part)));
+  const meshes = await Promise.all(
+    info.parts.map((part) => meshOfNode(gltf, part.node, part.primitive)));
   const mixer = new THREE.AnimationMixer(gltf.scene);
-  const vertex = new THREE.Vector3();
-  let worst = 0, checked = 0, at = end + 1;
+  let worst = 0, checked = 0, at = bytes.byteOffset + end + 1;
   for (let c = 0; c < info.clips.length; ++c) {
     mixer.stopAllAction();
-    const action = mixer.clipAction(gltf.animations[c]);
-    action.setLoop(THREE.LoopOnce);
-    action.clampWhenFinished = true;
+    const action = actionOf(mixer, gltf.animations[c]);
     for (let k = 0; k < INSTANTS; ++k) {
-      action.reset().play();
-      action.time = (info.clips[c] * k) / (INSTANTS - 1);
-      mixer.update(0);
-      gltf.scene.updateMatrixWorld(true);
-      const ours = new Float32Array(bytes.buffer.slice(bytes.byteOffset + at,
-        bytes.byteOffset + at + info.vertices * 12));
+      showInstant(gltf, mixer, action, (info.clips[c] * k) / (INSTANTS - 1));
+      const ours = new Float32Array(bytes.buffer.slice(at, at + info.vertices * 12));
       at += info.vertices * 12;
-      for (const [i, part] of info.parts.entries()) {
-        const mesh = meshes[i];
-        if (mesh.isSkinnedMesh) mesh.skeleton.update();
-        for (let v = 0; v < part.count; ++v) {
-          mesh.getVertexPosition(v, vertex).applyMatrix4(mesh.matrixWorld);
-          const o = 3 * (part.first + v);
-          const d = Math.hypot(vertex.x - ours[o], vertex.y - ours[o + 1], vertex.z - ours[o + 2]);
-          if (!(d <= worst)) worst = d;  // a NaN must not pass as small
-          ++checked;
-        }
-      }
+      worst = Math.max(worst, largestDistance(meshes, info.parts, ours));
+      checked += vertexCount(info.parts);
     }
   }
   return { relative: worst / Math.max(info.diagonal, 1e-30), checked, clips: info.clips.length };
