@@ -14,6 +14,8 @@
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/measures.h"
 
+#include "support/test_folder.h"
+
 namespace derm {
 namespace {
 
@@ -121,17 +123,10 @@ void addMorph(aiScene& scene) {
   mesh.mAnimMeshes = new aiAnimMesh* [1] { shape };
 }
 
-class AssimpImport : public testing::Test {
+class AssimpImport : public testing_support::FolderTest {
  protected:
   void SetUp() override {
     if (!assimpAvailable()) GTEST_SKIP() << "this build is without assimp";
-    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) /
-              ("derm_" + std::string(test->name()) + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override {
-    if (!folder_.empty()) fs::remove_all(folder_);
   }
   fs::path exported(const aiScene& scene, const char* format, const std::string& name) {
     Assimp::Exporter exporter;
@@ -179,7 +174,6 @@ class AssimpImport : public testing::Test {
     EXPECT_LT((tip - wanted).norm(), 1e-3 * unit * 20);
     EXPECT_EQ(c.materials[static_cast<std::size_t>(c.parts[0].material)].name, "skin");
   }
-  fs::path folder_;
   Diagnostics notes_;
 };
 

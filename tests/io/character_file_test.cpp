@@ -12,26 +12,19 @@
 
 #include "support/compare.h"
 #include "support/shelf.h"
+#include "support/test_folder.h"
 
 namespace derm {
 namespace {
 
 namespace fs = std::filesystem;
 
-class CharacterFile : public testing::Test {
+class CharacterFile : public testing_support::FolderTest {
  protected:
-  void SetUp() override {
-    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) /
-              ("derm_" + std::string(test->name()) + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   fs::path write(const std::string& name, std::string_view text) {
     EXPECT_TRUE(writeFileWhole(folder_ / name, text).ok());
     return folder_ / name;
   }
-  fs::path folder_;
   Diagnostics notes_;
 };
 

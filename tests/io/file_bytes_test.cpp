@@ -9,33 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/test_folder.h"
+
 namespace derm {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for each test, removed afterwards.
-class FileBytes : public testing::Test {
+class FileBytes : public testing_support::FolderTest {
  protected:
-  void SetUp() override {
-    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) /
-              ("derm_" + std::string(test->name()) + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all);
-    fs::remove_all(folder_);
-  }
   std::string content(const fs::path& file) {
     const Result<std::vector<std::uint8_t>> bytes = readFile(file);
     return bytes.ok() ? std::string(bytes->begin(), bytes->end()) : bytes.error().text();
   }
-  std::size_t fileCount() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-  fs::path folder_;
 };
 
 TEST_F(FileBytes, WritesAndReadsBack) {

@@ -10,25 +10,16 @@
 #include "derm/io/file_bytes.h"
 #include "derm/io/image_file.h"
 
+#include "support/test_folder.h"
+
 namespace derm {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for each test, removed at the end.
-class Film : public ::testing::Test {
+class Film : public testing_support::FolderTest {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "derm-film-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   static bool hasFfmpeg() { return std::system("ffmpeg -version >/dev/null 2>&1") == 0; }
-  std::size_t filesInFolder() const {
-    return std::size_t(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
   static Rgba8Image frame(int width, int height, std::size_t i) {
     return Rgba8Image(width, height, {std::uint8_t(20 * i), 100, 200, 255});
   }
@@ -36,7 +27,6 @@ class Film : public ::testing::Test {
     return [width, height](std::size_t i) -> Result<Rgba8Image> { return frame(width, height, i); };
   }
 
-  fs::path folder_;
   Diagnostics notes_;
 };
 
@@ -64,7 +54,7 @@ TEST_F(Film, AnMp4HasItsIndexInFrontAndLeavesNothingElse) {
   EXPECT_EQ(bytes.find("ftyp"), 4u);
   EXPECT_LT(bytes.find("moov"), bytes.find("mdat"));
   EXPECT_NE(bytes.find("avc1"), std::string::npos);
-  EXPECT_EQ(filesInFolder(), 1u);
+  EXPECT_EQ(fileCount(), 1u);
   EXPECT_TRUE(notes_.empty());
 }
 
@@ -91,7 +81,7 @@ TEST_F(Film, WithoutFfmpegThereIsASequenceAndANote) {
     ASSERT_TRUE(image.ok());
     EXPECT_EQ(*image, frame(33, 17, i));
   }
-  EXPECT_EQ(filesInFolder(), 1u);
+  EXPECT_EQ(fileCount(), 1u);
   // A shorter one later leaves no frames of the longer one, and what is not ours stays.
   ASSERT_TRUE(writeFileWhole(film->path / "notes.txt", std::string_view("mine")).ok());
   ASSERT_TRUE(writeFilm(folder_ / "out.mp4", desc, 1, frames(33, 17), {}, notes_).ok());
@@ -111,7 +101,7 @@ TEST_F(Film, AProgramThatFailsIsAnErrorAndTheOldFileStays) {
   EXPECT_EQ(film.error().code, ErrorCode::CannotWrite);
   EXPECT_NE(film.error().message.find("false failed"), std::string::npos);
   EXPECT_EQ(asText(*readFile(file)), "old");
-  EXPECT_EQ(filesInFolder(), 1u);
+  EXPECT_EQ(fileCount(), 1u);
 }
 
 TEST_F(Film, FfmpegsLastWordsAreInTheError) {
@@ -135,7 +125,7 @@ TEST_F(Film, CancellingLeavesTheOldFileAndNothingElse) {
     ASSERT_FALSE(film.ok());
     EXPECT_EQ(film.error().code, ErrorCode::Cancelled);
     EXPECT_EQ(asText(*readFile(file)), "old");
-    EXPECT_EQ(filesInFolder(), 1u) << program;
+    EXPECT_EQ(fileCount(), 1u) << program;
   }
 }
 

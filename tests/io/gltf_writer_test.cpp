@@ -9,6 +9,7 @@
 #include "io/gltf_builder.h"
 #include "support/compare.h"
 #include "support/shelf.h"
+#include "support/test_folder.h"
 
 namespace derm {
 namespace {
@@ -430,17 +431,9 @@ TEST(GltfWriter, WhatGltfForbidsIsRepaired) {
   EXPECT_EQ(notes.count("negative-times"), 1u);
 }
 
-class GltfFiles : public ::testing::Test {
+class GltfFiles : public testing_support::FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ("derm_gltf_" +
-               std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_ / "other");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  GltfFiles() { std::filesystem::create_directory(folder_ / "other"); }
 };
 
 TEST_F(GltfFiles, TextAndBinaryFilesHoldTheSame) {

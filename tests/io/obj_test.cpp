@@ -14,6 +14,7 @@
 
 #include "support/compare.h"
 #include "support/shelf.h"
+#include "support/test_folder.h"
 #include "support/unpacked.h"
 
 namespace derm {
@@ -409,18 +410,19 @@ TEST(ObjWriter, NamesThatWouldBreakALineAreMadeHarmless) {
   EXPECT_EQ(back.mesh.groups[0].name, "__no_comment");
 }
 
-TEST(ObjWriter, NotesWhatObjCannotHold) {
-  const std::filesystem::path folder = testing::TempDir();
+using ObjFiles = testing_support::FolderTest;
+
+TEST_F(ObjFiles, NotesWhatObjCannotHold) {
   Character c = shelf::rigged({"cube", shelf::cube(), true});
   c.mesh.groups.push_back({"soft", {0, 1}, {0.5f, 1.0f}});
   Diagnostics notes;
-  ASSERT_TRUE(saveObj(folder / "losses.obj", c, notes).ok());
+  ASSERT_TRUE(saveObj(folder_ / "losses.obj", c, notes).ok());
   EXPECT_EQ(notes.count("skeleton-not-in-obj"), 1u);
   EXPECT_EQ(notes.count("strengths-not-in-obj"), 1u);
-  const Result<void> empty = saveObj(folder / "empty.obj", Character{}, notes);
+  const Result<void> empty = saveObj(folder_ / "empty.obj", Character{}, notes);
   ASSERT_FALSE(empty.ok());
   EXPECT_EQ(empty.error().code, ErrorCode::BadArgument);
-  EXPECT_FALSE(std::filesystem::exists(folder / "empty.obj"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "empty.obj"));
 }
 
 // Third-party files.

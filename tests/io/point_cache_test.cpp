@@ -12,26 +12,14 @@
 #include "derm/io/file_bytes.h"
 #include "derm/io/whole_file.h"
 
+#include "support/test_folder.h"
+
 namespace derm {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own that goes away with the test.
-class PointCacheTest : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("derm-cache-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::size_t fileCount() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-  fs::path folder_;
-};
+class PointCacheTest : public testing_support::FolderTest {};
 
 std::vector<Vec3f> someFrame(int seed, std::size_t points) {
   std::vector<Vec3f> out;

@@ -18,6 +18,7 @@
 
 #include "support/compare.h"
 #include "support/posed.h"
+#include "support/test_folder.h"
 #include "support/test_layer_types.h"
 
 namespace derm {
@@ -42,14 +43,8 @@ std::shared_ptr<const Character> withMaterial() {
   return std::make_shared<const Character>(c);
 }
 
-class BakeTest : public testing::Test {
+class BakeTest : public testing_support::FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("derm-bake-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   BakeDesc describe(std::string_view recipe, const std::string& file,
                     std::shared_ptr<const Character> character = withMaterial()) const {
     return {.recipe = parseRecipe(recipe, "r.toml", testLayerTypes()).value(),
@@ -100,7 +95,6 @@ class BakeTest : public testing::Test {
     return count;
   }
 
-  fs::path folder_;
   Diagnostics notes_;
 };
 
