@@ -11,10 +11,11 @@
 namespace derm {
 namespace {
 
-constexpr std::array<std::pair<SkinningMethod, std::string_view>, 3> kMethods = {{
+constexpr std::array<std::pair<SkinningMethod, std::string_view>, 4> kMethods = {{
     {SkinningMethod::Rigid, "rigid"},
     {SkinningMethod::Linear, "linear"},
     {SkinningMethod::DualQuaternion, "dual-quaternion"},
+    {SkinningMethod::Centre, "centre"},
 }};
 constexpr std::array<std::pair<SeekRule, std::string_view>, 3> kSeekRules = {{
     {SeekRule::Replay, "replay"},
