@@ -24,6 +24,7 @@ struct Groups {
   std::vector<std::uint32_t> group_of_row;  ///< per vertex, as at the start
   std::vector<std::uint32_t> merged_into;   ///< per group, itself or an earlier one
   std::vector<double> volume;               ///< [m^3] of merged groups, at their first
+  std::vector<std::size_t> points;          ///< the same
   Borders borders;                          ///< between groups that are left
 
   std::uint32_t find(std::uint32_t g) const {
@@ -42,8 +43,11 @@ Groups groupPerLabel(const RestSurface& rest, const RegionLabels& labels) {
     out.merged_into.push_back(index);
     out.groups.push_back({key.first, key.second});
   }
-  for (std::size_t v = 0; v < rest.size(); ++v)
+  out.points.assign(out.groups.size(), 0);
+  for (std::size_t v = 0; v < rest.size(); ++v) {
     out.group_of_row.push_back(number[{rest.pieceOf(v), labels.label[v]}]);
+    ++out.points[out.group_of_row.back()];
+  }
   return out;
 }
 
@@ -82,6 +86,7 @@ void merge(Groups& groups, std::uint32_t a, std::uint32_t b) {
   const std::uint32_t kept = std::min(a, b), gone = std::max(a, b);
   groups.merged_into[gone] = kept;
   groups.volume[kept] += groups.volume[gone];
+  groups.points[kept] += groups.points[gone];
   Borders borders;
   for (const auto& [pair, border] : groups.borders) {
     const std::uint32_t l = groups.find(pair.first), r = groups.find(pair.second);
@@ -113,30 +118,36 @@ void mergeBending(Groups& groups, double beta) {
 
 /// The smallest group that is too small, and the neighbour it shares most of its border with.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> smallestMerge(
-    const Groups& groups, std::span<const double> piece_volume, double least_share) {
+    const Groups& groups, std::span<const double> piece_volume, const RegionsDesc& desc) {
   std::optional<std::pair<std::uint32_t, std::uint32_t>> found;
-  double smallest = least_share;
+  double smallest = 1;
   for (std::uint32_t g = 0; g < groups.groups.size(); ++g) {
     if (groups.find(g) != g) continue;
     const double all = std::abs(piece_volume[groups.groups[g].piece]);
     const double share = all > 0 ? std::abs(groups.volume[g]) / all : 1;
-    if (!(share < smallest)) continue;
+    // How far it is from being enough, of volume or of points.
+    const double enough = std::min(
+        desc.least_volume_share > 0 ? share / desc.least_volume_share : 1,
+        desc.least_points > 0
+            ? static_cast<double>(groups.points[g]) / static_cast<double>(desc.least_points)
+            : 1);
+    if (!(enough < smallest)) continue;
     double longest = -1;
     for (const auto& [pair, border] : groups.borders) {
       if ((pair.first != g && pair.second != g) || !(border.length > longest)) continue;
       longest = border.length;
-      smallest = share;
+      smallest = enough;
       found = pair;
     }
   }
   return found;
 }
 
-void mergeSmall(Groups& groups, std::size_t piece_count, double least_share) {
+void mergeSmall(Groups& groups, std::size_t piece_count, const RegionsDesc& desc) {
   std::vector<double> piece_volume(piece_count);
   for (std::uint32_t g = 0; g < groups.groups.size(); ++g)
     if (groups.find(g) == g) piece_volume[groups.groups[g].piece] += groups.volume[g];
-  while (const auto pair = smallestMerge(groups, piece_volume, least_share))
+  while (const auto pair = smallestMerge(groups, piece_volume, desc))
     merge(groups, pair->first, pair->second);
 }
 
@@ -154,7 +165,7 @@ LabelGroups mergeLabels(const RestSurface& rest, const RegionLabels& labels,
   measureBorders(rest, labels, groups);
   measureVolumes(rest, labels, joints, groups);
   mergeBending(groups, desc.beta);
-  mergeSmall(groups, rest.pieceCount(), desc.least_volume_share);
+  mergeSmall(groups, rest.pieceCount(), desc);
   LabelGroups out;
   std::vector<std::uint32_t> number(groups.groups.size());
   for (std::uint32_t g = 0; g < groups.groups.size(); ++g) {

@@ -18,6 +18,14 @@ namespace {
 
 constexpr int kMembershipPasses = 8;
 constexpr int kConcernPasses = 30;
+/// Passes reach a number of edges, which on coarse surfaces is a long way: those with fewer points
+/// get fewer passes.
+constexpr double kFinePoints = 2000;
+
+int passesFor(int passes, std::size_t points) {
+  const double share = std::min(1.0, static_cast<double>(points) / kFinePoints);
+  return std::max(1, static_cast<int>(std::lround(passes * share)));
+}
 constexpr double kLeastMembership = 1e-4;
 constexpr double kLeastConcern = 1e-5;
 
@@ -143,7 +151,8 @@ void Builder::label() {
   }
   out_.foot = labels_.label;
   const std::size_t n = out_.joints.size();
-  out_.concern = averaged(oneHot(out_.foot), n, rest_.neighbours, kConcernPasses, kLeastConcern);
+  out_.concern = averaged(oneHot(out_.foot), n, rest_.neighbours,
+                          passesFor(kConcernPasses, rest_.size()), kLeastConcern);
   out_.stands_for.assign(rest_.pieceCount() * n, RegionJoint::kNone);
   for (std::size_t p = 0; p < rest_.pieceCount(); ++p)
     for (std::size_t j = 0; j < n; ++j) {
@@ -184,7 +193,7 @@ void Builder::jointRegions() {
     has_hub[g.piece] = 1;
   }
   out_.membership = averaged(oneHot(merged.group_of_row), out_.regions.size(), rest_.neighbours,
-                             kMembershipPasses, kLeastMembership);
+                             passesFor(kMembershipPasses, rest_.size()), kLeastMembership);
 }
 
 void Builder::groupRegions() {
@@ -229,8 +238,8 @@ void Builder::groupRegions() {
                             .piece = static_cast<std::uint32_t>(piece)});
   }
   for (std::uint32_t& column : rows.columns) column = used[column];
-  out_.membership =
-      averaged(rows, out_.regions.size(), rest_.neighbours, kMembershipPasses, kLeastMembership);
+  out_.membership = averaged(rows, out_.regions.size(), rest_.neighbours,
+                             passesFor(kMembershipPasses, rest_.size()), kLeastMembership);
 }
 
 void Builder::makeNamesUnique() {

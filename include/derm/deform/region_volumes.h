@@ -87,25 +87,27 @@ class RegionVolumes {
     double share = 0;
   };
 
+  /// Three feet under one triangle: what lies between them goes to the hub.
+  struct FeetTriangle {
+    Triangle feet{};
+    std::uint32_t hub = 0;
+    std::uint32_t first_share = 0, share_count = 0;  ///< in shares(), of the triangle
+  };
+
   /// Triangles that belong to one region alone, sorted by region: [pureBegin(l), pureBegin(l + 1)).
   std::span<const Triangle> pureTriangles() const { return pure_; }
   std::uint32_t pureBegin(std::size_t region) const { return pure_begin_[region]; }
   std::span<const SharedTriangle> sharedTriangles() const { return shared_; }
   std::span<const Wall> walls() const { return walls_; }
   std::span<const Share> shares() const { return shares_; }
+  std::span<const FeetTriangle> feetTriangles() const { return feet_triangles_; }
   /// Per point its foot.
   std::span<const std::uint32_t> feetOfPoints() const { return foot_; }
-  /// Adds what depends on the feet alone, for positions and feet taken relative to `origin`.
-  void addFeetVolumes(std::span<const Vec3d> feet, const Vec3d& origin,
-                      std::span<double> out) const noexcept;
 
  private:
   struct Builder;
-  struct FeetTriangle {
-    Triangle feet{};
-    std::uint32_t hub = 0;
-    std::uint32_t first_share = 0, share_count = 0;
-  };
+  void addFeetVolumes(std::span<const Vec3d> feet, const Vec3d& origin,
+                      std::span<double> out) const noexcept;
 
   std::size_t point_count_ = 0;
   std::size_t region_count_ = 0;

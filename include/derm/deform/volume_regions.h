@@ -49,6 +49,9 @@ struct RegionsDesc {
   double least_limb_ratio = 0.2;
   /// [0,1] Joints: regions of a smaller share of their piece's volume join a neighbour.
   double least_volume_share = 0.005;
+  /// Joints: regions of fewer points join a neighbour: on coarse meshes a border is as wide as a
+  /// region, and what flows across it is more than the region can take.
+  std::size_t least_points = 100;
   std::vector<std::string> groups;  ///< Groups: names of vertex groups, at least one
 };
 
