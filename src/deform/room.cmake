@@ -4,6 +4,8 @@ derm_room(deform
     skinning.cpp skinning_blocks.cpp skinning_kernels.cpp skinning_palette.cpp skinning_reference.cpp
     joint_tree.cpp region_labels.cpp region_merging.cpp region_volumes.cpp rotation_centres.cpp share_smoothing.cpp
     volume_regions.cpp
+    line_root.cpp volume_fields.cpp volume_laplacian.cpp volume_line.cpp volume_methods.cpp volume_solver.cpp
+    volume_swell.cpp volume_where.cpp
     basic_layers.cpp morphs.cpp playback.cpp pose_character.cpp skin_frame.cpp stack.cpp
   ROOMS base math mesh anim character
   PRIVATE hwy::hwy)
