@@ -86,12 +86,12 @@ LayerFactory morphLayer() {
 }
 
 LayerFactory skinningLayer(const SkinningDesc& desc) {
-  return [desc](const Character&, const std::shared_ptr<const BoundSurface>& surface,
+  return [desc](const Character& character, const std::shared_ptr<const BoundSurface>& surface,
                 Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
     std::optional<SkinningBinding> skinning;
     if (!surface->skin.empty()) {
-      DERM_TRY(skinning,
-               SkinningBinding::bind(surfaceOf(surface->rest), surface->skin, desc, notes));
+      DERM_TRY(skinning, SkinningBinding::bind(surface->rest, character.skeleton, surface->skin,
+                                               desc, notes));
     }
     return std::shared_ptr<const LayerBinding>(
         std::make_shared<SkinningLayerBinding>(std::move(skinning)));

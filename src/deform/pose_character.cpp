@@ -17,7 +17,7 @@ Result<TriMesh> poseCharacter(const Character& c, const Pose& pose, SkinningMeth
   if (!c.hasSkin()) return morphed;
   Diagnostics notes;  // what bind could note has been noted when the file was read
   DERM_TRY(const SkinningBinding binding,
-           SkinningBinding::bind(surfaceOf(c.mesh), c.skin, {.method = method}, notes));
+           SkinningBinding::bind(c.mesh, c.skeleton, c.skin, {.method = method}, notes));
   std::vector<Affine3d> model(c.skeleton.size());
   localToModel(c.skeleton, pose.local, model);
   std::vector<Affine3f> palette(c.skin.slots.size());

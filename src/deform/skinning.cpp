@@ -17,10 +17,11 @@
 namespace derm {
 namespace {
 
-constexpr std::array<std::pair<SkinningMethod, std::string_view>, 3> kMethodNames = {{
+constexpr std::array<std::pair<SkinningMethod, std::string_view>, 4> kMethodNames = {{
     {SkinningMethod::Rigid, "rigid"},
     {SkinningMethod::Linear, "linear"},
     {SkinningMethod::DualQuaternion, "dual-quaternion"},
+    {SkinningMethod::Centre, "centre"},
 }};
 
 Error bad(const char* element, std::optional<std::uint64_t> index, std::string message) {
@@ -42,7 +43,7 @@ Result<void> checkShares(const SkinningDesc& desc, std::size_t vertices) {
   const std::vector<float>& shares = desc.dual_quaternion_share;
   if (shares.empty()) return {};
   constexpr const char* kElement = "dual_quaternion_share";
-  if (desc.method == SkinningMethod::Rigid)
+  if (desc.method == SkinningMethod::Rigid || desc.method == SkinningMethod::Centre)
     return Error{ErrorCode::BadArgument,
                  "shares need the linear or dual-quaternion method",
                  {.element = kElement}};
@@ -103,8 +104,9 @@ SkinningScratch::~SkinningScratch() = default;
 SkinningBinding::SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks)
     : blocks_(std::move(blocks)) {}
 
-Result<SkinningBinding> SkinningBinding::bind(const SurfaceStreams& rest, const Skin& skin,
-                                              const SkinningDesc& desc, Diagnostics& notes) {
+namespace {
+
+Result<void> checkSurface(const SurfaceStreams& rest, const Skin& skin, const SkinningDesc& desc) {
   const std::size_t n = rest.positions.size();
   if (n >= std::numeric_limits<std::uint32_t>::max())
     return bad("positions", std::nullopt, "more vertices than 32-bit indices reach");
@@ -114,10 +116,40 @@ Result<SkinningBinding> SkinningBinding::bind(const SurfaceStreams& rest, const 
   // Joints are the skeleton's business: any valid one will do here.
   DERM_CHECK(validate(skin, n, std::numeric_limits<std::size_t>::max(), ""));
   DERM_CHECK(checkShares(desc, n));
-  noteMissingDirections(rest, notes);
-  return SkinningBinding(
-      std::make_shared<const detail::SkinningBlocks>(detail::makeSkinningBlocks(rest, skin, desc)));
+  if (!(desc.alpha >= 0 && desc.alpha <= 1))
+    return Error{ErrorCode::BadArgument, "expected a number, 0 to 1", {.element = "alpha"}};
+  return {};
 }
+
+}  // namespace
+
+Result<SkinningBinding> SkinningBinding::bind(const SurfaceStreams& rest, const Skin& skin,
+                                              const SkinningDesc& desc, Diagnostics& notes) {
+  DERM_CHECK(checkSurface(rest, skin, desc));
+  if (desc.method == SkinningMethod::Centre)
+    return Error{ErrorCode::BadArgument,
+                 "the centre method needs the mesh's triangles and the skeleton",
+                 {.element = "method"}};
+  noteMissingDirections(rest, notes);
+  return SkinningBinding(std::make_shared<const detail::SkinningBlocks>(
+      detail::makeSkinningBlocks(rest, skin, desc, {})));
+}
+
+Result<SkinningBinding> SkinningBinding::bind(const TriMesh& rest, const Skeleton& skeleton,
+                                              const Skin& skin, const SkinningDesc& desc,
+                                              Diagnostics& notes) {
+  if (desc.method != SkinningMethod::Centre) return bind(surfaceOf(rest), skin, desc, notes);
+  DERM_CHECK(checkSurface(surfaceOf(rest), skin, desc));
+  DERM_CHECK(validate(rest, ""));
+  DERM_CHECK(validate(skin, rest.vertexCount(), skeleton.size(), ""));
+  noteMissingDirections(surfaceOf(rest), notes);
+  return SkinningBinding(std::make_shared<const detail::SkinningBlocks>(detail::makeSkinningBlocks(
+      surfaceOf(rest), skin, desc,
+      {.of_vertices = rotationCentres(rest.positions, rest.triangles, skin),
+       .links = slotLinks(skeleton, skin)})));
+}
+
+std::span<const Vec3f> SkinningBinding::centres() const { return blocks_->vertex_centres; }
 
 std::size_t SkinningBinding::vertexCount() const { return blocks_->vertex_count; }
 std::size_t SkinningBinding::slotCount() const { return blocks_->slotCount(); }
@@ -156,7 +188,7 @@ void SkinningBinding::run(std::span<const Affine3f> palette, const SurfaceStream
   DERM_REQUIRE(out.positions.size() == n);
   DERM_REQUIRE(out.normals.empty() || out.normals.size() == n);
   DERM_REQUIRE(out.tangents.empty() || out.tangents.size() == n);
-  scratch.palette_->prepare(palette, blocks_->slot_centres);
+  scratch.palette_->prepare(palette, blocks_->slot_centres, blocks_->slot_links);
   const detail::SkinningFrame frame{
       .blocks = blocks_.get(),
       .palette = scratch.palette_.get(),

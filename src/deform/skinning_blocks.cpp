@@ -144,13 +144,24 @@ void splitGroup(std::span<const std::uint32_t> group, const Part& empty_part,
 
 class Builder {
  public:
-  Builder(const SurfaceStreams& rest, const Skin& skin, const SkinningDesc& desc)
-      : rest_(rest), skin_(skin), desc_(desc), rows_(rowsBySlot(skin, desc.method)) {
+  Builder(const SurfaceStreams& rest, const Skin& skin, const SkinningDesc& desc,
+          const CentreTables& centres)
+      : rest_(rest),
+        skin_(skin),
+        desc_(desc),
+        centres_(centres),
+        rows_(rowsBySlot(skin, desc.method)) {
     out_.vertex_count = rest.positions.size();
     out_.has_normals = !rest.normals.empty();
     out_.has_tangents = !rest.tangents.empty();
-    out_.uses_dual_quaternions =
-        desc.method == SkinningMethod::DualQuaternion || !desc.dual_quaternion_share.empty();
+    out_.uses_dual_quaternions = desc.method == SkinningMethod::DualQuaternion ||
+                                 desc.method == SkinningMethod::Centre ||
+                                 !desc.dual_quaternion_share.empty();
+    if (desc.method == SkinningMethod::Centre) {
+      out_.alpha = static_cast<float>(desc.alpha);
+      out_.slot_links = centres.links;
+      for (const Vec3d& c : centres.of_vertices) out_.vertex_centres.push_back(c.cast<float>());
+    }
     for (const SkinSlot& slot : skin.slots) {
       bool invertible = false;
       const Affine3d bind = inverseOrIdentity(slot.inverse_bind.cast<double>(), invertible);
@@ -173,6 +184,9 @@ class Builder {
     return desc_.method == SkinningMethod::DualQuaternion ? 1.0f : 0.0f;
   }
   BlockKind kind(std::size_t vertex) const {
+    // What follows one joint alone is carried by its matrix whatever the centre.
+    if (desc_.method == SkinningMethod::Centre)
+      return rows_[vertex].size() == 1 ? BlockKind::Linear : BlockKind::Centre;
     const float s = share(vertex);
     return s <= 0 ? BlockKind::Linear : s >= 1 ? BlockKind::DualQuaternion : BlockKind::Mixed;
   }
@@ -187,6 +201,7 @@ class Builder {
   const SurfaceStreams& rest_;
   const Skin& skin_;
   const SkinningDesc& desc_;
+  const CentreTables& centres_;
   Rows rows_;
   SkinningBlocks out_;
 };
@@ -285,6 +300,10 @@ void Builder::addLane(const Part& part, std::size_t block, std::size_t lane) {
   const auto pivot = std::find(part.slots.begin(), part.slots.end(), skin_[v].front().slot);
   out_.pivots[block * kBlockLanes + lane] = static_cast<std::uint32_t>(pivot - part.slots.begin());
   out_.shares[block * kBlockLanes + lane] = share(v);
+  if (desc_.method == SkinningMethod::Centre) {
+    put(out_.centres, centres_.of_vertices[v]);
+    return;
+  }
   Vec3d centre = Vec3d::Zero();
   for (const Influence& i : rows_[v]) centre += double{i.weight} * out_.slot_centres[i.slot];
   put(out_.centres, centre);
@@ -293,8 +312,8 @@ void Builder::addLane(const Part& part, std::size_t block, std::size_t lane) {
 }  // namespace
 
 SkinningBlocks makeSkinningBlocks(const SurfaceStreams& rest, const Skin& skin,
-                                  const SkinningDesc& desc) {
-  return Builder(rest, skin, desc).build();
+                                  const SkinningDesc& desc, const CentreTables& centres) {
+  return Builder(rest, skin, desc, centres).build();
 }
 
 }  // namespace derm::detail

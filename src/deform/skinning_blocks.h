@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "derm/anim/skin.h"
+#include "derm/deform/rotation_centres.h"
 #include "derm/deform/skinning.h"
 
 namespace derm::detail {
@@ -31,7 +32,7 @@ using CacheLineVector = std::vector<T, CacheLineAllocator<T>>;
 /// waste more lanes on the small groups of real characters.
 inline constexpr std::size_t kBlockLanes = 8;
 
-enum class BlockKind : std::uint32_t { Linear, DualQuaternion, Mixed };
+enum class BlockKind : std::uint32_t { Linear, DualQuaternion, Mixed, Centre };
 
 /// Consecutive blocks of one kind that follow the same slots.
 struct BlockRun {
@@ -54,6 +55,9 @@ struct SkinningBlocks {
   std::size_t vertex_count = 0;
   std::vector<Vec3d> slot_centres;  ///< [m] bind position of each slot's joint
   bool uses_dual_quaternions = false;
+  float alpha = 0;                    ///< of the centre method
+  std::vector<SlotLink> slot_links;   ///< centre: whose sign each slot's rotation follows
+  std::vector<Vec3f> vertex_centres;  ///< centre: [m] in the caller's order; or empty
   bool has_normals = false;
   bool has_tangents = false;
 
@@ -70,15 +74,21 @@ struct SkinningBlocks {
   // For dual quaternions only, otherwise empty:
   CacheLineVector<std::uint32_t>
       pivots;  ///< per lane its largest influence, as index into the run's slots
-  CacheLineVector<float> centres;  ///< 3 * kBlockLanes per block: centre of stretch
+  CacheLineVector<float> centres;  ///< 3 * kBlockLanes per block: centre of stretch, of rotation
   CacheLineVector<float> shares;   ///< per lane the share of the dual quaternion result
 
   std::size_t tileCount() const { return tile_runs.size() - 1; }
   std::size_t slotCount() const { return slot_centres.size(); }
 };
 
+/// What the centre method needs besides; empty for the others.
+struct CentreTables {
+  std::vector<Vec3d> of_vertices;  ///< [m]
+  std::vector<SlotLink> links;
+};
+
 /// Groups and packs. Input is valid (SkinningBinding::bind checked it).
 SkinningBlocks makeSkinningBlocks(const SurfaceStreams& rest, const Skin& skin,
-                                  const SkinningDesc& desc);
+                                  const SkinningDesc& desc, const CentreTables& centres);
 
 }  // namespace derm::detail

@@ -222,7 +222,13 @@ HWY_INLINE DualSum zeroSum() {
   return {zero3(), zero, zero3(), zero};
 }
 
-HWY_INLINE DualSum blendQuats(const RunView& run, const float* weights, PivotSigns& signs) {
+/// Where the palette's signs are right already.
+struct KeptSigns {
+  HWY_INLINE V apply(V weight, const float*) { return weight; }
+};
+
+template <class Signs>
+HWY_INLINE DualSum blendQuats(const RunView& run, const float* weights, Signs& signs) {
   DualSum sum = zeroSum();
   for (std::size_t k = 0; k < run.slot_count; ++k) {
     const float* const q = quatOf(run, k);
@@ -266,8 +272,8 @@ HWY_INLINE void stretchLanes(const Stretch& e, const V3& centre, Lanes& lanes) {
 
 /// Blends motions that stretch: applies the stretch about `centre` to the lanes and gives the rigid
 /// motion that has to follow.
-template <class Wanted>
-HWY_INLINE DualSum blendStretched(const RunView& run, const float* weights, PivotSigns& signs,
+template <class Wanted, class Signs>
+HWY_INLINE DualSum blendStretched(const RunView& run, const float* weights, Signs& signs,
                                   const V3& centre, Lanes& lanes) {
   const V zero = hn::Zero(D());
   Stretch e = {zero, zero, zero, zero, zero, zero};
@@ -303,6 +309,13 @@ HWY_INLINE V3 rotated(const DualSum& q, V twice_inverse, const V3& v) {
   return timesPlus(twice_inverse, cross(q.real, half), v);
 }
 
+/// p + 2/|r|^2 (r x (r x p + w p) + translation part); the last as Kavan et al., algorithm 1.
+HWY_INLINE V3 moved(const DualSum& sum, V twice_inverse, const V3& p) {
+  const V3 half = crossPlus(sum.real, p, timesPlus(sum.real_w, p, sum.dual));
+  const V3 turned = crossPlus(sum.real, half, times(sum.real_w, sum.dual));
+  return timesPlus(twice_inverse, timesPlus(hn::Neg(sum.dual_w), sum.real, turned), p);
+}
+
 template <class Wanted>
 HWY_INLINE Lanes skinDualQuat(const RunView& run, const SignTable& table, const float* weights,
                               const std::uint32_t* pivots, const float* centres,
@@ -316,12 +329,39 @@ HWY_INLINE Lanes skinDualQuat(const RunView& run, const SignTable& table, const 
   const V square = hn::MulAdd(sum.real_w, sum.real_w, dot(sum.real, sum.real));
   const V twice_inverse = hn::Div(spread(2.0f), square);
   Lanes out = from;
-  // p + 2/|r|^2 (r x (r x p + w p) + translation part); the last as Kavan et al., algorithm 1.
-  const V3& p = from.position;
-  const V3 half = crossPlus(sum.real, p, timesPlus(sum.real_w, p, sum.dual));
-  const V3 turned = crossPlus(sum.real, half, times(sum.real_w, sum.dual));
-  const V3 moved = timesPlus(hn::Neg(sum.dual_w), sum.real, turned);
-  out.position = timesPlus(twice_inverse, moved, p);
+  out.position = moved(sum, twice_inverse, from.position);
+  if constexpr (Wanted::kNormals)
+    out.normal = unitNormal(rotated(sum, twice_inverse, from.normal), rest.normal);
+  if constexpr (Wanted::kTangents)
+    out.tangent = unitTangent(rotated(sum, twice_inverse, from.tangent), rest.tangent);
+  return out;
+}
+
+// ---------------------------------------------------------------------------------------- centre
+
+template <class Wanted>
+HWY_INLINE Lanes skinCentre(const RunView& run, const float* weights, const float* centres,
+                            const Lanes& rest) {
+  const V3 centre = loadBound(centres);
+  Lanes from = rest;
+  KeptSigns signs;
+  const DualSum sum = HWY_UNLIKELY(run.stretched)
+                          ? blendStretched<Wanted>(run, weights, signs, centre, from)
+                          : blendQuats(run, weights, signs);
+  const V square = hn::MulAdd(sum.real_w, sum.real_w, dot(sum.real, sum.real));
+  // Joints turned a full circle against each other cancel: such a vertex is only shifted.
+  const auto turns = hn::Gt(square, spread(1e-6f));
+  const V twice_inverse =
+      hn::IfThenElseZero(turns, hn::Div(spread(2.0f), hn::Max(square, spread(1e-6f))));
+  const Matrix34 blended = blendMatrix(run, weights);
+  const Matrix3& linear = blended.linear;
+  const V3 straight =
+      timesPlus(centre.x, linear.x,
+                timesPlus(centre.y, linear.y, timesPlus(centre.z, linear.z, blended.translation)));
+  const V alpha = hn::IfThenElseZero(turns, spread(run.frame->blocks->alpha));
+  const V3 about = timesPlus(alpha, minus(moved(sum, twice_inverse, centre), straight), straight);
+  Lanes out = from;
+  out.position = plus(about, rotated(sum, twice_inverse, minus(from.position, centre)));
   if constexpr (Wanted::kNormals)
     out.normal = unitNormal(rotated(sum, twice_inverse, from.normal), rest.normal);
   if constexpr (Wanted::kTangents)
@@ -387,7 +427,8 @@ template <BlockKind kKind, class Wanted>
 HWY_NOINLINE void skinRun(const SkinningFrame& frame, const BlockRun& blocks, const RunView& run) {
   const SkinningBlocks& b = *frame.blocks;
   SignTable signs;
-  if constexpr (kKind != BlockKind::Linear) signs = makeSignTable(run, blocks.block_count);
+  if constexpr (kKind == BlockKind::DualQuaternion || kKind == BlockKind::Mixed)
+    signs = makeSignTable(run, blocks.block_count);
   for (std::size_t i = 0; i < blocks.block_count; ++i) {
     const std::size_t block = blocks.first_block + i;
     const float* const weights =
@@ -397,6 +438,10 @@ HWY_NOINLINE void skinRun(const SkinningFrame& frame, const BlockRun& blocks, co
       const std::size_t at = block * kBlockLanes + lane;
       if constexpr (kKind == BlockKind::Linear) {
         storeLanes<Wanted>(frame, block, lane, skinLinear<Wanted>(run, weights + lane, rest));
+      } else if constexpr (kKind == BlockKind::Centre) {
+        const float* const centres = b.centres.data() + 3 * block * kBlockLanes + lane;
+        storeLanes<Wanted>(frame, block, lane,
+                           skinCentre<Wanted>(run, weights + lane, centres, rest));
       } else {
         const float* const centres = b.centres.data() + 3 * block * kBlockLanes + lane;
         const Lanes dual =
@@ -432,6 +477,9 @@ HWY_INLINE void skinTilesWith(const SkinningFrame& frame, std::size_t begin, std
         break;
       case BlockKind::Mixed:
         skinRun<BlockKind::Mixed, Wanted>(frame, blocks, run);
+        break;
+      case BlockKind::Centre:
+        skinRun<BlockKind::Centre, Wanted>(frame, blocks, run);
         break;
     }
   }

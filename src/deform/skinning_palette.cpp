@@ -131,8 +131,8 @@ SkinningPalette::SkinningPalette(std::size_t slots, bool dual_quaternions)
   }
 }
 
-void SkinningPalette::prepare(std::span<const Affine3f> frame,
-                              std::span<const Vec3d> centres) noexcept {
+void SkinningPalette::prepare(std::span<const Affine3f> frame, std::span<const Vec3d> centres,
+                              std::span<const SlotLink> links) noexcept {
   static const Affine3f identity = Affine3f::Identity();
   for (std::size_t s = 0; s < frame.size(); ++s) {
     const Affine3f& matrix = allFinite(frame[s].data()) ? frame[s] : identity;
@@ -152,6 +152,20 @@ void SkinningPalette::prepare(std::span<const Affine3f> frame,
       prepareDualQuat(s, matrix, std::abs(shape.scale - 1) + shape.unevenness > kNoStretch,
                       centres[s]);
   }
+  for (const SlotLink& link : links) {
+    const float* const q = dual_quats.data() + link.slot * kDualQuatStride;
+    const float* const above = dual_quats.data() + link.parent * kDualQuatStride;
+    // The real part of the rotation against the joint above, since both begin at the bind pose.
+    if (q[0] * above[0] + q[1] * above[1] + q[2] * above[2] + q[3] * above[3] < 0) turn(link.slot);
+  }
+}
+
+void SkinningPalette::turn(std::size_t slot) noexcept {
+  float* const q = dual_quats.data() + slot * kDualQuatStride;
+  for (std::size_t i = 0; i < kDualQuatStride; ++i) q[i] = -q[i];
+  if (!(flags[slot] & kStretched)) return;
+  float* const moved = stretches.data() + slot * kStretchStride + 6;
+  for (int i = 0; i < 12; ++i) moved[i] = -moved[i];
 }
 
 void SkinningPalette::prepareDualQuat(std::size_t slot, const Affine3f& matrix, bool stretched,

@@ -33,12 +33,15 @@ struct SkinningPalette {
     return flags.size() == slots &&
            dual_quats.size() == (dual_quaternions ? slots * kDualQuatStride : 0);
   }
-  /// Fills everything from a frame's matrices. Allocation-free, O(slots).
-  void prepare(std::span<const Affine3f> frame, std::span<const Vec3d> centres) noexcept;
+  /// Fills everything from a frame's matrices. Allocation-free, O(slots). Where `links` is not
+  /// empty, each rotation gets the sign that is nearer to the slot above it.
+  void prepare(std::span<const Affine3f> frame, std::span<const Vec3d> centres,
+               std::span<const SlotLink> links) noexcept;
 
  private:
   void prepareDualQuat(std::size_t slot, const Affine3f& matrix, bool stretched,
                        const Vec3d& centre) noexcept;
+  void turn(std::size_t slot) noexcept;
 };
 
 }  // namespace derm::detail

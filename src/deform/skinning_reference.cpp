@@ -87,6 +87,12 @@ SkinnedVertex SkinningReference::linear(std::span<const PreciseInfluence> row,
                   rest);
 }
 
+DualQuat SkinningReference::motionAbout(const Slot& slot, const Vec3d& centre) const {
+  const Vec3d moved = slot.stretch * centre - centre;
+  return DualQuat::fromRigid(slot.rotation,
+                             slot.matrix.translation() + slot.rotation.toRotationMatrix() * moved);
+}
+
 SkinnedVertex SkinningReference::dualQuaternion(std::span<const PreciseInfluence> row,
                                                 const SkinnedVertex& rest) const {
   Vec3d centre = Vec3d::Zero();
@@ -98,11 +104,7 @@ SkinnedVertex SkinningReference::dualQuaternion(std::span<const PreciseInfluence
   std::vector<DualQuat> motions;
   std::vector<double> weights;
   for (const PreciseInfluence& i : row) {
-    const Slot& slot = slots_[i.slot];
-    // S p = rotation (c + stretch (p - c)) + translation', hence:
-    const Vec3d moved = slot.stretch * centre - centre;
-    motions.push_back(DualQuat::fromRigid(
-        slot.rotation, slot.matrix.translation() + slot.rotation.toRotationMatrix() * moved));
+    motions.push_back(motionAbout(slots_[i.slot], centre));
     weights.push_back(i.weight);
   }
   const DualQuat motion = blend(motions, weights, pivotOf(row));
@@ -116,7 +118,7 @@ SkinnedVertex SkinningReference::dualQuaternion(std::span<const PreciseInfluence
 
 SkinnedVertex SkinningReference::skin(std::span<const PreciseInfluence> row,
                                       const SkinnedVertex& rest, SkinningMethod method) const {
-  DERM_REQUIRE(!row.empty());
+  DERM_REQUIRE(!row.empty() && method != SkinningMethod::Centre);
   switch (method) {
     case SkinningMethod::Rigid: {
       const PreciseInfluence only{row[pivotOf(row)].slot, 1.0};
@@ -125,9 +127,44 @@ SkinnedVertex SkinningReference::skin(std::span<const PreciseInfluence> row,
     case SkinningMethod::Linear:
       return linear(row, rest);
     case SkinningMethod::DualQuaternion:
+    case SkinningMethod::Centre:
       break;
   }
   return dualQuaternion(row, rest);
+}
+
+void SkinningReference::alignSigns(std::span<const SlotLink> links) {
+  for (const SlotLink& link : links) {
+    Quatd& q = slots_[link.slot].rotation;
+    if (q.dot(slots_[link.parent].rotation) < 0) q.coeffs() = -q.coeffs();
+  }
+}
+
+SkinnedVertex SkinningReference::centre(std::span<const PreciseInfluence> row,
+                                        const SkinnedVertex& rest, const Vec3d& centre,
+                                        double alpha) const {
+  if (row.size() == 1) return linear(row, rest);
+  Mat3d stretch = Mat3d::Identity();
+  Vec3d straight = Vec3d::Zero();
+  DualQuat sum;
+  sum.real.coeffs().setZero();
+  for (const PreciseInfluence& i : row) {
+    const Slot& slot = slots_[i.slot];
+    stretch += i.weight * (slot.stretch - Mat3d::Identity());
+    straight += i.weight * (slot.matrix * centre);
+    const DualQuat motion = motionAbout(slot, centre);
+    sum.real.coeffs() += i.weight * motion.real.coeffs();
+    sum.dual.coeffs() += i.weight * motion.dual.coeffs();
+  }
+  const bool turns = sum.real.squaredNorm() > 1e-6;
+  const DualQuat motion = turns ? normalised(sum) : DualQuat{};
+  const Vec3d about =
+      turns ? Vec3d(straight + alpha * (motion.point(centre) - straight)) : straight;
+  return finished({.position = about + motion.direction(stretch * (rest.position - centre)),
+                   .normal = motion.direction(normalDirections(stretch) * rest.normal),
+                   .tangent = motion.direction(stretch * rest.tangent),
+                   .tangent_w = stretch.determinant() < 0 ? -rest.tangent_w : rest.tangent_w},
+                  rest);
 }
 
 SkinnedVertex SkinningReference::mix(std::span<const PreciseInfluence> row,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scene/volume_parameters.h"
+
 namespace derm {
 
 const LayerType* LayerTypes::find(std::string_view name) const {
@@ -18,7 +20,9 @@ std::vector<std::string> LayerTypes::names() const {
 
 const LayerTypes& builtInLayerTypes() {
   // One line per kind: layerType<…Parameters>("name", "summary").
-  static const LayerTypes types(std::vector<LayerType>{});
+  static const LayerTypes types({
+      layerType<VolumeParameters>("volume", "gives bent skin its volume back"),
+  });
   return types;
 }
 

@@ -11,10 +11,11 @@
 namespace derm {
 namespace {
 
-constexpr std::array<std::pair<SkinningMethod, std::string_view>, 3> kMethods = {{
+constexpr std::array<std::pair<SkinningMethod, std::string_view>, 4> kMethods = {{
     {SkinningMethod::Rigid, "rigid"},
     {SkinningMethod::Linear, "linear"},
     {SkinningMethod::DualQuaternion, "dual-quaternion"},
+    {SkinningMethod::Centre, "centre"},
 }};
 constexpr std::array<std::pair<SeekRule, std::string_view>, 3> kSeekRules = {{
     {SeekRule::Replay, "replay"},
@@ -41,6 +42,8 @@ void plainFields(Recipe& recipe, std::vector<double>& range_s, RecipeFields& f) 
 
 void skinningFields(Recipe& recipe, RecipeFields& f) {
   f.choice("method", recipe.skinning, kMethods, "how joints carry the surface");
+  f.number("alpha", recipe.skinning_alpha, {0, 1, ""},
+           "centre: 0 crowds the inside of a bend, 1 bulges outside");
 }
 
 void simulationFields(Recipe& recipe, RecipeFields& f) {
@@ -191,8 +194,9 @@ RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& pre
 
 bool Recipe::operator==(const Recipe& o) const {
   return character == o.character && clip == o.clip && fps == o.fps && range_s == o.range_s &&
-         preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning && seek == o.seek &&
-         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && layers == o.layers;
+         preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning &&
+         skinning_alpha == o.skinning_alpha && seek == o.seek && inner_rate_hz == o.inner_rate_hz &&
+         teleport_m == o.teleport_m && layers == o.layers;
 }
 
 Where Recipe::where(std::string_view key) const {

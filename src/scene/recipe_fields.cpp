@@ -38,6 +38,9 @@ std::string_view expectedName(NameKind kind) {
   return kind == NameKind::Joint ? "the name of a joint" : "the name of a vertex group";
 }
 
+/// Needs the fields' own lister, which comes below.
+std::string expectedTables(TableList& list);
+
 /// What was found, short enough for a message.
 std::string found(const RecipeValue& value) {
   constexpr std::size_t kLongest = 40;
@@ -140,6 +143,44 @@ class Reader final : public RecipeFields {
       return;
     }
     index = static_cast<std::size_t>(at - words.begin());
+  }
+  void wordOrNames(std::string_view key, std::size_t& index,
+                   std::span<const std::string_view> words, std::vector<RecipeName>& values,
+                   NameKind kind, std::string_view help) override {
+    const auto at = entry(key);
+    if (at != table_.end() && std::holds_alternative<RecipeValue::List>(at->value.content)) {
+      names(key, values, kind, help);
+      require(!values.empty(), key, "an empty list names nothing");
+    } else {
+      word(key, index, words, help);
+    }
+  }
+  void tables(std::string_view key, TableList& list, std::string_view) override {
+    constexpr std::size_t kMostTables = 1000;
+    const RecipeValue* given = find(key);
+    if (given == nullptr) return;
+    std::vector<const RecipeValue*> each;
+    if (const auto* several = std::get_if<RecipeValue::List>(&given->content))
+      for (const RecipeValue& one : *several) each.push_back(&one);
+    else
+      each.push_back(given);
+    for (const RecipeValue* one : each)
+      if (!std::holds_alternative<RecipeValue::Table>(one->content)) {
+        expected(key, *one, expectedTables(list));
+        return;
+      }
+    if (each.size() > kMostTables) {
+      fail(key, given->place, "more than " + std::to_string(kMostTables) + " tables");
+      return;
+    }
+    list.resize(each.size());
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      const std::string number = each.size() > 1 ? "[" + std::to_string(i) + "]" : "";
+      const Result<void> read = readFields(std::get<RecipeValue::Table>(each[i]->content), file_,
+                                           where(key, {}).element + number,
+                                           [&](RecipeFields& fields) { list.fields(i, fields); });
+      if (!read && !error_) error_ = read.error();
+    }
   }
   void require(bool holds, std::string_view key, std::string_view message) override {
     if (holds || error_) return;
@@ -268,6 +309,27 @@ class Visitor : public RecipeFields {
             std::string_view help) override {
     take(key, expectedWord(words), RecipeValue{std::string(words[index])}, help);
   }
+  void wordOrNames(std::string_view key, std::size_t& index,
+                   std::span<const std::string_view> words, std::vector<RecipeName>& values,
+                   NameKind kind, std::string_view help) override {
+    RecipeValue::List list;
+    for (const RecipeName& n : values) list.push_back({.content = n.text});
+    take(key, expectedWord(words) + ", or a list with " + std::string(expectedName(kind)) + " each",
+         list.empty() ? RecipeValue{std::string(words[index])} : RecipeValue{std::move(list)},
+         help);
+  }
+  void tables(std::string_view key, TableList& list, std::string_view help) override {
+    RecipeValue::List tables;
+    for (std::size_t i = 0; i < list.size(); ++i)
+      tables.push_back(
+          {.content = writeFields([&](RecipeFields& fields) { list.fields(i, fields); })});
+    std::optional<RecipeValue> given;
+    if (tables.size() == 1)
+      given = std::move(tables[0]);
+    else if (!tables.empty())
+      given = RecipeValue{std::move(tables)};
+    take(key, expectedTables(list), given, help);
+  }
   void require(bool, std::string_view, std::string_view) override {}
 
  protected:
@@ -299,6 +361,13 @@ class Lister final : public Visitor {
                       .help = std::string(help)});
   }
 };
+
+std::string expectedTables(TableList& list) {
+  std::string keys;
+  for (const FieldInfo& field : listFields([&](RecipeFields& f) { list.sampleFields(f); }))
+    keys += (keys.empty() ? "" : ", ") + field.key;
+  return "a table { " + keys + " }, or a list of such tables";
+}
 
 }  // namespace
 

@@ -55,6 +55,7 @@ class Playback {
   const Pose& pose() const { return runner_.pose(); }
   std::span<const Affine3d> model() const { return runner_.model(); }
   const Stack& stack() const { return runner_.stack(); }
+  const Layer& layer(std::size_t index) const { return runner_.layer(index); }
   const PlaybackDesc& desc() const { return desc_; }
   /// Hash of all layers' states after the last frame.
   std::uint64_t stateHash() const;

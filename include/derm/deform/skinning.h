@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "derm/anim/skeleton.h"
 #include "derm/anim/skin.h"
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
 #include "derm/deform/surface_streams.h"
+#include "derm/mesh/tri_mesh.h"
 
 namespace derm {
 
@@ -18,9 +20,10 @@ enum class SkinningMethod {
   Rigid,           ///< each vertex follows its largest influence alone
   Linear,          ///< p' = sum w_j S_j p: what engines play
   DualQuaternion,  ///< blends rigid motions: no collapse when joints twist
+  Centre,          ///< turns each vertex about its own centre: bends and twists keep their radius
 };
 
-/// "rigid", "linear", "dual-quaternion".
+/// "rigid", "linear", "dual-quaternion", "centre".
 std::string_view name(SkinningMethod method);
 /// The method of that name, or an error that lists the nearest names.
 Result<SkinningMethod> parseSkinningMethod(std::string_view name);
@@ -31,6 +34,10 @@ struct SkinningDesc {
   /// [0,1] per vertex: 0 linear, 1 dual quaternion, between them a mix of both results. Empty = all
   /// by `method`; otherwise one entry per vertex, and `method` must not be Rigid.
   std::vector<float> dual_quaternion_share;
+  /// [0,1] Centre: where a vertex's centre goes. 0: its linear blend, which crowds the inside of a
+  /// bend; 1: its dual quaternion blend, which bulges outside (the method is then the dual
+  /// quaternion one); between them a mix. 0.25 suits soft, wide weights.
+  double alpha = 0.5;
 };
 
 namespace detail {
@@ -65,6 +72,13 @@ class SkinningScratch {
 /// the model's origin, this does not depend on where the origin is, and moving, turning, uniformly
 /// scaling or mirroring the whole pose moves, turns, scales or mirrors the result. Stretches below
 /// 5e-6 count as none: animation files carry that much noise.
+/// Centre: every vertex has a centre of rotation c (rotation_centres.h); with R the normalised sum
+/// of the weighted rotations, U that of the stretches,
+///     p' = C + R U (p - c),  C = (1 - alpha) * linear blend of c + alpha * dual quaternion blend
+///     of c
+/// so that cross-sections are turned as a whole and keep their size. Rotations are summed with the
+/// signs that come down the skeleton (each joint turned by less than 180 degrees against the one
+/// above it, measured from the bind pose), which cannot jump while no joint turns further.
 ///
 /// **Normals** go through the blended linear part; a matrix that is not a rotation times a
 /// (positive or negative) uniform scale contributes its inverse transpose instead, scaled to the
@@ -90,6 +104,10 @@ class SkinningBinding {
   /// Directions of no length are noted. Normals and tangents may be absent.
   static Result<SkinningBinding> bind(const SurfaceStreams& rest, const Skin& skin,
                                       const SkinningDesc& desc, Diagnostics& notes);
+  /// All methods; Centre needs triangles and the skeleton, so it is bound by this one only.
+  static Result<SkinningBinding> bind(const TriMesh& rest, const Skeleton& skeleton,
+                                      const Skin& skin, const SkinningDesc& desc,
+                                      Diagnostics& notes);
 
   std::size_t vertexCount() const;
   std::size_t slotCount() const;  ///< matrices evaluate() needs
@@ -105,6 +123,10 @@ class SkinningBinding {
   /// numbers must be finite. Input and output must not overlap.
   void evaluate(std::span<const Affine3f> palette, const SurfaceStreams& in,
                 SkinningScratch& scratch, const SurfaceOutput& out) const noexcept;
+
+  /// Centre: the vertices' centres of rotation, at rest [m]. Skinning them as a surface gives where
+  /// they are in a pose. Empty for other methods.
+  std::span<const Vec3f> centres() const;
 
  private:
   explicit SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks);

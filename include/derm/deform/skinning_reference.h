@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "derm/anim/skin.h"
+#include "derm/deform/rotation_centres.h"
 #include "derm/deform/skinning.h"
 #include "derm/math/dual_quat.h"
 
@@ -33,12 +34,20 @@ class SkinningReference {
   /// One matrix per slot; a non-finite one counts as the identity. Requires equal sizes.
   SkinningReference(std::span<const SkinSlot> slots, std::span<const Affine3d> palette);
 
-  /// `row` in any order, weights > 0 with sum 1, slots in range, not empty.
+  /// `row` in any order, weights > 0 with sum 1, slots in range, not empty; not for Centre, which
+  /// centre() does.
   SkinnedVertex skin(std::span<const PreciseInfluence> row, const SkinnedVertex& rest,
                      SkinningMethod method) const;
   /// A mix of the linear (share 0) and dual quaternion (share 1) results.
   SkinnedVertex mix(std::span<const PreciseInfluence> row, const SkinnedVertex& rest,
                     double dual_quaternion_share) const;
+
+  /// Gives rotations the signs that the centre method sums them with. Call it once, before
+  /// centre().
+  void alignSigns(std::span<const SlotLink> links);
+  /// The centre method: the vertex turned about `centre` [m].
+  SkinnedVertex centre(std::span<const PreciseInfluence> row, const SkinnedVertex& rest,
+                       const Vec3d& centre, double alpha) const;
 
  private:
   struct Slot {
@@ -51,6 +60,8 @@ class SkinningReference {
   SkinnedVertex linear(std::span<const PreciseInfluence> row, const SkinnedVertex& rest) const;
   SkinnedVertex dualQuaternion(std::span<const PreciseInfluence> row,
                                const SkinnedVertex& rest) const;
+  /// S p = rotation (c + stretch (p - c)) + translation: as a rigid motion.
+  DualQuat motionAbout(const Slot& slot, const Vec3d& centre) const;
 
   std::vector<Slot> slots_;
 };

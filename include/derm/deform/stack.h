@@ -39,6 +39,8 @@ class StackRunner {
   explicit StackRunner(std::shared_ptr<const Stack> stack);
 
   const Stack& stack() const { return *stack_; }
+  /// The layer at work of stack().layers()[index]: some have more to tell than a frame holds.
+  const Layer& layer(std::size_t index) const { return *layers_[index]; }
 
   /// The instant that the calls below work on. `pose` has the character's sizes; it is copied.
   void setPose(const Pose& pose, double time_s) noexcept;

@@ -50,6 +50,19 @@ struct RecipeName {
 Result<JointId> findJoint(const Skeleton& skeleton, const RecipeName& name);
 Result<const VertexGroup*> findGroup(const TriMesh& mesh, const RecipeName& name);
 
+class RecipeFields;
+
+/// Things of one kind that a key holds as tables, each with its own keys: seen by RecipeFields.
+class TableList {
+ public:
+  virtual ~TableList() = default;
+  virtual std::size_t size() const = 0;
+  virtual void resize(std::size_t count) = 0;
+  virtual void fields(std::size_t index, RecipeFields& fields) = 0;
+  /// The keys of one at its defaults.
+  virtual void sampleFields(RecipeFields& fields) = 0;
+};
+
 /// The keys of a table, visited one by one. A layer lists its keys once, in one function that calls
 /// these; reading them from a recipe, writing them back, and listing them for the manual and the
 /// studio's panels all go through it. Values come in with their defaults.
@@ -75,6 +88,12 @@ class RecipeFields {
   /// One of some words, by its index.
   virtual void word(std::string_view key, std::size_t& index,
                     std::span<const std::string_view> words, std::string_view help) = 0;
+  /// One of some words, or a list of names instead: `names` is then not empty.
+  virtual void wordOrNames(std::string_view key, std::size_t& index,
+                           std::span<const std::string_view> words, std::vector<RecipeName>& names,
+                           NameKind kind, std::string_view help) = 0;
+  /// A table, or a list of tables: { group = "biceps", percent = 12 }. None where it is absent.
+  virtual void tables(std::string_view key, TableList& list, std::string_view help) = 0;
   /// A rule between keys: where it does not hold, reading fails at this key.
   virtual void require(bool holds, std::string_view key, std::string_view message) = 0;
 
@@ -82,6 +101,25 @@ class RecipeFields {
     double wide = value;
     number(key, wide, range, help);
     value = static_cast<float>(wide);
+  }
+  /// Tables that each become a T; `each(T&, RecipeFields&)` lists the keys of one.
+  template <class T, class Each>
+  void tables(std::string_view key, std::vector<T>& values, const Each& each,
+              std::string_view help) {
+    struct List final : TableList {
+      std::vector<T>& of;
+      const Each& keys;
+      List(std::vector<T>& list, const Each& each_one) : of(list), keys(each_one) {}
+      std::size_t size() const override { return of.size(); }
+      void resize(std::size_t count) override { of.assign(count, T{}); }
+      void fields(std::size_t index, RecipeFields& f) override { keys(of[index], f); }
+      void sampleFields(RecipeFields& f) override {
+        T sample{};
+        keys(sample, f);
+      }
+    };
+    List list(values, each);
+    tables(key, list, help);
   }
   /// An enumeration with a word for each value.
   template <class Enum, std::size_t N>

@@ -1,0 +1,315 @@
+#include "deform/section_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "derm/mesh/adjacency.h"
+
+namespace derm::detail {
+namespace {
+
+/// Field passes: places this many rings from skin that bends can still move.
+constexpr int kFieldPasses = 6;
+constexpr std::uint32_t kChunk = 2048;
+
+class Builder {
+ public:
+  Builder(const MeasuredSurface& surface, const VolumeRegions& regions, std::span<const Vec3d> rest,
+          std::span<const float> mask)
+      : surface_(surface),
+        regions_(regions),
+        rest_(rest),
+        mask_(mask),
+        volumes_(surface, regions, false),
+        neighbours_(vertexNeighbours(surface.triangles, surface.pointCount())) {}
+
+  SectionPlan build(const SectionDesc& desc) && {
+    out_.desc = desc;
+    out_.point_count = surface_.pointCount();
+    out_.place_count = surface_.placeCount();
+    out_.region_count = regions_.regionCount();
+    out_.joint_count = regions_.jointCount();
+    out_.rest_volumes = volumes_.volumes(rest_, regions_.bindPositions());
+    out_.shares.assign(volumes_.shares().begin(), volumes_.shares().end());
+    out_.foot = regions_.foot;
+    out_.feet_triangles.assign(volumes_.feetTriangles().begin(), volumes_.feetTriangles().end());
+    makeBlocks();
+    findActive();
+    describeActive();
+    listAreas();
+    listConcerns();
+    listApexes();
+    sortTriangles();
+    sortGeneral();
+    return std::move(out_);
+  }
+
+ private:
+  void makeBlocks();
+  void findActive();
+  void describeActive();
+  void listAreas();
+  void listConcerns();
+  void listApexes();
+  void sortTriangles();
+  void sortGeneral();
+  void addStill(std::vector<std::vector<Triangle>>& still);
+
+  std::uint32_t blockOfPoint(std::size_t point) const {
+    return block_of_region_[regions_.membership.columnsOf(point).front()];
+  }
+  bool moves(std::uint32_t point) const {
+    if (point < out_.place_count) return out_.active_of_point[point] != kStandsStill;
+    const auto border = surface_.borders[point - out_.place_count];
+    return std::any_of(border.begin(), border.end(),
+                       [&](std::uint32_t p) { return out_.active_of_point[p] != kStandsStill; });
+  }
+  bool isApex(std::uint32_t point) const { return point >= out_.place_count; }
+
+  const MeasuredSurface& surface_;
+  const VolumeRegions& regions_;
+  std::span<const Vec3d> rest_;
+  std::span<const float> mask_;
+  RegionVolumes volumes_;
+  IndexLists neighbours_;
+  std::vector<std::uint32_t> block_of_region_;
+  std::vector<char> block_moves_;
+  SectionPlan out_;
+};
+
+void Builder::makeBlocks() {
+  for (std::uint32_t l = 0; l < out_.region_count; ++l) {
+    if (l == 0 || regions_.regions[l].piece != regions_.regions[l - 1].piece) {
+      out_.blocks.push_back({.first_region = l, .first_matrix = out_.matrix_size});
+    }
+    SectionBlock& block = out_.blocks.back();
+    ++block.region_count;
+    block_of_region_.push_back(static_cast<std::uint32_t>(out_.blocks.size() - 1));
+    out_.matrix_size = block.first_matrix + std::size_t{block.region_count} * block.region_count;
+  }
+}
+
+void Builder::findActive() {
+  // Whether there is any volume to keep is the piece's business.
+  std::vector<char> reached(out_.point_count, 0);
+  std::vector<std::uint32_t> front;
+  for (std::uint32_t v = 0; v < out_.place_count; ++v)
+    if (regions_.bending[v] > 0 && surface_.hasVolume(surface_.piece_of_point[v])) {
+      reached[v] = 1;
+      front.push_back(v);
+    }
+  for (int ring = 0; ring < kFieldPasses; ++ring) {
+    std::vector<std::uint32_t> next;
+    for (const std::uint32_t v : front)
+      for (const std::uint32_t n : neighbours_[v])
+        if (!isApex(n) && !reached[n]) {
+          reached[n] = 1;
+          next.push_back(n);
+        }
+    front = std::move(next);
+  }
+  std::vector<std::vector<std::uint32_t>> by_block(out_.blocks.size());
+  for (std::uint32_t v = 0; v < out_.place_count; ++v)
+    if (reached[v]) by_block[blockOfPoint(v)].push_back(v);
+  out_.active_of_point.assign(out_.place_count, kStandsStill);
+  for (std::size_t b = 0; b < by_block.size(); ++b) {
+    out_.blocks[b].first_active = static_cast<std::uint32_t>(out_.active.size());
+    out_.blocks[b].active_count = static_cast<std::uint32_t>(by_block[b].size());
+    block_moves_.push_back(!by_block[b].empty());
+    for (const std::uint32_t v : by_block[b]) {
+      out_.active_of_point[v] = static_cast<std::uint32_t>(out_.active.size());
+      out_.active.push_back(v);
+    }
+  }
+}
+
+void Builder::describeActive() {
+  out_.neighbour_offsets.push_back(0);
+  out_.member_offsets.push_back(0);
+  for (const std::uint32_t v : out_.active) {
+    out_.bending.push_back(regions_.bending[v]);
+    if (!mask_.empty()) out_.mask.push_back(mask_[v]);
+    std::size_t all = 0;
+    for (const std::uint32_t n : neighbours_[v]) {
+      if (isApex(n)) continue;
+      ++all;
+      if (out_.active_of_point[n] != kStandsStill)
+        out_.neighbours.push_back(out_.active_of_point[n]);
+    }
+    out_.neighbour_offsets.push_back(static_cast<std::uint32_t>(out_.neighbours.size()));
+    out_.neighbour_weights.push_back(all == 0 ? 0.0f : 1.0f / static_cast<float>(all));
+    for (std::size_t k = 0; k < regions_.membership.columnsOf(v).size(); ++k) {
+      out_.member_regions.push_back(regions_.membership.columnsOf(v)[k]);
+      out_.member_shares.push_back(static_cast<float>(regions_.membership.sharesOf(v)[k]));
+    }
+    out_.member_offsets.push_back(static_cast<std::uint32_t>(out_.member_regions.size()));
+  }
+}
+
+void Builder::listAreas() {
+  std::vector<double> area(out_.active.size(), 0.0);
+  const auto bends = [&](std::uint32_t v) {
+    return out_.active_of_point[v] != kStandsStill && regions_.bending[v] > 0;
+  };
+  for (std::size_t t = 0; t < surface_.ownTriangleCount(); ++t) {
+    const Triangle& c = surface_.triangles[t];
+    if (!bends(c[0]) && !bends(c[1]) && !bends(c[2])) continue;
+    out_.area_triangles.push_back(c);
+    const double a =
+        0.5 * Vec3d(rest_[c[1]] - rest_[c[0]]).cross(Vec3d(rest_[c[2]] - rest_[c[0]])).norm();
+    for (const std::uint32_t v : c)
+      if (out_.active_of_point[v] != kStandsStill) area[out_.active_of_point[v]] += a;
+  }
+  for (const double a : area)
+    out_.rest_area_inverse.push_back(a > 0 ? static_cast<float>(1 / a) : 0.0f);
+}
+
+void Builder::listConcerns() {
+  // A joint counts in each piece on its own, since other joints stand for it there.
+  const std::size_t n = out_.joint_count;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number;
+  out_.concern_offsets.push_back(0);
+  for (const std::uint32_t v : out_.active) {
+    const std::uint32_t piece = surface_.piece_of_point[v];
+    for (std::size_t k = 0; k < regions_.concern.columnsOf(v).size(); ++k) {
+      const std::pair key(piece, regions_.concern.columnsOf(v)[k]);
+      const auto at = number.emplace(key, static_cast<std::uint32_t>(number.size())).first;
+      out_.concern_activities.push_back(at->second);
+      out_.concern_shares.push_back(static_cast<float>(regions_.concern.sharesOf(v)[k]));
+    }
+    out_.concern_offsets.push_back(static_cast<std::uint32_t>(out_.concern_activities.size()));
+  }
+  out_.activity_count = number.size();
+  for (const auto& [key, activity] : number)
+    for (std::uint32_t j = 0; j < n; ++j)
+      if (regions_.stands_for[key.first * n + j] == key.second)
+        out_.activity_sources.push_back({j, activity});
+}
+
+void Builder::listApexes() {
+  const std::size_t count = out_.point_count - out_.place_count;
+  out_.apex_of_point.assign(count, kStandsStill);
+  std::vector<std::vector<std::uint32_t>> by_block(out_.blocks.size());
+  for (std::size_t a = 0; a < count; ++a) {
+    const auto point = static_cast<std::uint32_t>(out_.place_count + a);
+    if (moves(point)) by_block[blockOfPoint(point)].push_back(point);
+  }
+  for (std::size_t b = 0; b < by_block.size(); ++b) {
+    out_.blocks[b].first_apex = static_cast<std::uint32_t>(out_.apexes.size());
+    out_.blocks[b].apex_count = static_cast<std::uint32_t>(by_block[b].size());
+    for (const std::uint32_t point : by_block[b]) {
+      out_.apex_of_point[point - out_.place_count] = static_cast<std::uint32_t>(out_.apexes.size());
+      const auto border = surface_.borders[point - out_.place_count];
+      std::set<std::uint32_t> regions;
+      for (const std::uint32_t p : border)
+        for (const std::uint32_t l : regions_.membership.columnsOf(p)) regions.insert(l);
+      out_.apexes.push_back({.point = point,
+                             .first_border = static_cast<std::uint32_t>(out_.apex_borders.size()),
+                             .border_count = static_cast<std::uint32_t>(border.size()),
+                             .first_entry = static_cast<std::uint32_t>(out_.apex_regions.size()),
+                             .entry_count = static_cast<std::uint32_t>(regions.size())});
+      out_.apex_borders.insert(out_.apex_borders.end(), border.begin(), border.end());
+      out_.apex_regions.insert(out_.apex_regions.end(), regions.begin(), regions.end());
+    }
+  }
+}
+
+void Builder::addStill(std::vector<std::vector<Triangle>>& still) {
+  for (std::uint32_t l = 0; l < out_.region_count; ++l)
+    for (std::size_t first = 0; first < still[l].size(); first += kChunk) {
+      const std::size_t last = std::min(still[l].size(), first + kChunk);
+      const auto begin = static_cast<std::uint32_t>(out_.still.size());
+      out_.still.insert(out_.still.end(), still[l].begin() + static_cast<std::ptrdiff_t>(first),
+                        still[l].begin() + static_cast<std::ptrdiff_t>(last));
+      out_.still_chunks.push_back({begin, static_cast<std::uint32_t>(out_.still.size()), l});
+    }
+}
+
+void Builder::sortTriangles() {
+  std::vector<std::vector<Triangle>> still(out_.region_count);
+  for (std::uint32_t b = 0; b < out_.blocks.size(); ++b) {
+    SectionBlock& block = out_.blocks[b];
+    block.first_pure = static_cast<std::uint32_t>(out_.pure_chunks.size());
+    for (std::uint32_t l = block.first_region; l < block.first_region + block.region_count; ++l) {
+      std::uint32_t begin = static_cast<std::uint32_t>(out_.pure.size());
+      const auto close = [&] {
+        const auto end = static_cast<std::uint32_t>(out_.pure.size());
+        if (end > begin) out_.pure_chunks.push_back({begin, end, l});
+        begin = end;
+      };
+      for (std::uint32_t t = volumes_.pureBegin(l); t < volumes_.pureBegin(l + 1); ++t) {
+        const Triangle& c = volumes_.pureTriangles()[t];
+        if (!block_moves_[b]) continue;
+        if (!moves(c[0]) && !moves(c[1]) && !moves(c[2])) {
+          still[l].push_back(c);
+        } else if (isApex(c[0]) || isApex(c[1]) || isApex(c[2])) {
+          // A fan's middle may move with several regions, even where its triangles are of one.
+          out_.general_triangles.push_back(
+              {c, static_cast<std::uint32_t>(out_.shares.size()), 1, false});
+          out_.shares.push_back({l, 1.0});
+        } else {
+          out_.pure.push_back(c);
+          if (out_.pure.size() - begin == kChunk) close();
+        }
+      }
+      close();
+    }
+    block.pure_count = static_cast<std::uint32_t>(out_.pure_chunks.size()) - block.first_pure;
+  }
+  addStill(still);
+}
+
+void Builder::sortGeneral() {
+  for (const RegionVolumes::SharedTriangle& t : volumes_.sharedTriangles()) {
+    if (!block_moves_[blockOfPoint(t.corners[0])]) continue;
+    const bool moving = moves(t.corners[0]) || moves(t.corners[1]) || moves(t.corners[2]);
+    (moving ? out_.general_triangles : out_.still_triangles).push_back(t);
+  }
+  for (const RegionVolumes::Wall& w : volumes_.walls()) {
+    if (!block_moves_[blockOfPoint(w.a)]) continue;
+    (moves(w.a) || moves(w.b) ? out_.walls : out_.still_walls).push_back(w);
+  }
+  const auto by_block = [&](auto& list, const auto& point) {
+    std::stable_sort(list.begin(), list.end(), [&](const auto& l, const auto& r) {
+      return blockOfPoint(point(l)) < blockOfPoint(point(r));
+    });
+  };
+  const auto corner = [](const RegionVolumes::SharedTriangle& t) { return t.corners[0]; };
+  const auto end_of = [](const RegionVolumes::Wall& w) { return w.a; };
+  by_block(out_.general_triangles, corner);
+  by_block(out_.walls, end_of);
+  std::uint32_t triangle = 0, wall = 0;
+  for (std::uint32_t b = 0; b < out_.blocks.size(); ++b) {
+    SectionBlock& block = out_.blocks[b];
+    block.first_general = static_cast<std::uint32_t>(out_.general_chunks.size());
+    const std::size_t parts = std::size_t{block.region_count} * (block.region_count + 1);
+    const auto chunk = [&](auto& list, const auto& point, std::uint32_t& at, bool walls) {
+      while (at < list.size() && blockOfPoint(point(list[at])) == b) {
+        SectionChunk c{at, at, 0, walls, out_.part_count};
+        while (c.end < list.size() && c.end - c.begin < kChunk &&
+               blockOfPoint(point(list[c.end])) == b)
+          ++c.end;
+        at = c.end;
+        out_.part_count += parts;
+        out_.general_chunks.push_back(c);
+      }
+    };
+    chunk(out_.general_triangles, corner, triangle, false);
+    chunk(out_.walls, end_of, wall, true);
+    block.general_count =
+        static_cast<std::uint32_t>(out_.general_chunks.size()) - block.first_general;
+  }
+}
+
+}  // namespace
+
+SectionPlan makeSectionPlan(const MeasuredSurface& surface, const VolumeRegions& regions,
+                            std::span<const Vec3d> rest_points, std::span<const float> mask,
+                            const SectionDesc& desc) {
+  return Builder(surface, regions, rest_points, mask).build(desc);
+}
+
+}  // namespace derm::detail

@@ -1,0 +1,416 @@
+#include "deform/section_solver.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "derm/base/parallel.h"
+
+#include "deform/section_sums.h"
+
+namespace derm::detail {
+namespace {
+
+constexpr std::size_t kPlaceChunk = 2048;
+constexpr int kFieldPasses = 6;
+constexpr int kMostSteps = 30;
+constexpr int kMostHalvings = 4;  ///< down to 1/16
+/// Radii change by less than half, or the step is refused.
+constexpr double kMostChange = 0.5;
+/// Turning below this is rounding.
+constexpr double kNoActivity = 1e-12;
+
+Vec3d wide(const float* d) { return Vec3d(d[0], d[1], d[2]); }
+
+/// One frame's work: fills the corners, then solves block by block.
+class Solver {
+ public:
+  Solver(const SectionPlan& plan, const SectionBinding::Frame& frame, SectionBuffers& buffers)
+      : plan_(plan), frame_(frame), b_(buffers), sums_(plan, frame, buffers) {}
+
+  SectionReport solve(std::span<Vec3d> displacement, std::span<RegionOutcome> outcomes) {
+    fillCorners();
+    makeField();
+    makeGains();
+    sums_.sumStill();
+    SectionReport report;
+    for (const SectionBlock& block : plan_.blocks)
+      if (block.active_count > 0)
+        solveBlock(block, outcomes, report);
+      else
+        leave(block, outcomes);
+    write(displacement, report);
+    return report;
+  }
+
+ private:
+  void fillCorners();
+  void makeField();
+  void makeGains();
+  void solveBlock(const SectionBlock& block, std::span<RegionOutcome> outcomes,
+                  SectionReport& report);
+  /// A block that cannot move is not measured either.
+  void leave(const SectionBlock& block, std::span<RegionOutcome> outcomes) {
+    for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l) {
+      b_.volumes[l] = frame_.targets[l];
+      outcomes[l] = {.before_m3 = frame_.targets[l], .target_m3 = frame_.targets[l], .idle = true};
+    }
+  }
+  /// Places all points of the block for some multipliers; gives the largest change of radius.
+  double place(const SectionBlock& block, std::span<const double> lambda);
+  double placeRange(std::span<const double> lambda, std::size_t begin, std::size_t end);
+  void placeApexes(const SectionBlock& block);
+  /// Sets targets, and which regions take part at all.
+  void beginOutcomes(const SectionBlock& block, std::span<RegionOutcome> outcomes);
+  void setResidual(const SectionBlock& block, std::span<const RegionOutcome> outcomes);
+  double largestError(const SectionBlock& block, std::span<const RegionOutcome> outcomes) const;
+  double errorNorm(const SectionBlock& block, std::span<const RegionOutcome> outcomes) const;
+  bool newtonStep(const SectionBlock& block, std::span<const RegionOutcome> outcomes);
+  void write(std::span<Vec3d> displacement, SectionReport& report);
+
+  const SectionPlan& plan_;
+  const SectionBinding::Frame& frame_;
+  SectionBuffers& b_;
+  SectionSums sums_;
+};
+
+void Solver::fillCorners() {
+  parallelFor(plan_.point_count, 4096, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      SectionCorner& c = b_.corners[p];
+      for (int k = 0; k < 3; ++k) c.x[k] = frame_.points[p][k];
+      c.s = 0;
+      c.h = 0;
+      const bool moves = p < plan_.place_count && plan_.active_of_point[p] != kStandsStill;
+      for (int k = 0; k < 3; ++k)
+        c.d[k] = moves ? static_cast<float>(frame_.points[p][k] - frame_.centres[p][k]) : 0.0f;
+    }
+  });
+}
+
+/// b_i: where skin bends, less where it is squeezed; averaged.
+void Solver::makeField() {
+  std::fill(b_.field.begin(), b_.field.end(), 0.0f);
+  const auto at = [&](std::uint32_t p) {
+    return Vec3d(b_.corners[p].x[0], b_.corners[p].x[1], b_.corners[p].x[2]);
+  };
+  for (const Triangle& t : plan_.area_triangles) {
+    const Vec3d a = at(t[0]);
+    const auto area =
+        static_cast<float>(0.5 * Vec3d(at(t[1]) - a).cross(Vec3d(at(t[2]) - a)).norm());
+    for (const std::uint32_t p : t)
+      if (plan_.active_of_point[p] != kStandsStill) b_.field[plan_.active_of_point[p]] += area;
+  }
+  const std::size_t n = plan_.active.size();
+  const auto unscaled = static_cast<float>(1 / (frame_.scale * frame_.scale));
+  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t a = begin; a < end; ++a) {
+      const float ratio = std::min(1.0f, b_.field[a] * plan_.rest_area_inverse[a] * unscaled);
+      b_.field[a] = plan_.bending[a] * ratio * ratio;
+    }
+  });
+  for (int pass = 0; pass < kFieldPasses; ++pass) {
+    parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t a = begin; a < end; ++a) {
+        float sum = 0;
+        for (std::uint32_t k = plan_.neighbour_offsets[a]; k < plan_.neighbour_offsets[a + 1]; ++k)
+          sum += b_.field[plan_.neighbours[k]];
+        b_.next_field[a] = 0.5f * (b_.field[a] + sum * plan_.neighbour_weights[a]);
+      }
+    });
+    std::swap(b_.field, b_.next_field);
+  }
+}
+
+void Solver::makeGains() {
+  std::fill(b_.activities.begin(), b_.activities.end(), 0.0);
+  for (const SectionPlan::ActivitySource& s : plan_.activity_sources)
+    b_.activities[s.activity] = std::max(b_.activities[s.activity], frame_.activities[s.joint]);
+  const std::size_t n = plan_.active.size();
+  // g per place, for the time being in next_field.
+  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t a = begin; a < end; ++a) {
+      double g = 0;
+      for (std::uint32_t k = plan_.concern_offsets[a]; k < plan_.concern_offsets[a + 1]; ++k)
+        g += double{plan_.concern_shares[k]} * b_.activities[plan_.concern_activities[k]];
+      b_.next_field[a] = static_cast<float>(g);
+    }
+  });
+  std::fill(b_.largest_gain.begin(), b_.largest_gain.end(), 0.0f);
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::uint32_t k = plan_.member_offsets[a]; k < plan_.member_offsets[a + 1]; ++k) {
+      float& most = b_.largest_gain[plan_.member_regions[k]];
+      most = std::max(most, plan_.member_shares[k] * b_.next_field[a]);
+    }
+  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+    const auto epsilon = static_cast<float>(plan_.desc.epsilon);
+    for (std::size_t a = begin; a < end; ++a)
+      for (std::uint32_t k = plan_.member_offsets[a]; k < plan_.member_offsets[a + 1]; ++k) {
+        const float most = b_.largest_gain[plan_.member_regions[k]];
+        const float near = most > static_cast<float>(kNoActivity) ? b_.next_field[a] / most : 0.0f;
+        const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
+        b_.gains[k] = mask * b_.field[a] * plan_.member_shares[k] * (near + epsilon);
+      }
+  });
+}
+
+double Solver::placeRange(std::span<const double> lambda, std::size_t begin, std::size_t end) {
+  const double sigma = plan_.desc.sigma, bound = plan_.desc.bound;
+  double most = 0;
+  for (std::size_t a = begin; a < end; ++a) {
+    const std::uint32_t first = plan_.member_offsets[a], last = plan_.member_offsets[a + 1];
+    double eta = 0;
+    for (std::uint32_t k = first; k < last; ++k)
+      eta += lambda[plan_.member_regions[k]] * double{b_.gains[k]};
+    double s = eta, slope = 1;
+    if (bound > 0) {
+      s = bound * std::tanh(eta / bound);
+      slope = 1 - (s / bound) * (s / bound);
+    } else if (eta != 0) {
+      const double t = eta / sigma;
+      const double root = std::sqrt(1 + t * t);
+      s = std::copysign(sigma * std::log1p(std::abs(t) + t * t / (1 + root)), eta);
+      slope = 1 / root;
+    }
+    most = std::max(most, std::abs(s));
+    SectionCorner& c = b_.corners[plan_.active[a]];
+    c.s = s;
+    // A place of several regions moves differently with each: its gains are multiplied in later.
+    c.h = static_cast<float>(last - first == 1 ? slope * double{b_.gains[first]} : slope);
+  }
+  return most;
+}
+
+void Solver::placeApexes(const SectionBlock& block) {
+  for (std::size_t i = block.first_apex; i < block.first_apex + block.apex_count; ++i) {
+    const SectionApex& apex = plan_.apexes[i];
+    const auto border = std::span(plan_.apex_borders).subspan(apex.first_border, apex.border_count);
+    const auto regions = std::span(plan_.apex_regions).subspan(apex.first_entry, apex.entry_count);
+    const auto moves = std::span(b_.apex_moves).subspan(apex.first_entry, apex.entry_count);
+    const double part = 1.0 / static_cast<double>(apex.border_count);
+    std::fill(moves.begin(), moves.end(), Vec3d::Zero());
+    Vec3d mean = Vec3d::Zero();
+    for (const std::uint32_t p : border) {
+      const SectionCorner& c = b_.corners[p];
+      mean += part * (Vec3d(c.x[0], c.x[1], c.x[2]) + c.s * wide(c.d));
+      const std::uint32_t a = plan_.active_of_point[p];
+      if (a == kStandsStill) continue;
+      const std::uint32_t first = plan_.member_offsets[a], last = plan_.member_offsets[a + 1];
+      for (std::uint32_t k = first; k < last; ++k) {
+        const auto at = std::find(regions.begin(), regions.end(), plan_.member_regions[k]);
+        const double gain = last - first == 1 ? 1.0 : double{b_.gains[k]};
+        moves[static_cast<std::size_t>(at - regions.begin())] +=
+            part * gain * double{c.h} * wide(c.d);
+      }
+    }
+    for (int k = 0; k < 3; ++k) b_.corners[apex.point].x[k] = mean[k];
+  }
+}
+
+double Solver::place(const SectionBlock& block, std::span<const double> lambda) {
+  const std::size_t n = block.active_count;
+  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+    b_.part_maxima[begin / kPlaceChunk] =
+        placeRange(lambda, block.first_active + begin, block.first_active + end);
+  });
+  double most = 0;
+  for (std::size_t c = 0; c * kPlaceChunk < n; ++c) most = std::max(most, b_.part_maxima[c]);
+  placeApexes(block);
+  return most;
+}
+
+void Solver::beginOutcomes(const SectionBlock& block, std::span<RegionOutcome> outcomes) {
+  double size = 0;
+  for (std::uint32_t l = 0; l < block.region_count; ++l)
+    size += std::abs(frame_.targets[block.first_region + l]);
+  for (std::uint32_t l = 0; l < block.region_count; ++l) {
+    const std::size_t r = block.first_region + l;
+    RegionOutcome& outcome = outcomes[r];
+    const double wanted = frame_.targets[r], now = b_.volumes[r];
+    const double most = plan_.desc.max_change * std::abs(wanted);
+    outcome = {.before_m3 = now, .target_m3 = std::clamp(wanted, now - most, now + most)};
+    outcome.clamped = outcome.target_m3 != wanted;
+    // What a multiplier does to its own region, against the region's size.
+    const double own = b_.matrix[block.first_matrix + l * block.region_count + l];
+    outcome.idle = !(std::abs(wanted) > 1e-9 * size) || !(std::abs(own) > 1e-9 * std::abs(wanted));
+  }
+}
+
+void Solver::setResidual(const SectionBlock& block, std::span<const RegionOutcome> outcomes) {
+  for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l)
+    b_.residual[l] = outcomes[l].idle ? 0 : outcomes[l].target_m3 - b_.volumes[l];
+}
+
+double Solver::largestError(const SectionBlock& block,
+                            std::span<const RegionOutcome> outcomes) const {
+  double most = 0;
+  for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l)
+    if (!outcomes[l].idle) most = std::max(most, std::abs(b_.residual[l] / frame_.targets[l]));
+  return most;
+}
+
+double Solver::errorNorm(const SectionBlock& block, std::span<const RegionOutcome> outcomes) const {
+  double sum = 0;
+  for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l) {
+    const double e = outcomes[l].idle ? 0 : b_.residual[l] / frame_.targets[l];
+    sum += e * e;
+  }
+  return std::sqrt(sum);
+}
+
+/// Solves K step = residual by elimination with row pivoting, rows scaled by their diagonal. False
+/// where the matrix is singular or not finite.
+bool Solver::newtonStep(const SectionBlock& block, std::span<const RegionOutcome> outcomes) {
+  const std::size_t n = block.region_count;
+  double* const m = b_.work.data();
+  double* const x = b_.step.data() + block.first_region;
+  for (std::size_t r = 0; r < n; ++r) {
+    const bool idle = outcomes[block.first_region + r].idle;
+    const double* const row = b_.matrix.data() + block.first_matrix + r * n;
+    for (std::size_t c = 0; c < n; ++c) {
+      const bool out = idle || outcomes[block.first_region + c].idle;
+      m[r * n + c] = out ? (r == c ? 1.0 : 0.0) : row[c] / row[r];
+    }
+    x[r] = idle ? 0 : b_.residual[block.first_region + r] / row[r];
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t r = k + 1; r < n; ++r)
+      if (std::abs(m[r * n + k]) > std::abs(m[pivot * n + k])) pivot = r;
+    if (!(std::abs(m[pivot * n + k]) > 1e-9)) return false;
+    if (pivot != k) {
+      std::swap_ranges(m + k * n, m + (k + 1) * n, m + pivot * n);
+      std::swap(x[k], x[pivot]);
+    }
+    for (std::size_t r = k + 1; r < n; ++r) {
+      const double factor = m[r * n + k] / m[k * n + k];
+      if (factor == 0) continue;
+      for (std::size_t c = k + 1; c < n; ++c) m[r * n + c] -= factor * m[k * n + c];
+      x[r] -= factor * x[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t c = k + 1; c < n; ++c) x[k] -= m[k * n + c] * x[c];
+    x[k] /= m[k * n + k];
+    if (!std::isfinite(x[k])) return false;
+  }
+  return true;
+}
+
+void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outcomes,
+                        SectionReport& report) {
+  const auto of_block = [&](std::vector<double>& values) {
+    return std::span(values).subspan(block.first_region, block.region_count);
+  };
+  const auto keep_best = [&] {
+    std::copy_n(of_block(b_.lambda).begin(), block.region_count, of_block(b_.best).begin());
+  };
+  std::fill_n(of_block(b_.lambda).begin(), block.region_count, 0.0);
+  keep_best();
+  double change = place(block, b_.lambda), best_change = 0;
+  sums_.sumBlock(block);
+  beginOutcomes(block, outcomes);
+  setResidual(block, outcomes);
+  double error = largestError(block, outcomes), best = error;
+  if (!std::isfinite(error)) error = best = 0;
+  int steps = 0;
+  bool failed = false;
+  const int most_steps = plan_.desc.exact ? kMostSteps : 1;
+  while (best > plan_.desc.negligible && error > plan_.desc.tolerance && steps < most_steps) {
+    if (!newtonStep(block, outcomes)) {
+      failed = true;
+      break;
+    }
+    ++steps;
+    const double norm = errorNorm(block, outcomes);
+    double share = 1;
+    for (int halving = 0;; ++halving, share /= 2) {
+      for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l)
+        b_.trial[l] = b_.lambda[l] + share * b_.step[l];
+      change = place(block, b_.trial);
+      sums_.sumBlock(block);
+      setResidual(block, outcomes);
+      const double now = errorNorm(block, outcomes);
+      if (change <= kMostChange && now <= (1 - 0.1 * share) * norm) break;
+      if (halving == kMostHalvings) {
+        failed = true;
+        break;
+      }
+    }
+    if (failed) break;
+    std::copy_n(of_block(b_.trial).begin(), block.region_count, of_block(b_.lambda).begin());
+    error = largestError(block, outcomes);
+    if (error < best) {
+      best = error;
+      best_change = change;
+      keep_best();
+    }
+  }
+  report.iterations = std::max(report.iterations, steps);
+  report.largest_change = std::max(report.largest_change, best_change);
+  if (failed || error > best) {  // the last step was refused, or led away again
+    place(block, b_.best);
+    sums_.sumBlock(block);
+    setResidual(block, outcomes);
+  }
+  const double reached = std::max(plan_.desc.tolerance, plan_.desc.negligible);
+  for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l)
+    outcomes[l].short_of_target =
+        !outcomes[l].idle && !(std::abs(b_.residual[l]) <= reached * std::abs(frame_.targets[l]));
+}
+
+void Solver::write(std::span<Vec3d> displacement, SectionReport& report) {
+  parallelFor(plan_.point_count, 4096, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      const SectionCorner& c = b_.corners[p];
+      displacement[p] = p < plan_.place_count
+                            ? Vec3d(c.s * wide(c.d))
+                            : Vec3d(Vec3d(c.x[0], c.x[1], c.x[2]) - frame_.points[p]);
+    }
+  });
+  for (const std::uint32_t p : plan_.active) {
+    const double move = displacement[p].norm();
+    if (!(move > report.largest_move_m)) continue;
+    report.largest_move_m = move;
+    report.moved_point = p;
+  }
+}
+
+}  // namespace
+
+SectionBuffers::SectionBuffers(const SectionPlan& plan)
+    : corners(plan.point_count),
+      field(plan.active.size()),
+      next_field(plan.active.size()),
+      gains(plan.member_regions.size()),
+      activities(plan.activity_count),
+      largest_gain(plan.region_count),
+      still_volumes(plan.region_count),
+      volumes(plan.region_count),
+      residual(plan.region_count),
+      lambda(plan.region_count),
+      trial(plan.region_count),
+      best(plan.region_count),
+      step(plan.region_count),
+      matrix(plan.matrix_size),
+      chunk_volumes(std::max(plan.pure_chunks.size(), plan.still_chunks.size())),
+      chunk_slopes(plan.pure_chunks.size()),
+      parts(plan.part_count),
+      part_maxima(plan.active.size() / kPlaceChunk + 1),
+      apex_moves(plan.apex_regions.size()) {
+  std::size_t most = 0;
+  for (const SectionBlock& block : plan.blocks)
+    most = std::max(most, std::size_t{block.region_count} * block.region_count);
+  work.resize(most);
+}
+
+SectionReport solveSections(const SectionPlan& plan, const SectionBinding::Frame& frame,
+                            SectionBuffers& buffers, std::span<Vec3d> displacement,
+                            std::span<RegionOutcome> outcomes,
+                            std::span<double> after_m3) noexcept {
+  const SectionReport report = Solver(plan, frame, buffers).solve(displacement, outcomes);
+  std::copy(buffers.volumes.begin(), buffers.volumes.end(), after_m3.begin());
+  return report;
+}
+
+}  // namespace derm::detail

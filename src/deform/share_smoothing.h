@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "derm/deform/volume_regions.h"
+#include "derm/mesh/adjacency.h"
+
+/// Private to room deform.
+namespace derm {
+
+/// Shares spread over a surface: `passes` times each value becomes the mean of itself and its
+/// neighbours' mean. Shares below `least` are then dropped and rows brought to sum 1 again. Rows of
+/// vertices without neighbours stay. Cost: O(passes * vertices that a column reaches), summed.
+ShareRows averaged(const ShareRows& rows, std::size_t column_count, const IndexLists& neighbours,
+                   int passes, double least);
+
+}  // namespace derm

@@ -1,0 +1,239 @@
+#include "deform/volume_correctors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "derm/deform/region_volumes.h"
+#include "derm/deform/skinning.h"
+
+namespace derm {
+namespace {
+
+/// What float positions can tell of a volume.
+constexpr double kFloatNoise = 2e-7;
+constexpr double kTolerance = 1e-9;
+
+std::vector<Vec3d> restPoints(const VolumeMaterial& m) {
+  std::vector<Vec3d> out(m.surface->pointCount());
+  measurePoints(*m.surface, m.bound.rest.positions, Vec3d::Zero(), out);
+  return out;
+}
+
+// --------------------------------------------------------------------------------------- section
+
+class SectionCorrectorBinding final : public VolumeCorrectorBinding {
+ public:
+  SectionCorrectorBinding(SkinningBinding centres, SectionBinding section)
+      : centres_(std::move(centres)), section_(std::move(section)) {}
+
+  std::span<const double> restVolumes() const override { return section_.restVolumes(); }
+  std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding&) const override;
+
+  const SkinningBinding& centres() const { return centres_; }
+  const SectionBinding& section() const { return section_; }
+
+ private:
+  SkinningBinding centres_;
+  SectionBinding section_;
+};
+
+class SectionCorrector final : public VolumeCorrector {
+ public:
+  explicit SectionCorrector(const SectionCorrectorBinding& binding)
+      : centres_(binding.centres()),
+        section_(binding.section()),
+        centre_scratch_(centres_.makeScratch()),
+        scratch_(section_.makeScratch()),
+        centre_positions_(centres_.vertexCount()),
+        centre_points_(section_.pointCount()) {}
+
+  void correct(const FrameInput& in, VolumeFrame& frame, VolumeReport& report) noexcept override {
+    centres_.evaluate(in.palette, SurfaceStreams{.positions = centres_.centres()}, centre_scratch_,
+                      {.positions = centre_positions_});
+    frame.toPoints(centre_positions_, centre_points_);
+    const SectionReport done =
+        section_.solve({.points = frame.points(),
+                        .centres = centre_points_,
+                        .feet = frame.feet(),
+                        .activities = frame.activities(),
+                        .targets = frame.targets(),
+                        .scale = frame.scale()},
+                       scratch_, frame.displacement(), report.regions, report.after_m3);
+    report.iterations = done.iterations;
+    report.largest_move_m = done.largest_move_m;
+    report.largest_change = done.largest_change;
+    report.moved_vertex = frame.vertexOf(done.moved_point);
+  }
+  void finishReport(const VolumeFrame&, VolumeReport&) const override {}
+
+ private:
+  SkinningBinding centres_;
+  SectionBinding section_;
+  SkinningScratch centre_scratch_;
+  SectionBinding::Scratch scratch_;
+  std::vector<Vec3f> centre_positions_;
+  std::vector<Vec3d> centre_points_;
+};
+
+std::unique_ptr<VolumeCorrector> SectionCorrectorBinding::makeCorrector(
+    const VolumeFrameBinding&) const {
+  return std::make_unique<SectionCorrector>(*this);
+}
+
+/// Per point how much it may move; empty = everywhere.
+Result<std::vector<float>> maskOf(const VolumeMaterial& m, const VolumeDesc& desc,
+                                  Diagnostics& notes) {
+  if (desc.where.empty() && desc.fixed.empty()) return std::vector<float>();
+  WhereDesc where{.terms = desc.where, .a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
+  if (where.terms.empty()) where.terms = {{.rule = WhereRule::Everywhere}};
+  DERM_TRY(const std::vector<double> gamma,
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+  std::vector<float> out(m.surface->pointCount(), 1.0f);
+  for (std::size_t p = 0; p < gamma.size(); ++p) out[p] = static_cast<float>(gamma[p]);
+  return out;
+}
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindSection(const VolumeMaterial& m,
+                                                            const VolumeDesc& desc,
+                                                            Diagnostics& notes) {
+  const SectionDesc section_desc{.epsilon = desc.epsilon,
+                                 .sigma = desc.sigma,
+                                 .bound = desc.bound,
+                                 .max_change = desc.max_change,
+                                 .exact = desc.exact,
+                                 .tolerance = kTolerance,
+                                 .negligible = kFloatNoise};
+  DERM_TRY(const std::vector<float> mask, maskOf(m, desc, notes));
+  DERM_TRY(SectionBinding section,
+           SectionBinding::bind(*m.surface, *m.regions, restPoints(m), mask, section_desc, notes));
+  TriMesh bare;  // only centres are asked for, not directions
+  bare.positions = m.bound.rest.positions;
+  bare.triangles = m.bound.rest.triangles;
+  DERM_TRY(SkinningBinding centres,
+           SkinningBinding::bind(bare, m.character.skeleton, m.bound.skin,
+                                 {.method = SkinningMethod::Centre, .alpha = desc.alpha}, notes));
+  return std::unique_ptr<VolumeCorrectorBinding>(
+      std::make_unique<SectionCorrectorBinding>(std::move(centres), std::move(section)));
+}
+
+// ---------------------------------------------------------------------------- the documents' own
+
+class DocumentsBinding final : public VolumeCorrectorBinding {
+ public:
+  DocumentsBinding(VolumeMethodBinding method, std::shared_ptr<const RegionVolumes> volumes,
+                   std::vector<double> rest_volumes)
+      : method_(std::move(method)),
+        volumes_(std::move(volumes)),
+        rest_volumes_(std::move(rest_volumes)) {}
+
+  std::span<const double> restVolumes() const override { return rest_volumes_; }
+  std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const override;
+
+  const VolumeMethodBinding& method() const { return method_; }
+  const std::shared_ptr<const RegionVolumes>& volumes() const { return volumes_; }
+
+ private:
+  VolumeMethodBinding method_;
+  std::shared_ptr<const RegionVolumes> volumes_;
+  std::vector<double> rest_volumes_;
+};
+
+class DocumentsCorrector final : public VolumeCorrector {
+ public:
+  DocumentsCorrector(const DocumentsBinding& binding, const VolumeFrameBinding& frame)
+      : method_(binding.method()),
+        volumes_(binding.volumes()),
+        foot_(frame.volumeRegions().foot),
+        places_(frame.surface().placeCount()),
+        scratch_(method_.makeScratch()) {}
+
+  void correct(const FrameInput&, VolumeFrame& frame, VolumeReport& report) noexcept override {
+    method_.solve(frame.points(), frame.feet(), frame.targets(), scratch_, frame.displacement(),
+                  report.regions);
+    report.iterations = VolumeMethodBinding::iterations(scratch_);
+    double most = 0;
+    std::uint32_t point = 0;
+    for (std::uint32_t p = 0; p < places_; ++p) {
+      const double square = frame.displacement()[p].squaredNorm();
+      if (!(square > most)) continue;
+      most = square;
+      point = p;
+    }
+    report.largest_move_m = std::sqrt(most);
+    report.moved_vertex = frame.vertexOf(point);
+  }
+  void finishReport(const VolumeFrame& frame, VolumeReport& report) const override {
+    std::vector<Vec3d> moved(frame.points().begin(), frame.points().end());
+    report.largest_change = 0;
+    for (std::size_t p = 0; p < moved.size(); ++p) {
+      const double radius = (moved[p] - frame.feet()[foot_[p]]).norm();
+      const double move = frame.displacement()[p].norm();
+      if (move > report.largest_change * radius && radius > 0)
+        report.largest_change = move / radius;
+      moved[p] += frame.displacement()[p];
+    }
+    report.after_m3 = volumes_->volumes(moved, frame.feet());
+  }
+
+ private:
+  VolumeMethodBinding method_;
+  std::shared_ptr<const RegionVolumes> volumes_;
+  std::span<const std::uint32_t> foot_;
+  std::size_t places_;
+  VolumeMethodBinding::Scratch scratch_;
+};
+
+std::unique_ptr<VolumeCorrector> DocumentsBinding::makeCorrector(
+    const VolumeFrameBinding& frame) const {
+  return std::make_unique<DocumentsCorrector>(*this, frame);
+}
+
+VolumeMethod methodOf(VolumeCorrection method) {
+  switch (method) {
+    case VolumeCorrection::AxesLinear:
+      return VolumeMethod::AxesLinear;
+    case VolumeCorrection::AxesExact:
+      return VolumeMethod::AxesExact;
+    case VolumeCorrection::Gradient:
+      return VolumeMethod::Gradient;
+    case VolumeCorrection::Laplacian:
+      return VolumeMethod::Laplacian;
+    case VolumeCorrection::Normal:
+    case VolumeCorrection::Section:
+      break;
+  }
+  return VolumeMethod::Normal;
+}
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMaterial& m,
+                                                              const VolumeDesc& desc,
+                                                              Diagnostics& notes) {
+  WhereDesc where{.a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
+  if (!desc.where.empty()) where.terms = desc.where;
+  DERM_TRY(const std::vector<double> gamma,
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+  const auto volumes = std::make_shared<const RegionVolumes>(*m.surface, *m.regions);
+  std::vector<double> rest = volumes->volumes(restPoints(m), m.regions->bindPositions());
+  const VolumeMethodDesc method{.method = methodOf(desc.method),
+                                .solve = !desc.exact      ? VolumeSolve::Linearised
+                                         : desc.minimiser ? VolumeSolve::Minimiser
+                                                          : VolumeSolve::Exact,
+                                .kappa = desc.kappa,
+                                .max_change = desc.max_change};
+  DERM_TRY(VolumeMethodBinding bound,
+           VolumeMethodBinding::bind(m.surface, m.regions, volumes, gamma, rest, method, notes));
+  return std::unique_ptr<VolumeCorrectorBinding>(
+      std::make_unique<DocumentsBinding>(std::move(bound), volumes, std::move(rest)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindVolumeCorrector(const VolumeMaterial& material,
+                                                                    const VolumeDesc& desc,
+                                                                    Diagnostics& notes) {
+  return desc.method == VolumeCorrection::Section ? bindSection(material, desc, notes)
+                                                  : bindDocuments(material, desc, notes);
+}
+
+}  // namespace derm

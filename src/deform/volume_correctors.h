@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "derm/deform/volume_layer.h"
+
+#include "deform/volume_frame.h"
+
+/// Private to room deform: the methods of the volume layer behind one face.
+namespace derm {
+
+class VolumeCorrector {
+ public:
+  virtual ~VolumeCorrector() = default;
+  /// Fills the frame's displacement and what the report can have for free. Allocation-free.
+  virtual void correct(const FrameInput& in, VolumeFrame& frame, VolumeReport& report) noexcept = 0;
+  /// The rest of the report of the last frame.
+  virtual void finishReport(const VolumeFrame& frame, VolumeReport& report) const = 0;
+};
+
+class VolumeCorrectorBinding {
+ public:
+  virtual ~VolumeCorrectorBinding() = default;
+  virtual std::span<const double> restVolumes() const = 0;
+  virtual std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const = 0;
+};
+
+/// What a method is bound to.
+struct VolumeMaterial {
+  const Character& character;
+  const BoundSurface& bound;
+  std::shared_ptr<const MeasuredSurface> surface;
+  std::shared_ptr<const VolumeRegions> regions;
+};
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindVolumeCorrector(const VolumeMaterial& material,
+                                                                    const VolumeDesc& desc,
+                                                                    Diagnostics& notes);
+
+}  // namespace derm

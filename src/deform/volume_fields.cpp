@@ -1,0 +1,262 @@
+#include "deform/volume_fields.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "derm/base/parallel.h"
+
+namespace derm {
+namespace {
+
+constexpr std::size_t kChunk = 4096;  // points at a time
+
+}  // namespace
+
+RegionSums::RegionSums(std::size_t items, std::size_t regions)
+    : chunk_(std::max<std::size_t>(2048, (items + kMostChunks - 1) / kMostChunks)),
+      regions_(regions),
+      chunks_((items + chunk_ - 1) / chunk_),
+      parts_(chunks_ * regions, 0.0) {}
+
+double RegionSums::total(std::size_t region) const {
+  double sum = 0;
+  for (std::size_t c = 0; c < chunks_; ++c) sum += parts_[c * regions_ + region];
+  return sum;
+}
+
+VolumeFields::VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
+                           std::shared_ptr<const RegionVolumes> volumes,
+                           std::span<const double> gamma)
+    : surface_(std::move(surface)),
+      volumes_(std::move(volumes)),
+      gamma_(gamma.begin(), gamma.end()),
+      moves_(surface_->pointCount(), 0) {
+  const std::size_t places = surface_->placeCount();
+  for (std::size_t i = 0; i < places; ++i) moves_[i] = gamma_[i] > 0;
+  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex)
+    for (const std::uint32_t place : surface_->borders[apex])
+      moves_[places + apex] |= moves_[place];
+  for (std::uint32_t i = 0; i < surface_->pointCount(); ++i)
+    if (volumes_->regionsOf(i).size() > 1) shared_points_.push_back(i);
+  buildBorderTriangles();
+}
+
+void VolumeFields::buildBorderTriangles() {
+  border_places_ = surface_->borders.indices;
+  std::sort(border_places_.begin(), border_places_.end());
+  border_places_.erase(std::unique(border_places_.begin(), border_places_.end()),
+                       border_places_.end());
+  border_triangles_.offsets.assign(1, 0);
+  if (border_places_.empty()) return;
+  const IndexLists around = vertexTriangles(
+      std::span(surface_->triangles).first(surface_->ownTriangleCount()), surface_->placeCount());
+  for (const std::uint32_t place : border_places_) {
+    border_triangles_.indices.insert(border_triangles_.indices.end(), around[place].begin(),
+                                     around[place].end());
+    border_triangles_.offsets.push_back(
+        static_cast<std::uint32_t>(border_triangles_.indices.size()));
+  }
+}
+
+void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept {
+  std::copy(gradients.begin(), gradients.end(), out.begin());
+  const std::size_t places = surface_->placeCount();
+  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
+    const std::span<const std::uint32_t> border = surface_->borders[apex];
+    const std::span<const std::uint32_t> rows = volumes_->regionsOf(places + apex);
+    const std::uint32_t first = volumes_->firstEntry(places + apex);
+    for (const std::uint32_t place : border) {
+      const std::span<const std::uint32_t> own = volumes_->regionsOf(place);
+      for (std::size_t k = 0; k < own.size(); ++k)
+        for (std::size_t a = 0; a < rows.size(); ++a)
+          if (rows[a] == own[k])
+            out[volumes_->firstEntry(place) + k] +=
+                gradients[first + a] / static_cast<double>(border.size());
+    }
+  }
+}
+
+void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d> spread,
+                           std::span<Vec3d> out) const noexcept {
+  const auto unit = [](const Vec3d& v) {
+    const double length = v.norm();
+    return length > 0 && std::isfinite(length) ? Vec3d(v / length) : Vec3d(Vec3d::Zero());
+  };
+  // Regions' shares add up to one and walls cancel: the sum of a row is the volume's own gradient,
+  // which is a third of the area vector where the ring of triangles is closed.
+  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Vec3d sum = Vec3d::Zero();
+      const std::uint32_t first = volumes_->firstEntry(i);
+      for (std::size_t k = 0; k < volumes_->regionsOf(i).size(); ++k) sum += spread[first + k];
+      out[i] = unit(sum);
+    }
+  });
+  for (std::size_t b = 0; b < border_places_.size(); ++b) {
+    Vec3d sum = Vec3d::Zero();
+    for (const std::uint32_t t : border_triangles_[b]) {
+      const Triangle& c = surface_->triangles[t];
+      sum += Vec3d(points[c[1]] - points[c[0]]).cross(Vec3d(points[c[2]] - points[c[0]]));
+    }
+    out[border_places_[b]] = unit(sum);
+  }
+}
+
+void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
+  const std::size_t places = surface_->placeCount();
+  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
+    const std::span<const std::uint32_t> border = surface_->borders[apex];
+    const std::span<const std::uint32_t> rows = volumes_->regionsOf(places + apex);
+    const std::uint32_t first = volumes_->firstEntry(places + apex);
+    for (std::size_t a = 0; a < rows.size(); ++a) {
+      Vec3d sum = Vec3d::Zero();
+      for (const std::uint32_t place : border) {
+        const std::span<const std::uint32_t> own = volumes_->regionsOf(place);
+        for (std::size_t k = 0; k < own.size(); ++k)
+          if (own[k] == rows[a]) sum += field[volumes_->firstEntry(place) + k];
+      }
+      field[first + a] = sum / static_cast<double>(border.size());
+    }
+  }
+}
+
+void VolumeFields::alongGradient(std::span<Vec3d> field) const noexcept {
+  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
+        field[e] *= gamma_[i];
+  });
+  meanOverBorders(field);
+}
+
+void VolumeFields::alongNormal(std::span<const Vec3d> normals,
+                               std::span<Vec3d> field) const noexcept {
+  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
+        field[e] = (gamma_[i] * normals[i].dot(field[e])) * normals[i];
+  });
+  meanOverBorders(field);
+}
+
+template <class Product>
+void VolumeFields::matrixOf(const Product& product, RegionSums& sums,
+                            RegionMatrix& out) const noexcept {
+  sums.setZero();
+  parallelFor(surface_->pointCount(), sums.chunk(), [&](std::size_t begin, std::size_t end) {
+    const std::span<double> part = sums.row(begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
+      if (rows.size() != 1) continue;
+      const std::uint32_t e = volumes_->firstEntry(i);
+      part[rows[0]] += product(e, e);
+    }
+  });
+  out.setZero();
+  for (std::size_t l = 0; l < out.size; ++l) out(l, l) = sums.total(l);
+  for (const std::uint32_t i : shared_points_) {
+    const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
+    const std::uint32_t first = volumes_->firstEntry(i);
+    for (std::uint32_t k = 0; k < rows.size(); ++k)
+      for (std::uint32_t l = 0; l < rows.size(); ++l)
+        out(rows[k], rows[l]) += product(first + k, first + l);
+  }
+}
+
+void VolumeFields::matrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
+                          RegionSums& sums, RegionMatrix& out) const noexcept {
+  matrixOf([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
+}
+
+void VolumeFields::axisMatrix(int axis, std::span<const Vec3d> gradients,
+                              std::span<const Vec3d> field, RegionSums& sums,
+                              RegionMatrix& out) const noexcept {
+  matrixOf([&](std::uint32_t k, std::uint32_t l) { return gradients[k][axis] * field[l][axis]; },
+           sums, out);
+}
+
+void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3d> displacement,
+                          RegionSums& sums, std::span<double> out) const noexcept {
+  sums.setZero();
+  parallelFor(surface_->pointCount(), sums.chunk(), [&](std::size_t begin, std::size_t end) {
+    const std::span<double> part = sums.row(begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
+      const std::uint32_t first = volumes_->firstEntry(i);
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        part[rows[k]] += gradients[first + k].dot(displacement[i]);
+    }
+  });
+  for (std::size_t l = 0; l < out.size(); ++l) out[l] = sums.total(l);
+}
+
+void VolumeFields::combine(std::span<const double> multipliers, std::span<const Vec3d> field,
+                           std::span<Vec3d> displacement) const noexcept {
+  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
+      const std::uint32_t first = volumes_->firstEntry(i);
+      Vec3d sum = Vec3d::Zero();
+      for (std::size_t k = 0; k < rows.size(); ++k) sum += multipliers[rows[k]] * field[first + k];
+      displacement[i] = sum;
+    }
+  });
+  completeApexes(*surface_, displacement);
+}
+
+void VolumeFields::addAlongAxis(int axis, std::span<const double> multipliers,
+                                std::span<const Vec3d> field,
+                                std::span<Vec3d> displacement) const noexcept {
+  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
+      const std::uint32_t first = volumes_->firstEntry(i);
+      double sum = 0;
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        sum += multipliers[rows[k]] * field[first + k][axis];
+      displacement[i][axis] += sum;
+    }
+  });
+  completeApexes(*surface_, displacement);
+}
+
+void solveRegions(const RegionMatrix& matrix, std::span<const std::uint8_t> active,
+                  std::span<const double> rhs, std::span<double> work,
+                  std::span<double> x) noexcept {
+  const std::size_t n = matrix.size, width = n + 1;
+  DERM_REQUIRE(work.size() >= n * width && rhs.size() == n && x.size() == n);
+  for (std::size_t i = 0; i < n; ++i) {
+    double largest = 0;
+    for (std::size_t j = 0; j < n; ++j) largest = std::max(largest, std::abs(matrix(i, j)));
+    const bool used = active[i] != 0 && largest > 0 && std::isfinite(largest);
+    for (std::size_t j = 0; j < n; ++j)
+      work[i * width + j] = used && active[j] != 0 ? matrix(i, j) / largest : 0.0;
+    if (!used) work[i * width + i] = 1;
+    work[i * width + n] = used ? rhs[i] / largest : 0.0;
+  }
+  constexpr double kVanished = 1e-12;  // of a row scaled to 1
+  for (std::size_t c = 0; c < n; ++c) {
+    std::size_t pivot = c;
+    for (std::size_t r = c + 1; r < n; ++r)
+      if (std::abs(work[r * width + c]) > std::abs(work[pivot * width + c])) pivot = r;
+    if (!(std::abs(work[pivot * width + c]) > kVanished)) {
+      // This region's row depends on the others': leave it where they put it.
+      for (std::size_t j = 0; j <= n; ++j) work[c * width + j] = j == c ? 1.0 : 0.0;
+      continue;
+    }
+    if (pivot != c)
+      std::swap_ranges(&work[pivot * width], &work[pivot * width] + width, &work[c * width]);
+    for (std::size_t r = c + 1; r < n; ++r) {
+      const double factor = work[r * width + c] / work[c * width + c];
+      if (factor == 0) continue;
+      for (std::size_t j = c; j <= n; ++j) work[r * width + j] -= factor * work[c * width + j];
+    }
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    double sum = work[i * width + n];
+    for (std::size_t j = i + 1; j < n; ++j) sum -= work[i * width + j] * x[j];
+    x[i] = sum / work[i * width + i];
+  }
+}
+
+}  // namespace derm

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "derm/deform/layer.h"
+#include "derm/deform/section_correction.h"
+#include "derm/deform/volume_regions.h"
+#include "derm/mesh/measured_surface.h"
+
+/// Private to room deform: from a frame of the stack to what volume methods work on, and back.
+namespace derm {
+
+/// What is needed of surface, regions and rig during frames.
+class VolumeFrameBinding {
+ public:
+  VolumeFrameBinding(std::shared_ptr<const MeasuredSurface> surface,
+                     std::shared_ptr<const VolumeRegions> regions, const Skeleton& skeleton,
+                     const Skin& skin);
+
+  const MeasuredSurface& surface() const { return *surface_; }
+  std::span<const VolumeRegion> regions() const { return regions_->regions; }
+  const VolumeRegions& volumeRegions() const { return *regions_; }
+  const JointActivities& activities() const { return activities_; }
+
+  /// Goes on with copies without what only binding needs, for methods that have their own.
+  void forgetTriangles();
+  /// How much the pose's matrices make the regions larger; 1 for a rigid pose. Allocation-free.
+  void grow(std::span<const Affine3f> palette, std::span<const double> rest_volumes,
+            std::span<double> targets) const noexcept;
+
+ private:
+  /// How much of a region a slot carries.
+  struct Carrier {
+    std::uint32_t region = 0, slot = 0;
+    double share = 0;
+  };
+
+  std::shared_ptr<const MeasuredSurface> surface_;
+  std::shared_ptr<const VolumeRegions> regions_;
+  JointActivities activities_;
+  std::vector<Carrier> carriers_;
+};
+
+/// The work space of one character's frames.
+class VolumeFrame {
+ public:
+  explicit VolumeFrame(const VolumeFrameBinding& binding);
+
+  /// Takes up a frame: points, feet, activities and targets. All positions are then less origin().
+  void measure(const FrameInput& in, std::span<const Vec3f> positions,
+               std::span<const double> rest_volumes) noexcept;
+  /// Values per vertex to values per point, less the origin.
+  void toPoints(std::span<const Vec3f> positions, std::span<Vec3d> points) const noexcept;
+  /// Adds the displacement to a frame's positions.
+  void apply(SkinFrame& skin) const noexcept;
+  std::uint32_t vertexOf(std::uint32_t point) const noexcept;
+
+  std::span<const Vec3d> points() const { return points_; }
+  std::span<Vec3d> points() { return points_; }
+  std::span<const Vec3d> feet() const { return feet_; }
+  std::span<const double> activities() const { return activities_; }
+  std::span<const double> targets() const { return targets_; }
+  std::span<double> targets() { return targets_; }
+  double scale() const { return scale_; }
+  std::span<Vec3d> displacement() { return displacement_; }
+  std::span<const Vec3d> displacement() const { return displacement_; }
+
+ private:
+  const VolumeFrameBinding* binding_;
+  Vec3d origin_ = Vec3d::Zero();
+  double scale_ = 1;
+  std::vector<Vec3d> points_, displacement_, feet_;
+  std::vector<Quatd> rotations_;
+  std::vector<double> activities_, targets_;
+};
+
+}  // namespace derm

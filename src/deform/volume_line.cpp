@@ -1,0 +1,181 @@
+#include "deform/volume_line.h"
+
+#include <algorithm>
+
+#include "derm/base/parallel.h"
+
+namespace derm {
+
+VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields) : fields_(std::move(fields)) {
+  const RegionVolumes& volumes = fields_->volumes();
+  const MeasuredSurface& surface = fields_->surface();
+  // An apex moves with its border, so all of that must follow the one region too.
+  std::vector<std::uint8_t> follows_one(surface.pointCount(), 0);
+  for (std::size_t i = 0; i < surface.placeCount(); ++i)
+    follows_one[i] = volumes.regionsOf(i).size() == 1;
+  for (std::size_t apex = 0; apex < surface.apexCount(); ++apex) {
+    std::uint8_t one = volumes.regionsOf(surface.placeCount() + apex).size() == 1;
+    for (const std::uint32_t place : surface.borders[apex]) one &= follows_one[place];
+    follows_one[surface.placeCount() + apex] = one;
+  }
+  const auto moves = [&](std::uint32_t p) { return fields_->moves(p); };
+  std::vector<std::uint8_t> near(surface.pointCount(), 0);
+  for (std::uint32_t l = 0; l < volumes.regionCount(); ++l) {
+    own_begin_.push_back(static_cast<std::uint32_t>(own_.size()));
+    for (std::uint32_t n = volumes.pureBegin(l); n < volumes.pureBegin(l + 1); ++n) {
+      const Triangle& t = volumes.pureTriangles()[n];
+      if (!moves(t[0]) && !moves(t[1]) && !moves(t[2])) continue;
+      if (follows_one[t[0]] && follows_one[t[1]] && follows_one[t[2]]) {
+        own_.push_back(t);
+      } else {
+        shared_.push_back({t, static_cast<std::uint32_t>(shares_.size()), 1});
+        shares_.push_back({l, 1.0});
+      }
+    }
+  }
+  own_begin_.push_back(static_cast<std::uint32_t>(own_.size()));
+  const auto base = static_cast<std::uint32_t>(shares_.size());
+  shares_.insert(shares_.end(), volumes.shares().begin(), volumes.shares().end());
+  for (const RegionVolumes::SharedTriangle& t : volumes.sharedTriangles())
+    if (moves(t.corners[0]) || moves(t.corners[1]) || moves(t.corners[2]))
+      shared_.push_back({t.corners, base + t.first_share, t.share_count});
+  for (RegionVolumes::Wall wall : volumes.walls()) {
+    if (!moves(wall.a) && !moves(wall.b)) continue;
+    wall.first_share += base;
+    walls_.push_back(wall);
+    near[wall.a] = near[wall.b] = 1;
+  }
+  for (const SharedTriangle& t : shared_)
+    for (const std::uint32_t p : t.corners) near[p] = 1;
+  for (std::size_t apex = 0; apex < surface.apexCount(); ++apex)
+    if (near[surface.placeCount() + apex] != 0)
+      for (const std::uint32_t place : surface.borders[apex]) near[place] = 1;
+  for (std::uint32_t p = 0; p < near.size(); ++p)
+    if (near[p] != 0) near_borders_.push_back(p);
+}
+
+VolumeLine::Scratch VolumeLine::makeScratch() const {
+  const std::size_t regions = fields_->volumes().regionCount();
+  return {RegionSums(own_.size(), regions),
+          RegionSums(own_.size(), regions),
+          std::vector<Cubic>(regions),
+          std::vector<double>(regions),
+          std::vector<double>(regions),
+          std::vector<Vec3d>(fields_->surface().pointCount()),
+          RegionMatrix(regions)};
+}
+
+void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+                       std::span<const Vec3d> field, const RegionMatrix& slopes,
+                       Scratch& scratch) const noexcept {
+  const RegionVolumes& volumes = fields_->volumes();
+  scratch.second.setZero();
+  scratch.third.setZero();
+  parallelFor(own_.size(), scratch.second.chunk(), [&](std::size_t begin, std::size_t end) {
+    const std::span<double> second = scratch.second.row(begin);
+    const std::span<double> third = scratch.third.row(begin);
+    std::size_t region = static_cast<std::size_t>(
+        std::upper_bound(own_begin_.begin(), own_begin_.end(), begin) - own_begin_.begin() - 1);
+    for (std::size_t n = begin; n < end;) {
+      const std::size_t stop = std::min<std::size_t>(end, own_begin_[region + 1]);
+      double c2 = 0, c3 = 0;
+      for (; n < stop; ++n) {
+        const Triangle& t = own_[n];
+        const Vec3d& d1 = field[volumes.firstEntry(t[0])];
+        const Vec3d& d2 = field[volumes.firstEntry(t[1])];
+        const Vec3d& d3 = field[volumes.firstEntry(t[2])];
+        const Vec3d d23 = d2.cross(d3);
+        c2 +=
+            d23.dot(points[t[0]]) + d3.cross(d1).dot(points[t[1]]) + d1.cross(d2).dot(points[t[2]]);
+        c3 += d23.dot(d1);
+      }
+      second[region] += c2 / 6;
+      third[region] += c3 / 6;
+      ++region;
+    }
+  });
+  std::fill(scratch.still.begin(), scratch.still.end(), 0.0);
+  for (const std::uint32_t p : near_borders_) scratch.moved[p] = points[p];
+  scratch.slopes.setZero();
+  sumShared(feet, field, scratch.moved, scratch.still, scratch.slopes);
+  for (std::size_t l = 0; l < scratch.own.size(); ++l)
+    scratch.own[l] = {slopes(l, l) - scratch.slopes(l, l), scratch.second.total(l),
+                      scratch.third.total(l)};
+}
+
+void VolumeLine::addSlopes(std::uint32_t point, const Vec3d& gradient, std::uint32_t region,
+                           std::span<const Vec3d> field, RegionMatrix& slopes) const noexcept {
+  const RegionVolumes& volumes = fields_->volumes();
+  const std::span<const std::uint32_t> rows = volumes.regionsOf(point);
+  const std::uint32_t first = volumes.firstEntry(point);
+  for (std::uint32_t k = 0; k < rows.size(); ++k)
+    slopes(region, rows[k]) += gradient.dot(field[first + k]);
+}
+
+void VolumeLine::sumShared(std::span<const Vec3d> feet, std::span<const Vec3d> field,
+                           std::span<const Vec3d> moved, std::span<double> volumes,
+                           RegionMatrix& slopes) const noexcept {
+  for (const SharedTriangle& t : shared_) {
+    const Vec3d &x1 = moved[t.corners[0]], &x2 = moved[t.corners[1]], &x3 = moved[t.corners[2]];
+    const Vec3d g1 = x2.cross(x3) / 6;
+    const double volume = g1.dot(x1);
+    for (std::uint32_t s = t.first_share; s < t.first_share + t.share_count; ++s) {
+      const RegionVolumes::Share& share = shares_[s];
+      volumes[share.region] += share.share * volume;
+      addSlopes(t.corners[0], share.share * g1, share.region, field, slopes);
+      addSlopes(t.corners[1], (share.share / 6) * x3.cross(x1), share.region, field, slopes);
+      addSlopes(t.corners[2], (share.share / 6) * x1.cross(x2), share.region, field, slopes);
+    }
+  }
+  const std::span<const std::uint32_t> foot = fields_->volumes().feetOfPoints();
+  for (const RegionVolumes::Wall& wall : walls_) {
+    const Vec3d &a = moved[wall.a], &b = moved[wall.b];
+    const Vec3d &fa = feet[foot[wall.a]], &fb = feet[foot[wall.b]];
+    const double volume = prismWall(a, b, fa, fb);
+    const WallGradient gradient = prismWallGradient(a, b, fa, fb);
+    for (std::uint32_t s = wall.first_share; s < wall.first_share + wall.share_count; ++s) {
+      const RegionVolumes::Share& share = shares_[s];
+      volumes[share.region] += share.share * volume;
+      addSlopes(wall.a, share.share * gradient.to_a, share.region, field, slopes);
+      addSlopes(wall.b, share.share * gradient.to_b, share.region, field, slopes);
+    }
+  }
+}
+
+void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d> field,
+                            std::span<const double> lambda, std::span<Vec3d> moved) const noexcept {
+  const RegionVolumes& volumes = fields_->volumes();
+  const MeasuredSurface& surface = fields_->surface();
+  for (const std::uint32_t p : near_borders_) {  // in ascending order: borders before their apexes
+    if (p >= surface.placeCount()) {
+      const std::span<const std::uint32_t> border = surface.borders[p - surface.placeCount()];
+      Vec3d sum = Vec3d::Zero();
+      for (const std::uint32_t place : border) sum += moved[place] - points[place];
+      moved[p] = points[p] + sum / static_cast<double>(border.size());
+      continue;
+    }
+    Vec3d at = points[p];
+    const std::span<const std::uint32_t> rows = volumes.regionsOf(p);
+    const std::uint32_t first = volumes.firstEntry(p);
+    for (std::uint32_t k = 0; k < rows.size(); ++k) at += lambda[rows[k]] * field[first + k];
+    moved[p] = at;
+  }
+}
+
+void VolumeLine::evaluate(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+                          std::span<const Vec3d> field, std::span<const double> lambda,
+                          Scratch& scratch, std::span<double> change,
+                          RegionMatrix& slopes) const noexcept {
+  moveShared(points, field, lambda, scratch.moved);
+  slopes.setZero();
+  std::fill(scratch.volumes.begin(), scratch.volumes.end(), 0.0);
+  sumShared(feet, field, scratch.moved, scratch.volumes, slopes);
+  for (std::size_t l = 0; l < change.size(); ++l) {
+    const Cubic& c = scratch.own[l];
+    const double s = lambda[l];
+    change[l] = s * (c.c1 + s * (c.c2 + s * c.c3)) + scratch.volumes[l] - scratch.still[l];
+    slopes(l, l) += c.c1 + s * (2 * c.c2 + 3 * s * c.c3);
+  }
+}
+
+}  // namespace derm

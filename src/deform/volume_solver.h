@@ -1,0 +1,98 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "derm/deform/volume_methods.h"
+
+#include "deform/volume_fields.h"
+#include "deform/volume_laplacian.h"
+#include "deform/volume_line.h"
+
+/// Private to room deform: how VolumeMethodBinding::solve() finds its multipliers.
+namespace derm {
+
+namespace detail {
+
+struct VolumeMethodParts {
+  VolumeMethodDesc desc;
+  std::shared_ptr<const VolumeFields> fields;
+  std::optional<VolumeLine> line;            ///< where a fixed direction is followed
+  std::optional<VolumeLaplacian> laplacian;  ///< for that method
+  std::vector<double> rest_volumes;
+  std::vector<std::uint8_t> usable;  ///< per region: has a volume and something to move
+  bool independent = false;          ///< no point takes part in two regions
+};
+
+struct VolumeMethodBuffers {
+  explicit VolumeMethodBuffers(const VolumeMethodParts& parts);
+
+  RegionVolumes::Scratch volume_parts;
+  RegionSums sums;
+  RegionMatrix matrix;
+  std::vector<double> work, volumes, wanted, residual, lambda, step, change;
+  std::vector<std::uint8_t> active, axis_active;
+  std::vector<Vec3d> gradients, field;  ///< per entry
+  std::vector<Vec3d> normals;           ///< per place
+  std::vector<Vec3d> moved, trial;      ///< per point
+  std::optional<VolumeLine::Scratch> line;
+  std::optional<VolumeLaplacian::Scratch> laplacian;
+  std::vector<double> dense;          ///< Laplacian, touching regions: per region and place
+  std::vector<RegionMatrix> by_axis;  ///< axes
+  std::vector<double> axis_shares;    ///< axes: per axis and region
+  int iterations = 0;
+};
+
+}  // namespace detail
+
+/// One call of solve(). Holds references only.
+class VolumeSolver {
+ public:
+  VolumeSolver(const detail::VolumeMethodParts& parts, detail::VolumeMethodBuffers& buffers,
+               std::span<const Vec3d> points, std::span<const Vec3d> feet,
+               std::span<Vec3d> displacement, std::span<RegionOutcome> outcomes)
+      : p_(parts), b_(buffers), x_(points), feet_(feet), u_(displacement), outcomes_(outcomes) {}
+
+  void run(std::span<const double> targets) noexcept;
+
+ private:
+  /// Volumes wanted of each region; false where there is nothing to do.
+  bool prepare(std::span<const double> targets) noexcept;
+  void moveNowhere() noexcept;
+
+  // Directions, from the gradients in b_.gradients.
+  void beginDirections() noexcept;
+  void makeField() noexcept;
+  bool dense() const { return p_.laplacian.has_value() && !p_.independent; }
+  void makeMatrix() noexcept;
+  void combine(std::span<const double> lambda, std::span<Vec3d> out) noexcept;
+  void makeDense() noexcept;
+
+  void solveAxes(bool one_by_one) noexcept;
+  void axisShares() noexcept;
+  void sweepAxes(bool one_by_one) noexcept;
+
+  void solveLinearised() noexcept;
+  void solveLine() noexcept;
+  void solveLineNewton() noexcept;
+  void solveFull(bool renew_field) noexcept;
+  /// Newton from where u_ is, b_.gradients and b_.field belonging to it.
+  void followFull(bool renew_field) noexcept;
+  bool solveMinimiser() noexcept;
+
+  void volumesAt(std::span<const Vec3d> displacement, std::span<double> out) noexcept;
+  void gradientsAt(std::span<const Vec3d> displacement) noexcept;
+  /// Largest error of a region relative to its rest volume; fills b_.residual.
+  double residual(std::span<const double> volumes) noexcept;
+  void reportShort() noexcept;
+
+  const detail::VolumeMethodParts& p_;
+  detail::VolumeMethodBuffers& b_;
+  std::span<const Vec3d> x_, feet_;
+  std::span<Vec3d> u_;
+  std::span<RegionOutcome> outcomes_;
+};
+
+}  // namespace derm

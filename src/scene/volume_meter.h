@@ -1,0 +1,53 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "derm/anim/skeleton.h"
+#include "derm/anim/skin.h"
+#include "derm/deform/region_volumes.h"
+#include "derm/deform/volume_regions.h"
+#include "derm/mesh/measured_surface.h"
+#include "derm/scene/volume_study.h"
+
+/// Private to room scene: measures posed surfaces region by region.
+namespace derm {
+
+class VolumeMeter {
+ public:
+  static Result<VolumeMeter> make(const TriMesh& rest, const Skeleton& skeleton, const Skin& skin,
+                                  const RegionsDesc& desc);
+
+  std::size_t regionCount() const { return regions_.regionCount(); }
+  const VolumeRegions& regions() const { return regions_; }
+  double restVolume() const { return rest_m3_; }
+  double restArea() const { return rest_area_m2_; }
+  std::span<const double> restVolumes() const { return region_rest_m3_; }
+
+  /// Measures positions (per vertex of the mesh) in a pose given by joint-to-model matrices.
+  void measure(std::span<const Vec3f> positions, std::span<const Affine3d> model);
+  /// Of the last measure().
+  const SurfaceMeasure& whole() const { return whole_; }
+  const std::vector<SurfaceMeasure>& parts() const { return parts_; }
+
+ private:
+  struct Edge {
+    std::uint32_t a, b;
+    double rest_m;
+    std::uint32_t region;
+  };
+  VolumeMeter(MeasuredSurface surface, VolumeRegions regions);
+
+  MeasuredSurface surface_;
+  VolumeRegions regions_;
+  RegionVolumes volumes_;
+  std::vector<std::uint32_t> region_of_triangle_;  ///< own ones, by largest share
+  std::vector<Edge> edges_;
+  double rest_m3_ = 0, rest_area_m2_ = 0;
+  std::vector<double> region_rest_m3_;
+  std::vector<Vec3d> points_, feet_;
+  SurfaceMeasure whole_;
+  std::vector<SurfaceMeasure> parts_;
+};
+
+}  // namespace derm

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "derm/deform/volume_layer.h"
+#include "derm/scene/layer_types.h"
+
+/// Private to room scene.
+namespace derm {
+
+/// The keys of a layer of type "volume".
+class VolumeParameters final : public LayerParameters {
+ public:
+  void fields(RecipeFields& fields) override;
+  LayerFactory factory(std::string name) const override;
+
+ private:
+  void takePreset();
+
+  VolumePreset preset_ = VolumePreset::Default;
+  VolumeDesc desc_ = volumePreset(VolumePreset::Default);
+  std::vector<RecipeName> regions_;  ///< names of groups, where regions are groups
+  std::string where_;                ///< as written; empty = what suits the method
+  std::string fixed_;
+};
+
+}  // namespace derm

@@ -1,0 +1,96 @@
+#include "derm/math/sparse_ldl.h"
+
+#include <cmath>
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+#include "derm/base/rng.h"
+
+#include "support/allocations.h"
+
+namespace derm {
+namespace {
+
+/// A grid's Laplacian plus a positive diagonal: positive definite, with fill.
+struct Grid {
+  std::size_t side;
+  std::vector<MatrixPlace> places;
+  std::vector<double> values;
+};
+
+Grid grid(std::size_t side, std::uint64_t seed) {
+  Grid out{side, {}, {}};
+  Rng rng(seed);
+  const auto at = [&](std::size_t x, std::size_t y) { return std::uint32_t(y * side + x); };
+  for (std::size_t y = 0; y < side; ++y)
+    for (std::size_t x = 0; x < side; ++x) {
+      out.places.push_back({at(x, y), at(x, y)});
+      out.values.push_back(4.1 + double(rng.below(100)) * 0.01);
+      if (x + 1 < side) {
+        out.places.push_back({at(x, y), at(x + 1, y)});
+        out.values.push_back(-1.0 + double(rng.below(100)) * 0.005);
+      }
+      if (y + 1 < side) {
+        out.places.push_back({at(x, y + 1), at(x, y)});
+        out.values.push_back(-1.0 + double(rng.below(100)) * 0.005);
+      }
+    }
+  return out;
+}
+
+Eigen::MatrixXd dense(const Grid& g) {
+  const auto n = Eigen::Index(g.side * g.side);
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(n, n);
+  for (std::size_t k = 0; k < g.places.size(); ++k) {
+    out(g.places[k].row, g.places[k].column) = g.values[k];
+    out(g.places[k].column, g.places[k].row) = g.values[k];
+  }
+  return out;
+}
+
+TEST(SparseLdl, SolvesWhatADenseFactorisationSolves) {
+  for (const std::size_t side : {1, 2, 3, 12}) {
+    const Grid g = grid(side, 7);
+    SparseLdl ldl(side * side, g.places);
+    ASSERT_TRUE(ldl.factorise(g.values));
+    Eigen::VectorXd b(Eigen::Index(side * side));
+    for (Eigen::Index i = 0; i < b.size(); ++i) b[i] = std::sin(double(i) + 1);
+    Eigen::VectorXd x = b;
+    ldl.solve({x.data(), std::size_t(x.size())});
+    EXPECT_LT((dense(g).ldlt().solve(b) - x).norm(), 1e-13 * x.norm() + 1e-15);
+  }
+}
+
+TEST(SparseLdl, TakesNewNumbersForTheSamePatternWithoutAllocating) {
+  const Grid first = grid(10, 1), second = grid(10, 2);
+  SparseLdl ldl(100, first.places);
+  ASSERT_TRUE(ldl.factorise(first.values));
+  std::vector<double> x(100, 1.0);
+  const std::size_t before = testing_support::allocationCount();
+  const bool ok = ldl.factorise(second.values);
+  ldl.solve(x);
+  EXPECT_EQ(testing_support::allocationCount(), before);
+  ASSERT_TRUE(ok);
+  const Eigen::VectorXd residual =
+      dense(second) * Eigen::Map<const Eigen::VectorXd>(x.data(), 100) - Eigen::VectorXd::Ones(100);
+  EXPECT_LT(residual.norm(), 1e-12);
+}
+
+TEST(SparseLdl, SaysWhereAMatrixIsNotPositiveDefinite) {
+  const std::vector<MatrixPlace> places = {{0, 0}, {1, 1}, {0, 1}};
+  SparseLdl ldl(2, places);
+  EXPECT_FALSE(ldl.factorise(std::vector<double>{1, 1, 2}));
+  EXPECT_FALSE(ldl.factorise(std::vector<double>{1, std::nan(""), 0}));
+  EXPECT_TRUE(ldl.factorise(std::vector<double>{1, 1, 0.5}));
+}
+
+TEST(SparseLdl, NothingToSolveIsFine) {
+  SparseLdl ldl(0, {});
+  EXPECT_TRUE(ldl.factorise({}));
+  ldl.solve({});
+  EXPECT_EQ(ldl.factorEntries(), 0u);
+}
+
+}  // namespace
+}  // namespace derm
