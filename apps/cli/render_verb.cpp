@@ -136,6 +136,7 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->check(CLI::Range(0.001f, 1000.0f));
   verb->add_option("--compare", options->compare, "with linear skinning: split, side or ghost")
       ->check(CLI::IsMember(kComparisons));
+  verb->add_option("--label", options->view.label, "a few words in the picture's corner");
   verb->footer(
       "examples:\n"
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"

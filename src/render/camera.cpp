@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "derm/base/assert.h"
 
@@ -25,7 +27,7 @@ Mat3d viewAxes(const Vec3d& backward) {
 /// How far to move sideways (axis 0) or up (1) so that the picture has as much room on one side of
 /// the corners as on the other. More shift makes one side wider and the other narrower, so halving
 /// the interval finds it.
-double centringShift(const std::array<Vec3d, 8>& corners, int axis, double distance) {
+double centringShift(std::span<const Vec3d> corners, int axis, double distance) {
   double low = 1e300, high = -1e300;
   for (const Vec3d& p : corners) {
     low = std::min(low, p[axis]);
@@ -44,6 +46,8 @@ double centringShift(const std::array<Vec3d, 8>& corners, int axis, double dista
   return 0.5 * (low + high);
 }
 
+constexpr double kLeastSize_m = 1e-6;
+
 /// Bounds that a camera can stand before.
 Bounds usable(const Bounds& bounds) {
   Bounds out = bounds;
@@ -51,10 +55,47 @@ Bounds usable(const Bounds& bounds) {
   if (bounds.empty() || !finite) {
     out.low = Vec3f::Constant(-0.5f);
     out.high = Vec3f::Constant(0.5f);
-  } else if (bounds.diagonal() < 1e-6) {
+  } else if (bounds.diagonal() < kLeastSize_m) {
     out.low -= Vec3f::Constant(5e-4f);
     out.high += Vec3f::Constant(5e-4f);
   }
+  return out;
+}
+
+/// The camera nearest to the points from which all are seen; `box` is around them.
+Camera cameraBefore(std::span<const Vec3f> points, const Bounds& box, const OrbitDesc& desc,
+                    double aspect) {
+  DERM_REQUIRE(aspect > 0 && desc.zoom > 0);
+  const Vec3d backward(std::sin(desc.yaw_rad) * std::cos(desc.pitch_rad), std::sin(desc.pitch_rad),
+                       std::cos(desc.yaw_rad) * std::cos(desc.pitch_rad));
+  const Mat3d axes = viewAxes(backward);
+  const double share = 1.0 - std::clamp(desc.margin, 0.0, 0.9);
+  const double tan_y = std::tan(0.5 * desc.fov_y_rad) * share, tan_x = tan_y * aspect;
+
+  // A point (x, y, z) in camera axes is inside while |x - cx| <= (d - z) tan: for each side of the
+  // picture one linear inequality in the shift c and the distance d, so the extremes decide.
+  const Vec3d centre = box.centre().cast<double>();
+  std::vector<Vec3d> seen;
+  double right = -1e300, left = 1e300, top = -1e300, bottom = 1e300, front = -1e300;
+  for (const Vec3f& point : points) {
+    const Vec3d p = seen.emplace_back(axes * (point.cast<double>() - centre));
+    right = std::max(right, p.x() + p.z() * tan_x);
+    left = std::min(left, p.x() - p.z() * tan_x);
+    top = std::max(top, p.y() + p.z() * tan_y);
+    bottom = std::min(bottom, p.y() - p.z() * tan_y);
+    front = std::max(front, p.z());
+  }
+  const double distance = std::max((right - left) / (2 * tan_x), (top - bottom) / (2 * tan_y));
+  const Vec3d shift(centringShift(seen, 0, distance), centringShift(seen, 1, distance), 0);
+  const double reach = box.diagonal();
+
+  Camera out;
+  out.fov_y_rad = 2 * std::atan(std::tan(0.5 * desc.fov_y_rad) / desc.zoom);
+  out.target = centre + Vec3d(axes.transpose() * shift);
+  out.eye = out.target + backward * distance;
+  // Room before and behind the points for what moves or grows out of them.
+  out.near_m = std::max(distance - front - 0.5 * reach, 0.02 * distance);
+  out.far_m = distance + 12 * reach;
   return out;
 }
 
@@ -82,41 +123,46 @@ Mat4d Camera::projection(double aspect) const {
 }
 
 Camera orbitCamera(const Bounds& bounds, const OrbitDesc& desc, double aspect) {
-  DERM_REQUIRE(aspect > 0 && desc.zoom > 0);
   const Bounds box = usable(bounds);
-  const Vec3d backward(std::sin(desc.yaw_rad) * std::cos(desc.pitch_rad), std::sin(desc.pitch_rad),
-                       std::cos(desc.yaw_rad) * std::cos(desc.pitch_rad));
-  const Mat3d axes = viewAxes(backward);
-  const double share = 1.0 - std::clamp(desc.margin, 0.0, 0.9);
-  const double tan_y = std::tan(0.5 * desc.fov_y_rad) * share, tan_x = tan_y * aspect;
-
-  // A corner (x, y, z) in camera axes is inside while |x - cx| <= (d - z) tan: for each side of the
-  // picture one linear inequality in the shift c and the distance d, so the extremes decide.
-  const Vec3d centre = box.centre().cast<double>();
-  std::array<Vec3d, 8> corners;
-  double right = -1e300, left = 1e300, top = -1e300, bottom = 1e300, front = -1e300;
-  for (std::size_t i = 0; i < 8; ++i) {
-    const Vec3d corner((i & 1) ? box.high.x() : box.low.x(), (i & 2) ? box.high.y() : box.low.y(),
+  std::array<Vec3f, 8> corners;
+  for (std::size_t i = 0; i < 8; ++i)
+    corners[i] = Vec3f((i & 1) ? box.high.x() : box.low.x(), (i & 2) ? box.high.y() : box.low.y(),
                        (i & 4) ? box.high.z() : box.low.z());
-    const Vec3d p = corners[i] = axes * (corner - centre);
-    right = std::max(right, p.x() + p.z() * tan_x);
-    left = std::min(left, p.x() - p.z() * tan_x);
-    top = std::max(top, p.y() + p.z() * tan_y);
-    bottom = std::min(bottom, p.y() - p.z() * tan_y);
-    front = std::max(front, p.z());
-  }
-  const double distance = std::max((right - left) / (2 * tan_x), (top - bottom) / (2 * tan_y));
-  const Vec3d shift(centringShift(corners, 0, distance), centringShift(corners, 1, distance), 0);
-  const double reach = box.diagonal();
+  return cameraBefore(corners, box, desc, aspect);
+}
 
-  Camera out;
-  out.fov_y_rad = 2 * std::atan(std::tan(0.5 * desc.fov_y_rad) / desc.zoom);
-  out.target = centre + Vec3d(axes.transpose() * shift);
-  out.eye = out.target + backward * distance;
-  // Room before and behind the box for what moves or grows out of it.
-  out.near_m = std::max(distance - front - 0.5 * reach, 0.02 * distance);
-  out.far_m = distance + 12 * reach;
-  return out;
+Camera orbitCamera(std::span<const Vec3f> points, const OrbitDesc& desc, double aspect) {
+  std::vector<Vec3f> finite;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(finite),
+               [](const Vec3f& p) { return p.allFinite(); });
+  const Bounds box = bounds(finite);
+  if (box.empty() || box.diagonal() < kLeastSize_m) return orbitCamera(box, desc, aspect);
+  return cameraBefore(finite, box, desc, aspect);
+}
+
+FarthestPoints::FarthestPoints() {
+  for (int x = -2; x <= 2; ++x)
+    for (int y = -2; y <= 2; ++y)
+      for (int z = -2; z <= 2; ++z)
+        if (std::max({std::abs(x), std::abs(y), std::abs(z)}) == 2)
+          directions_.emplace_back(static_cast<float>(x), static_cast<float>(y),
+                                   static_cast<float>(z));
+}
+
+void FarthestPoints::add(std::span<const Vec3f> points, const Vec3f& offset) {
+  if (points.empty()) return;
+  if (points_.empty()) {
+    points_.assign(directions_.size(), points.front() + offset);
+    reach_.assign(directions_.size(), -std::numeric_limits<float>::infinity());
+  }
+  for (std::size_t d = 0; d < directions_.size(); ++d)
+    for (const Vec3f& p : points) {
+      const Vec3f at = p + offset;
+      const float reach = directions_[d].dot(at);
+      if (!(reach > reach_[d])) continue;
+      reach_[d] = reach;
+      points_[d] = at;
+    }
 }
 
 Bounds united(const Bounds& a, const Bounds& b) {

@@ -70,14 +70,18 @@ SceneView::Instant SceneView::instantAt(double time_s) {
 
 Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& progress) {
   Bounds stage;
+  FarthestPoints outline;
   for (std::size_t i = 0; i < times_s.size(); ++i) {
     if (!keepGoing(progress, static_cast<double>(i) / static_cast<double>(times_s.size()),
                    "framing"))
       return Error{ErrorCode::Cancelled, "stopped", {}};
     const Instant instant = instantAt(times_s[i]);
-    stage = united(stage, moved(bounds(instant.after.positions()), -instant.place));
+    const std::span<const Vec3f> positions = instant.after.positions();
+    stage = united(stage, moved(bounds(positions), -instant.place));
+    outline.add(positions, -instant.place);
   }
   stage_ = stage;
+  outline_ = std::move(outline);
   return {};
 }
 
@@ -111,8 +115,10 @@ Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, int wi
   list.stage = moved(*stage_, instant.place);
   PictureSize size = desc_.size;
   size.width = width_px;
-  const Camera camera = orbitCamera(*list.stage, desc_.orbit,
-                                    static_cast<double>(size.width) / std::max(size.height, 1));
+  Camera camera = orbitCamera(outline_.points(), desc_.orbit,
+                              static_cast<double>(size.width) / std::max(size.height, 1));
+  camera.eye += instant.place.cast<double>();
+  camera.target += instant.place.cast<double>();
   return renderer_.draw(list, camera, size);
 }
 
@@ -152,6 +158,7 @@ Result<Rgba8Image> SceneView::picture(double time_s) {
     }
     addOverlays(list, instant);
     drawn = draw(std::move(list), instant, desc_.size.width);
+    if (drawn && !desc_.label.empty()) drawLabel(*drawn, desc_.label, Corner::TopLeft);
   }
   if (drawn && desc_.weights) {
     const Rgba8Image legend = heatLegend("weight of " + *desc_.weights, 1);

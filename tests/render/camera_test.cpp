@@ -1,7 +1,9 @@
 #include "derm/render/camera.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -101,6 +103,57 @@ TEST(Bounds, UnionHoldsBothAndIgnoresNothing) {
   EXPECT_EQ(united(a, b), box({-2, 0, 0}, {1, 3, 1}));
   EXPECT_EQ(united(a, Bounds()), a);
   EXPECT_EQ(united(Bounds(), b), b);
+}
+
+TEST(OrbitCamera, SeesAllPointsAndStandsNearerThanForTheirBox) {
+  // A cross of two bars: its box is mostly empty at the corners.
+  std::vector<Vec3f> cross;
+  for (int i = -20; i <= 20; ++i) {
+    cross.emplace_back(0.05f * static_cast<float>(i), 0.0f, 0.0f);
+    cross.emplace_back(0.0f, 0.0f, 0.05f * static_cast<float>(i));
+  }
+  OrbitDesc desc;
+  desc.yaw_rad = std::numbers::pi / 4;
+  desc.pitch_rad = 0.9;
+  const Camera near = orbitCamera(std::span<const Vec3f>(cross), desc, 1.0);
+  const Camera far = orbitCamera(bounds(cross), desc, 1.0);
+  EXPECT_LT((near.eye - near.target).norm(), 0.9 * (far.eye - far.target).norm());
+  for (const Vec3f& p : cross) {
+    const Vec3d at = projectedPoint(near, p.cast<double>(), 100, 100);
+    EXPECT_GT(at.x(), 3);
+    EXPECT_LT(at.x(), 97);
+    EXPECT_GT(at.y(), 3);
+    EXPECT_LT(at.y(), 97);
+  }
+}
+
+TEST(OrbitCamera, PointsThatAreNoneOrOneOrNotFiniteStillGiveACamera) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::vector<Vec3f>& points :
+       {std::vector<Vec3f>{}, {Vec3f(1, 2, 3)}, {Vec3f(nan, 0, 0)}}) {
+    const Camera camera = orbitCamera(std::span<const Vec3f>(points), {}, 1.0);
+    EXPECT_TRUE(camera.eye.allFinite());
+    EXPECT_GT((camera.eye - camera.target).norm(), 0);
+  }
+}
+
+TEST(FarthestPoints, StandForAllPointsOfABall) {
+  std::vector<Vec3f> ball;
+  for (int i = 0; i < 40; ++i)
+    for (int j = 0; j < 40; ++j) {
+      const double a = std::numbers::pi * (i + 0.5) / 40, b = 2 * std::numbers::pi * j / 40;
+      ball.emplace_back(static_cast<float>(std::sin(a) * std::cos(b)),
+                        static_cast<float>(std::cos(a)),
+                        static_cast<float>(std::sin(a) * std::sin(b)));
+    }
+  FarthestPoints few;
+  EXPECT_TRUE(few.points().empty());
+  few.add(ball, Vec3f(10, 0, 0));
+  ASSERT_LE(few.points().size(), 98u);
+  const Camera all = orbitCamera(std::span<const Vec3f>(ball), {}, 1.0);
+  const Camera some = orbitCamera(few.points(), {}, 1.0);
+  EXPECT_NEAR((some.eye - some.target).norm(), (all.eye - all.target).norm(), 0.15);
+  EXPECT_NEAR(some.target.x() - all.target.x(), 10, 0.05);
 }
 
 }  // namespace

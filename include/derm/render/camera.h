@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "derm/math/vec.h"
 #include "derm/mesh/measures.h"
 
@@ -34,6 +37,25 @@ struct OrbitDesc {
 /// of 1 m or 1 mm around its middle. Requires aspect (width / height) > 0. For a film use the union
 /// of the bounds of all frames, then the camera stands still.
 Camera orbitCamera(const Bounds& bounds, const OrbitDesc& desc, double aspect);
+
+/// The same for points instead of a box: tighter, since most figures do not fill their boxes.
+/// Points that are not finite are passed over; none, or points without extent, count as such a box.
+Camera orbitCamera(std::span<const Vec3f> points, const OrbitDesc& desc, double aspect);
+
+/// A few of many points that stand for all of them before a camera: the farthest in each of 98
+/// directions. Nothing sticks out of their hull by more than about 2 % of its size.
+class FarthestPoints {
+ public:
+  FarthestPoints();
+  void add(std::span<const Vec3f> points, const Vec3f& offset = Vec3f::Zero());
+  /// One per direction, with repetitions; none where none was added.
+  std::span<const Vec3f> points() const { return points_; }
+
+ private:
+  std::vector<Vec3f> directions_;
+  std::vector<float> reach_;
+  std::vector<Vec3f> points_;
+};
 
 /// The smallest box around both.
 Bounds united(const Bounds& a, const Bounds& b);

@@ -38,6 +38,7 @@ struct ViewDesc {
   std::optional<std::string> weights;  ///< name of the joint whose weights are shown as a heat-map
   Comparison comparison = Comparison::None;
   bool labels = true;  ///< name the sides of a comparison
+  std::string label;   ///< a few words in the upper left corner of pictures without sides
 };
 
 /// Pictures of a scene's instants, drawn off-screen. Holds the scene's textures, a renderer and the
@@ -77,7 +78,9 @@ class SceneView {
   CharacterLook look_;
   std::optional<PlainSkin> plain_;  ///< where something is shown against it
   std::vector<float> weights_;      ///< of the joint shown, one per vertex
-  std::optional<Bounds> stage_;     ///< of all that was aimed at, about the place of each instant
+  // Of all that was aimed at, about the place of each instant.
+  std::optional<Bounds> stage_;
+  FarthestPoints outline_;
 };
 
 }  // namespace derm

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Makes the manual's pictures with derm itself, small enough to be committed: docs/pictures/*.
+# usage: tools/make_pictures.sh [DERM] [NAME…]   NAME: only these (default: all)
+# Needs ffmpeg, to join pictures and to write WebP.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+derm=${1:-build/release/bin/derm}
+[ $# -eq 0 ] || shift
+wanted=("$@")
+out=docs/pictures
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$out"
+
+# picture NAME: whether it is wanted; says so.
+picture() {
+  [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]] || return 1
+  echo "$1"
+}
+
+# recipe FILE: a recipe from standard input.
+recipe() { cat >"$work/$1.toml"; }
+
+# show NAME RECIPE [OPTIONS…]: one panel.
+show() {
+  local name=$1 recipe=$2
+  shift 2
+  "$derm" render "$recipe" -o "$work/$name.png" "$@" >/dev/null
+}
+
+# join NAME COLUMNS PANEL…: panels beside and below each other, as WebP.
+join() {
+  local name=$1 columns=$2 inputs=() layout="" i=0
+  shift 2
+  for panel in "$@"; do
+    inputs+=(-i "$work/$panel.png")
+    local x=0 y=0 k
+    for ((k = 0; k < i % columns; ++k)); do x="$x+w$k"; done
+    for ((k = 0; k < i / columns; ++k)); do y="$y+h$((k * columns))"; done
+    layout+="${layout:+|}${x#0+}_${y#0+}"
+    i=$((i + 1))
+  done
+  local filter=null
+  [ $# -eq 1 ] || filter="xstack=inputs=$#:layout=$layout"
+  ffmpeg -loglevel error -y "${inputs[@]}" -filter_complex "$filter" -c:v libwebp -quality 82 \
+    "$out/$name.webp"
+}
+
+bent() { # bent NAME METHOD [KEYS…]: the document's cylinder, bent, with a volume layer
+  local name=$1 method=$2
+  shift 2
+  {
+    printf 'character = "cast:cylinder"\nclip = "bend"\n[skinning]\nmethod = "linear"\n'
+    printf '[[layer]]\ntype = "volume"\npreset = "fidelity"\nregions = "whole"\nmethod = "%s"\n' "$method"
+    printf '%s\n' "$@"
+  } | recipe "$name"
+}
+bend=(--time 3 --yaw 45 --pitch 82 --size 480x400)
+
+if picture volume-ghost; then # Figures 4.5 and 4.6 of the volume report
+  bent thirds axes-exact 'where = "everywhere"'
+  show ghost "$work/thirds.toml" "${bend[@]}" --compare ghost
+  show linear cast:cylinder --clip bend "${bend[@]}" --label "linear skinning" --wireframe
+  show thirds "$work/thirds.toml" "${bend[@]}" --label "exact, all vertices" --wireframe
+  join volume-ghost 3 ghost linear thirds
+fi
+
+if picture volume-where; then # Figures 4.9 and 4.11: where the correction moves
+  i=0
+  for ab in "15 8" "5 5" "0.2 0.2" "8 15"; do
+    read -r a b <<<"$ab"
+    bent "where$i" axes-exact 'where = "weights"' "a = $a" "b = $b"
+    show "where$i" "$work/where$i.toml" "${bend[@]}" --label "a = $a, b = $b" --wireframe
+    i=$((i + 1))
+  done
+  join volume-where 4 where0 where1 where2 where3
+fi
+
+if picture volume-directions; then # Figure 4.13 and the other directions
+  panels=()
+  for method in gradient normal laplacian; do
+    bent "$method" "$method" 'where = "weights"'
+    show "$method" "$work/$method.toml" "${bend[@]}" --label "$method" --wireframe
+    panels+=("$method")
+  done
+  printf 'character = "cast:cylinder"\nclip = "bend"\n[skinning]\nmethod = "centre"\n[[layer]]\ntype = "volume"\npreset = "tube"\n' | recipe section
+  show section "$work/section.toml" "${bend[@]}" --label "centre + section" --wireframe
+  join volume-directions 4 "${panels[@]}" section
+fi
+
+# held NAME CHARACTER CLIP: derm's default, centre skinning and the section correction
+held() {
+  printf 'character = "%s"\nclip = "%s"\n[skinning]\nmethod = "centre"\n[[layer]]\ntype = "volume"\n' "$2" "$3" |
+    recipe "$1"
+}
+
+if picture volume-elbow; then # the same pose by every method
+  held flex cast:arm flex
+  view=(--time 2 --yaw 60 --pitch 35 --size 480x360)
+  show linear cast:arm --clip flex "${view[@]}" --label "linear"
+  show dual cast:arm --clip flex --method dual-quaternion "${view[@]}" --label "dual quaternion"
+  show centre cast:arm --clip flex --method centre "${view[@]}" --label "centre"
+  show held "$work/flex.toml" "${view[@]}" --label "centre + volume, exact"
+  join volume-elbow 4 linear dual centre held
+fi
+
+if picture volume-twist; then # a forearm twisted by 170 degrees
+  held twist cast:arm twist
+  view=(--time 2 --yaw 20 --pitch 20 --size 480x300)
+  show linear cast:arm --clip twist "${view[@]}" --label "linear"
+  show dual cast:arm --clip twist --method dual-quaternion "${view[@]}" --label "dual quaternion"
+  show held "$work/twist.toml" "${view[@]}" --label "derm"
+  join volume-twist 3 linear dual held
+fi
+
+if picture volume-cat; then # Figure 5.1
+  held cat cast:cat jump
+  view=(--time 1.6 --yaw 70 --pitch 10 --size 640x480)
+  show linear cast:cat --clip jump "${view[@]}" --label "linear skinning"
+  show held "$work/cat.toml" "${view[@]}" --label "derm"
+  join volume-cat 2 linear held
+fi
