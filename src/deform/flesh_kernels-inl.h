@@ -1,0 +1,172 @@
+// Per-target include: compiled once for each instruction set. Flesh, some vertices at a time.
+
+#if defined(DERM_FLESH_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DERM_FLESH_KERNELS_INL_H_
+#undef DERM_FLESH_KERNELS_INL_H_
+#else
+#define DERM_FLESH_KERNELS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "deform/flesh_kernels.h"
+#include "deform/skinning_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace derm::detail {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE V3 spread3(const Vec3f& v) { return {spread(v.x()), spread(v.y()), spread(v.z())}; }
+
+/// What stays the same for all vertices of a frame.
+struct FleshLanes {
+  V3 from, along, along_over_square;
+  V radius, reach, soft, rest_of_limit;  ///< rest: 1 - soft
+  V3 offset, origin, twist, swing;
+  V offset_length, twist_square, swing_square, swing_length;
+
+  explicit HWY_INLINE FleshLanes(const FleshFrame& f) {
+    const float square = f.bone_along.squaredNorm();
+    from = spread3(f.bone_from);
+    along = spread3(f.bone_along);
+    along_over_square = spread3(square > 0 ? Vec3f(f.bone_along / square) : Vec3f(Vec3f::Zero()));
+    radius = spread(f.bone_radius);
+    reach = spread(f.reach);
+    soft = spread(f.soft_limit);
+    rest_of_limit = spread(1 - f.soft_limit);
+    offset = spread3(f.offset);
+    origin = spread3(f.origin);
+    twist = spread3(f.twist);
+    swing = spread3(f.swing);
+    offset_length = spread(f.offset.norm());
+    twist_square = spread(f.twist.squaredNorm());
+    swing_square = spread(f.swing.squaredNorm());
+    swing_length = spread(f.swing.norm());
+  }
+
+  /// Squared distance from the bone.
+  HWY_INLINE V squaredDistance(const V3& p) const {
+    const V3 q = minus(p, from);
+    const V one = spread(1.0f);
+    const V share = hn::Min(hn::Max(dot(q, along_over_square), hn::Zero(D())), one);
+    const V3 away = {hn::NegMulAdd(share, along.x, q.x), hn::NegMulAdd(share, along.y, q.y),
+                     hn::NegMulAdd(share, along.z, q.z)};
+    return dot(away, away);
+  }
+  /// [m] of flesh between vertex and bone.
+  HWY_INLINE V depth(const V3& p) const {
+    return hn::Max(hn::Sub(hn::Sqrt(squaredDistance(p)), radius), hn::Zero(D()));
+  }
+};
+
+/// q turned by share * r, |share * r| at most about 1: series of sine and cosine, to float's last
+/// digits.
+HWY_INLINE V3 turned(const V3& q, const V3& r, V r_square, V share) {
+  const V x = hn::Mul(hn::Mul(share, share), r_square);
+  V sine = spread(-1.0f / 39916800);
+  for (const float c : {1.0f / 362880, -1.0f / 5040, 1.0f / 120, -1.0f / 6, 1.0f})
+    sine = hn::MulAdd(sine, x, spread(c));
+  V cosine = spread(-1.0f / 3628800);
+  for (const float c : {1.0f / 40320, -1.0f / 720, 1.0f / 24, -1.0f / 2})
+    cosine = hn::MulAdd(cosine, x, spread(c));
+  // q + sin/|r| r x q + (1 - cos)/|r|^2 r x (r x q)
+  const V3 across = cross(r, q);
+  const V first = hn::Mul(share, sine);
+  const V second = hn::Neg(hn::Mul(hn::Mul(share, share), cosine));
+  return timesPlus(second, cross(r, across), timesPlus(first, across, q));
+}
+
+/// The share of a displacement of length `wanted` that stays within `limit` (see withinLimit).
+HWY_INLINE V shareWithin(const FleshLanes& f, V wanted, V limit) {
+  const V knee = hn::Mul(f.soft, limit);
+  const V beyond = hn::Sub(wanted, knee);
+  const auto free = hn::Le(beyond, hn::Zero(D()));
+  const V room = hn::Mul(f.rest_of_limit, limit);
+  const V bent = hn::MulAdd(room, hn::Div(beyond, hn::Add(beyond, room)), knee);
+  return hn::IfThenElse(free, spread(1.0f), hn::Div(bent, wanted));
+}
+
+template <bool kRotates, bool kPerVertex>
+HWY_INLINE V3 movedLanes(const FleshLanes& f, const V3& p, V alpha) {
+  if (!kRotates && !kPerVertex) return timesPlus(alpha, f.offset, p);
+  const V3 arm = minus(p, f.origin);
+  V share = alpha;
+  if (kPerVertex) {
+    V wanted = f.offset_length;
+    if (kRotates) wanted = hn::MulAdd(f.swing_length, hn::Sqrt(dot(arm, arm)), wanted);
+    share = hn::Mul(share, shareWithin(f, hn::Mul(alpha, wanted), hn::Mul(f.reach, f.depth(p))));
+  }
+  if (!kRotates) return timesPlus(share, f.offset, p);
+  const V3 twisted = turned(arm, f.twist, f.twist_square, alpha);
+  const V3 swung = turned(twisted, f.swing, f.swing_square, share);
+  // As a difference: vertices that do not turn keep their bits.
+  return timesPlus(share, f.offset, plus(p, minus(swung, arm)));
+}
+
+HWY_INLINE V3 loadPositions(const float* positions) {
+  V3 p;
+  hn::LoadInterleaved3(D(), positions, p.x, p.y, p.z);
+  return p;
+}
+
+/// Calls body(positions, alpha, lanes) for whole registers and for what is left of a run, in a
+/// buffer of its own whose spare lanes have weight 0.
+template <class Body>
+HWY_INLINE void forRuns(const FleshFrame& frame, std::size_t task, const Body& body) {
+  const FleshRuns& runs = *frame.runs;
+  for (std::uint32_t r = runs.first_run[task]; r < runs.first_run[task + 1]; ++r) {
+    const FleshRun& run = runs.runs[r];
+    float* const positions = frame.positions + 3 * std::size_t{run.first_vertex};
+    const float* const alpha = runs.alpha.data() + run.first_entry;
+    std::size_t i = 0;
+    for (; i + kLanes <= run.count; i += kLanes) body(positions + 3 * i, hn::LoadU(D(), alpha + i));
+    if (i == run.count) continue;
+    HWY_ALIGN float rest[3 * kBlockLanes] = {};
+    const std::size_t left = 3 * (run.count - i) * sizeof(float);
+    std::memcpy(rest, positions + 3 * i, left);
+    body(rest, hn::LoadU(D(), alpha + i));
+    std::memcpy(positions + 3 * i, rest, left);
+  }
+}
+
+template <bool kRotates, bool kPerVertex>
+void moveWith(const FleshFrame& frame, std::size_t task) {
+  const FleshLanes f(frame);
+  forRuns(frame, task, [&](float* positions, V alpha) {
+    const V3 p = movedLanes<kRotates, kPerVertex>(f, loadPositions(positions), alpha);
+    hn::StoreInterleaved3(p.x, p.y, p.z, D(), positions);
+  });
+}
+
+void moveFleshOnTarget(const FleshFrame& frame, std::size_t task) {
+  if (frame.rotates)
+    return frame.per_vertex ? moveWith<true, true>(frame, task)
+                            : moveWith<true, false>(frame, task);
+  frame.per_vertex ? moveWith<false, true>(frame, task) : moveWith<false, false>(frame, task);
+}
+
+FleshTightest tightestOnTarget(const FleshFrame& frame, std::size_t task) {
+  const D d;
+  const FleshLanes f(frame);
+  const V infinity = spread(std::numeric_limits<float>::infinity());
+  V offset = infinity, swing = infinity;
+  forRuns(frame, task, [&](float* positions, V alpha) {
+    const V3 p = loadPositions(positions);
+    const V most = hn::Div(f.depth(p), alpha);
+    const auto moves = hn::Gt(alpha, hn::Zero(d));
+    offset = hn::Min(offset, hn::IfThenElse(moves, most, infinity));
+    if (!frame.rotates) return;
+    const V3 arm = minus(p, f.origin);
+    const V turn = hn::Div(most, hn::Sqrt(dot(arm, arm)));
+    swing = hn::Min(swing, hn::IfThenElse(moves, turn, infinity));
+  });
+  return {hn::GetLane(hn::MinOfLanes(d, offset)), hn::GetLane(hn::MinOfLanes(d, swing))};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace derm::detail
+HWY_AFTER_NAMESPACE();
+
+#endif
