@@ -53,6 +53,7 @@ Result<void> writeProposal(const FleshAutoOptions& options, Diagnostics& notes) 
 void addFleshVerb(CLI::App& app, Run& run) {
   CLI::App* verb = app.add_subcommand("flesh", "flesh that lags and swings");
   verb->require_subcommand(1);
+  verb->footer("example:\n  derm flesh auto body.glb -o body.toml");
   CLI::App* automatic = verb->add_subcommand("auto", "propose flesh elements for a character");
   const auto options = std::make_shared<FleshAutoOptions>();
   options->input.addTo(*automatic);

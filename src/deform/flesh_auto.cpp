@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 /// Share of the character's size that a branch's skin must reach to count.
-constexpr double kBranchReach = 0.12;
+constexpr double kBranchReach = 0.1;
 constexpr std::size_t kForkBranches = 3;
 /// Limbs: thickness against length and against the branch's thickest bone; length against the size.
 constexpr double kThinnest = 0.08;
@@ -146,6 +146,15 @@ class Proposer {
     return meaningOf(c_.skeleton[tree_.joints[b]].name);
   }
 
+  /// What part of the body a bone is by its name, numbered or not.
+  BodyPart partOf(std::uint32_t b) const {
+    const BodyPart part = meaning(b).part;
+    if (part != BodyPart::Unknown) return part;
+    std::string name = c_.skeleton[tree_.joints[b]].name;
+    std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+    return meaningOf(name).part;
+  }
+
   /// The branch that a chain goes on with: the one that reaches furthest.
   std::uint32_t next(std::uint32_t b) const {
     const std::vector<std::uint32_t>& on =
@@ -161,7 +170,7 @@ class Proposer {
     std::uint32_t at = branch;
     while (at != kNone && !tree_.fork(at)) at = tree_.branches[at].empty() ? kNone : next(at);
     if (at != kNone) {
-      addBelly(from, branch, at);
+      if (!belowFork(from)) addBelly(from, branch, at);  // further up it is the chest
       return;
     }
     if (!endsTrunk(from) || hasTwin(from, branch))
@@ -182,8 +191,14 @@ class Proposer {
     return false;
   }
 
+  bool belowFork(std::uint32_t b) const {
+    for (b = tree_.parent[b]; b != kNone; b = tree_.parent[b])
+      if (tree_.fork(b)) return true;
+    return false;
+  }
+
   bool hasTwin(std::uint32_t from, std::uint32_t branch) const {
-    const auto like = [](double a, double b) { return std::abs(a - b) < kTwin * std::max(a, b); };
+    const auto like = [](double a, double b) { return std::abs(a - b) <= kTwin * std::max(a, b); };
     const auto length = [&](std::uint32_t b) {
       return (tree_.place[b] - tree_.place[from]).norm();
     };
@@ -260,7 +275,7 @@ class Proposer {
     double thickest = 0;
     for (const Stretch& s : stretches(branch)) {
       // A name is only a hint: what begins a branch is no hand, whatever it is called.
-      const BodyPart part = meaning(s.begin).part;
+      const BodyPart part = partOf(s.begin);
       if ((part == BodyPart::Tip && s.begin != branch) || part == BodyPart::Trunk) continue;
       FleshProposal p{.region = FleshRegion::Limb};
       p.desc.dominant = tree_.joints[s.begin];
@@ -297,10 +312,26 @@ class Proposer {
     });
   }
 
+  /// The bone of a branch called head, or that most of the branch's vertices follow.
+  std::uint32_t headOf(std::uint32_t branch) const {
+    std::vector<std::size_t> followers(c_.skeleton.size(), 0);
+    for (std::size_t v = 0; v < c_.skin.vertexCount(); ++v)
+      ++followers[c_.skin.slots[c_.skin[v].front().slot].joint.index()];
+    std::vector<std::uint32_t> open = {branch};
+    std::uint32_t best = branch;
+    while (!open.empty()) {
+      const std::uint32_t b = open.back();
+      open.pop_back();
+      if (meaning(b).canonical == "head") return b;
+      if (followers[tree_.joints[b].index()] > followers[tree_.joints[best].index()]) best = b;
+      open.insert(open.end(), tree_.children[b].begin(), tree_.children[b].end());
+    }
+    return best;
+  }
+
   /// The end of a branch, where it is stout: bone from below through three quarters of it.
   void addCheeks(std::uint32_t branch) {
-    std::uint32_t head = branch;
-    while (meaning(head).canonical != "head" && !tree_.branches[head].empty()) head = next(head);
+    const std::uint32_t head = headOf(branch);
     if (tree_.parent[head] == kNone) return;
     const Vec3d origin = tree_.place[head];
     Vec3d direction = origin - tree_.place[tree_.parent[head]];

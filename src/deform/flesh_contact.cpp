@@ -90,6 +90,15 @@ ContactDistance distanceTo(const PosedContact& shape, const Vec3f& point) noexce
   return {length - shape.radius, length > 0 ? Vec3f(away / length) : Vec3f(Vec3f::UnitY())};
 }
 
+bool isNear(const PosedContact& shape, const Vec3f& point, float margin_m) noexcept {
+  const Vec3f offset = point - shape.from;
+  if (shape.kind == ContactShape::Kind::Plane) return offset.dot(shape.normal) < margin_m;
+  const float square = shape.along.squaredNorm();
+  const float share = square > 0 ? std::clamp(offset.dot(shape.along) / square, 0.0f, 1.0f) : 0.0f;
+  const float reach = shape.radius + margin_m;
+  return reach > 0 && (offset - share * shape.along).squaredNorm() < reach * reach;
+}
+
 float contactPush(float distance, float margin_m) noexcept {
   if (distance >= margin_m) return 0;
   if (distance <= -margin_m) return -distance;

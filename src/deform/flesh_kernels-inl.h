@@ -84,13 +84,14 @@ HWY_INLINE V shareWithin(const FleshLanes& f, V wanted, V limit) {
   const V beyond = hn::Sub(wanted, knee);
   const auto free = hn::Le(beyond, hn::Zero(D()));
   const V room = hn::Mul(f.rest_of_limit, limit);
-  const V bent = hn::MulAdd(room, hn::Div(beyond, hn::Add(beyond, room)), knee);
-  return hn::IfThenElse(free, spread(1.0f), hn::Div(bent, wanted));
+  // (knee + room beyond / (beyond + room)) / wanted
+  const V whole = hn::Add(beyond, room);
+  const V bent = hn::MulAdd(room, beyond, hn::Mul(knee, whole));
+  return hn::IfThenElse(free, spread(1.0f), hn::Div(bent, hn::Mul(whole, wanted)));
 }
 
 template <bool kRotates, bool kPerVertex>
 HWY_INLINE V3 movedLanes(const FleshLanes& f, const V3& p, V alpha) {
-  if (!kRotates && !kPerVertex) return timesPlus(alpha, f.offset, p);
   const V3 arm = minus(p, f.origin);
   V share = alpha;
   if (kPerVertex) {
@@ -140,11 +141,75 @@ void moveWith(const FleshFrame& frame, std::size_t task) {
   });
 }
 
+/// alpha * offset added to vertices as they lie in memory, x y z x y z ...: cheaper than taking
+/// them apart and putting them together again.
+struct AddOffset {
+  using Lanes = decltype(hn::SetTableIndices(D(), static_cast<const std::int32_t*>(nullptr)));
+  struct Part {
+    V offset;
+    Lanes lane;  ///< whose alpha belongs to each entry
+  };
+  Part parts[3];
+
+  explicit HWY_INLINE AddOffset(const Vec3f& offset) {
+    const D d;
+    for (std::size_t k = 0; k < 3; ++k) {
+      HWY_ALIGN float values[kBlockLanes];
+      HWY_ALIGN std::int32_t lanes[kBlockLanes];
+      for (std::size_t j = 0; j < kLanes; ++j) {
+        values[j] = offset[static_cast<int>((k * kLanes + j) % 3)];
+        lanes[j] = static_cast<std::int32_t>((k * kLanes + j) / 3);
+      }
+      parts[k] = {hn::Load(d, values), hn::SetTableIndices(d, lanes)};
+    }
+  }
+  HWY_INLINE void operator()(float* positions, V alpha) const {
+    const D d;
+    for (std::size_t k = 0; k < 3; ++k) {
+      float* const at = positions + k * kLanes;
+      const V own = hn::TableLookupLanes(alpha, parts[k].lane);
+      hn::StoreU(hn::MulAdd(own, parts[k].offset, hn::LoadU(d, at)), d, at);
+    }
+  }
+};
+
+void moveTogether(const FleshFrame& frame, std::size_t task) {
+  const AddOffset add(frame.offset);
+  forRuns(frame, task, [&](float* positions, V alpha) { add(positions, alpha); });
+}
+
+/// Most vertices are far from their limit, which needs neither a root nor a division to see: they
+/// want less than the knee, measured to the bone's whole line. The last digits are left to spare.
+void moveWithinLimits(const FleshFrame& frame, std::size_t task) {
+  const D d;
+  const FleshLanes f(frame);
+  const AddOffset add(frame.offset);
+  const float length = frame.bone_along.norm();
+  const V3 axis = spread3(length > 0 ? Vec3f(frame.bone_along / length) : Vec3f(Vec3f::Zero()));
+  const float knee = frame.soft_limit * frame.reach;
+  const V wanted =
+      spread(knee > 0 ? frame.offset.norm() / knee : std::numeric_limits<float>::infinity());
+  const V spare = spread(1 - 4e-6f);
+  forRuns(frame, task, [&](float* positions, V alpha) {
+    const V3 p = loadPositions(positions);
+    const V3 q = minus(p, f.from);
+    const V along = dot(q, axis);
+    const V aside = hn::NegMulAdd(along, along, hn::Mul(dot(q, q), spare));
+    const V needed = hn::MulAdd(alpha, wanted, f.radius);
+    if (HWY_LIKELY(hn::AllTrue(d, hn::Le(hn::Mul(needed, needed), aside)))) {
+      add(positions, alpha);
+      return;
+    }
+    const V3 moved = movedLanes<false, true>(f, p, alpha);
+    hn::StoreInterleaved3(moved.x, moved.y, moved.z, d, positions);
+  });
+}
+
 void moveFleshOnTarget(const FleshFrame& frame, std::size_t task) {
   if (frame.rotates)
     return frame.per_vertex ? moveWith<true, true>(frame, task)
                             : moveWith<true, false>(frame, task);
-  frame.per_vertex ? moveWith<false, true>(frame, task) : moveWith<false, false>(frame, task);
+  frame.per_vertex ? moveWithinLimits(frame, task) : moveTogether(frame, task);
 }
 
 FleshTightest tightestOnTarget(const FleshFrame& frame, std::size_t task) {

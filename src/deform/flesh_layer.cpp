@@ -159,9 +159,13 @@ void FleshLayer::limitWhole(FleshFrame& frame) noexcept {
 /// Contact moves a vertex out of the shapes, but not through the bone: that promise comes first.
 Vec3f FleshLayer::pushedOut(const FleshFrame& frame, const Vec3f& posed, const Vec3f& moved,
                             float alpha) const noexcept {
+  const float margin = static_cast<float>(element_->desc.contact_margin_m);
+  const bool near = std::any_of(shapes_.begin(), shapes_.end(), [&](const PosedContact& shape) {
+    return isNear(shape, moved, margin);
+  });
+  if (!near) return moved;
   const float fade = std::min(alpha / kContactFull, 1.0f);
   const float full = fade * fade * (3 - 2 * fade);
-  const float margin = static_cast<float>(element_->desc.contact_margin_m);
   const int passes = shapes_.size() > 1 ? kContactPasses : 1;
   Vec3f p = moved;
   for (int pass = 0; pass < passes; ++pass)

@@ -70,6 +70,9 @@ struct ContactDistance {
 };
 ContactDistance distanceTo(const PosedContact& shape, const Vec3f& point) noexcept;
 
+/// Whether the signed distance is below the margin, without the cost of measuring it.
+bool isNear(const PosedContact& shape, const Vec3f& point, float margin_m) noexcept;
+
 /// How far a point at a signed distance is pushed out [m]: enough to be outside, and a little
 /// before it touches, so that the push sets in without a jerk: (margin - distance)^2 / (4 margin)
 /// within the margin, -distance deeper in. Continuous with its first derivative for margin_m > 0.
