@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,15 @@ namespace derm {
 namespace {
 
 using testing_support::kFloatEps;
+
+/// Made once for all tests: sculpting takes a while.
+const std::shared_ptr<const Character>& member(std::string_view name) {
+  static std::map<std::string, std::shared_ptr<const Character>, std::less<>> made;
+  auto at = made.find(name);
+  if (at == made.end())
+    at = made.emplace(name, std::make_shared<const Character>(makeCastMember(name).value())).first;
+  return at->second;
+}
 
 constexpr const char* kBelly = R"(
 character = "cast:cat"
@@ -39,9 +49,8 @@ max_elongation = 0.9
 std::string openError(const std::string& text) {
   const auto recipe = parseRecipe(text, "belly.toml");
   if (!recipe) return recipe.error().text();
-  static const auto cat = std::make_shared<const Character>(makeCastMember("cat").value());
   Diagnostics notes;
-  const auto scene = openScene(*recipe, {.character = cat}, notes);
+  const auto scene = openScene(*recipe, {.character = member("cat")}, notes);
   return scene ? "no error" : scene.error().text();
 }
 
@@ -130,13 +139,13 @@ Clip fasterClip(Clip clip, float factor) {
 
 TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
   std::size_t checked = 0, moved = 0;
-  for (const CastMember& member : castMembers()) {
-    Character made = makeCastMember(member.name).value();
+  for (const CastMember& one : castMembers()) {
+    Character made = *member(one.name);
     for (Clip& clip : made.clips) clip = fasterClip(clip, 10);
     const auto c = std::make_shared<const Character>(std::move(made));
     for (const bool rotation : {false, true})
       for (FleshDesc desc : elementsOf(*c)) {
-        SCOPED_TRACE(std::string(member.name) + " " + desc.name);
+        SCOPED_TRACE(std::string(one.name) + " " + desc.name);
         desc.rotation = rotation;
         Diagnostics notes;
         const std::vector<LayerFactory> plain_layers = {morphLayer(), skinningLayer({})};
@@ -183,7 +192,7 @@ TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
 }
 
 TEST(FleshAuto, FindsTheFleshOfTheCat) {
-  const Character cat = makeCastMember("cat").value();
+  const Character& cat = *member("cat");
   Diagnostics notes;
   const std::vector<FleshProposal> found = proposeFlesh(cat, notes).value();
   const auto has = [&](const std::string& name, FleshRegion region) {
@@ -203,7 +212,7 @@ TEST(FleshAuto, FindsTheFleshOfTheCat) {
 
 TEST(FleshAuto, NeedsNoNames) {
   for (const char* name : {"cat", "trousers", "wrist"}) {
-    Character c = makeCastMember(name).value();
+    Character c = *member(name);
     Diagnostics notes;
     const std::vector<FleshProposal> named = proposeFlesh(c, notes).value();
     for (std::size_t j = 0; j < c.skeleton.size(); ++j)
@@ -219,7 +228,7 @@ TEST(FleshAuto, NeedsNoNames) {
 }
 
 TEST(FleshAuto, LargerFleshSwingsMoreSlowly) {
-  Character cat = makeCastMember("cat").value();
+  Character cat = *member("cat");
   Diagnostics notes;
   const auto small = proposeFlesh(cat, notes).value();
   scaleLengths(cat, 16);
@@ -232,21 +241,21 @@ TEST(FleshAuto, LargerFleshSwingsMoreSlowly) {
 }
 
 TEST(FleshAuto, ItsRecipesOpenForEveryMemberOfTheCast) {
-  for (const CastMember& member : castMembers()) {
-    SCOPED_TRACE(member.name);
-    const Character c = makeCastMember(member.name).value();
+  for (const CastMember& one : castMembers()) {
+    SCOPED_TRACE(one.name);
+    const Character& c = *member(one.name);
     Diagnostics notes;
-    Recipe recipe{.character = "cast:" + std::string(member.name)};
+    Recipe recipe{.character = "cast:" + std::string(one.name)};
     const std::vector<FleshProposal> found = proposeFlesh(c, notes).value();
     for (const FleshProposal& p : found)
       recipe.layers.push_back(fleshRecipeLayer(p.desc, c.skeleton));
     const Recipe read = parseRecipe(writeRecipe(recipe), "auto.toml").value();
-    EXPECT_TRUE(openScene(read, {}, notes));
+    EXPECT_TRUE(openScene(read, {.character = member(one.name)}, notes));
   }
 }
 
 TEST(FleshAuto, SaysWhyThereIsNone) {
-  Character bare = makeCastMember("cylinder").value();
+  Character bare = *member("cylinder");
   bare.skin = {};
   Diagnostics notes;
   EXPECT_NE(proposeFlesh(bare, notes).error().text().find("no skin weights"), std::string::npos);
