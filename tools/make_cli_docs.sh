@@ -6,7 +6,7 @@ out=$2
 # The names listed under "Subcommands:" in a help text.
 subcommands() {
   "$derm" "$@" --help |
-    awk '/^Subcommands:/ { on = 1; next } on && NF { print $1 }' | { grep -vE '^(exit)' || true; }
+    awk '/^Subcommands:/ { on = 1; next } on && !NF { exit } on { print $1 }'
 }
 {
   echo '# The command line'

@@ -57,7 +57,8 @@ struct FleshLanes {
   }
   /// [m] of flesh between vertex and bone.
   HWY_INLINE V depth(const V3& p) const {
-    return hn::Max(hn::Sub(hn::Sqrt(squaredDistance(p)), radius), hn::Zero(D()));
+    const V square = hn::Max(squaredDistance(p), spread(1e-30f));
+    return hn::Max(hn::MulSub(square, inverseRoot(square), radius), hn::Zero(D()));
   }
 };
 
@@ -78,6 +79,16 @@ HWY_INLINE V3 turned(const V3& q, const V3& r, V r_square, V share) {
   return timesPlus(second, cross(r, across), timesPlus(first, across, q));
 }
 
+/// 1 / v, to about 2 units in the last place; v in [1e-37, 1e37], otherwise anything.
+HWY_INLINE V inverse(V v) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+  const V estimate = hn::ApproximateReciprocal(v);
+  return hn::Mul(estimate, hn::NegMulAdd(v, estimate, spread(2.0f)));
+#else
+  return hn::Div(spread(1.0f), v);
+#endif
+}
+
 /// The share of a displacement of length `wanted` that stays within `limit` (see withinLimit).
 HWY_INLINE V shareWithin(const FleshLanes& f, V wanted, V limit) {
   const V knee = hn::Mul(f.soft, limit);
@@ -87,19 +98,19 @@ HWY_INLINE V shareWithin(const FleshLanes& f, V wanted, V limit) {
   // (knee + room beyond / (beyond + room)) / wanted
   const V whole = hn::Add(beyond, room);
   const V bent = hn::MulAdd(room, beyond, hn::Mul(knee, whole));
-  return hn::IfThenElse(free, spread(1.0f), hn::Div(bent, hn::Mul(whole, wanted)));
+  return hn::IfThenElse(free, spread(1.0f), hn::Mul(bent, inverse(hn::Mul(whole, wanted))));
 }
 
-template <bool kRotates, bool kPerVertex>
-HWY_INLINE V3 movedLanes(const FleshLanes& f, const V3& p, V alpha) {
+/// Twist about the bone, then swing and offset, which may only go a share of their way.
+template <bool kPerVertex>
+HWY_INLINE V3 turnedLanes(const FleshLanes& f, const V3& p, V alpha) {
   const V3 arm = minus(p, f.origin);
   V share = alpha;
   if (kPerVertex) {
-    V wanted = f.offset_length;
-    if (kRotates) wanted = hn::MulAdd(f.swing_length, hn::Sqrt(dot(arm, arm)), wanted);
-    share = hn::Mul(share, shareWithin(f, hn::Mul(alpha, wanted), hn::Mul(f.reach, f.depth(p))));
+    const V reach = hn::MulAdd(f.swing_length, hn::Sqrt(dot(arm, arm)), f.offset_length);
+    const V limit = hn::Mul(f.reach, f.depth(p));
+    share = hn::Mul(share, shareWithin(f, hn::Mul(alpha, reach), limit));
   }
-  if (!kRotates) return timesPlus(share, f.offset, p);
   const V3 twisted = turned(arm, f.twist, f.twist_square, alpha);
   const V3 swung = turned(twisted, f.swing, f.swing_square, share);
   // As a difference: vertices that do not turn keep their bits.
@@ -132,11 +143,11 @@ HWY_INLINE void forRuns(const FleshFrame& frame, std::size_t task, const Body& b
   }
 }
 
-template <bool kRotates, bool kPerVertex>
-void moveWith(const FleshFrame& frame, std::size_t task) {
+template <bool kPerVertex>
+void turnFlesh(const FleshFrame& frame, std::size_t task) {
   const FleshLanes f(frame);
   forRuns(frame, task, [&](float* positions, V alpha) {
-    const V3 p = movedLanes<kRotates, kPerVertex>(f, loadPositions(positions), alpha);
+    const V3 p = turnedLanes<kPerVertex>(f, loadPositions(positions), alpha);
     hn::StoreInterleaved3(p.x, p.y, p.z, D(), positions);
   });
 }
@@ -200,16 +211,17 @@ void moveWithinLimits(const FleshFrame& frame, std::size_t task) {
       add(positions, alpha);
       return;
     }
-    const V3 moved = movedLanes<false, true>(f, p, alpha);
-    hn::StoreInterleaved3(moved.x, moved.y, moved.z, d, positions);
+    const V limit = hn::Mul(f.reach, f.depth(p));
+    const V way = hn::Mul(alpha, f.offset_length);
+    add(positions, hn::Mul(alpha, shareWithin(f, way, limit)));
   });
 }
 
 void moveFleshOnTarget(const FleshFrame& frame, std::size_t task) {
   if (frame.rotates)
-    return frame.per_vertex ? moveWith<true, true>(frame, task)
-                            : moveWith<true, false>(frame, task);
-  frame.per_vertex ? moveWithinLimits(frame, task) : moveTogether(frame, task);
+    frame.per_vertex ? turnFlesh<true>(frame, task) : turnFlesh<false>(frame, task);
+  else
+    frame.per_vertex ? moveWithinLimits(frame, task) : moveTogether(frame, task);
 }
 
 FleshTightest tightestOnTarget(const FleshFrame& frame, std::size_t task) {
