@@ -3,6 +3,11 @@
 set -euo pipefail
 derm=$1
 out=$2
+# The names listed under "Subcommands:" in a help text.
+subcommands() {
+  "$derm" "$@" --help |
+    awk '/^Subcommands:/ { on = 1; next } on && !NF { exit } on { print $1 }'
+}
 {
   echo '# The command line'
   echo
@@ -11,9 +16,14 @@ out=$2
   echo '```'
   "$derm" --help
   echo '```'
-  for verb in $("$derm" --help | awk '/^Subcommands:/ { on = 1; next } on && NF { print $1 }' | grep -vE '^(exit)'); do
+  for verb in $(subcommands); do
     printf '\n## derm %s\n\n```\n' "$verb"
     "$derm" "$verb" --help
     echo '```'
+    for part in $(subcommands "$verb"); do
+      printf '\n### derm %s %s\n\n```\n' "$verb" "$part"
+      "$derm" "$verb" "$part" --help
+      echo '```'
+    done
   done
 } >"$out"

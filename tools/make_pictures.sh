@@ -120,3 +120,13 @@ if picture volume-cat; then # Figure 5.1
   show held "$work/cat.toml" "${view[@]}" --label "derm"
   join volume-cat 2 linear held
 fi
+
+if picture flesh-mushroom; then # Figure 15 of the flesh and folds report
+  show strip examples/recipes/mushroom_hop.toml --strip 6 --field --size 1200x400
+  join flesh-mushroom 1 strip
+fi
+
+if picture flesh-cat; then # Figure 16
+  show strip examples/recipes/cat_belly_run.toml --strip 6 --field --yaw 80 --size 1200x400
+  join flesh-cat 1 strip
+fi

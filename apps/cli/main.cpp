@@ -41,6 +41,7 @@ int runProgram(int argc, char** argv) {
   addBakeVerb(app, run);
   addPlotVerb(app, run);
   addRenderVerb(app, run);
+  addFleshVerb(app, run);
   int threads = 0;
   for (CLI::App* verb : app.get_subcommands({})) addThreads(*verb, threads);
   try {

@@ -1,1 +1,1 @@
-derm_bench(deform skinning_bench.cpp skinning_scenes.cpp stack_bench.cpp volume_bench.cpp section_bench.cpp)
+derm_bench(deform flesh_bench.cpp skinning_bench.cpp skinning_scenes.cpp stack_bench.cpp volume_bench.cpp section_bench.cpp)

@@ -54,7 +54,8 @@ void SkinFrame::materialise() {
 void SkinFrame::beforeMoving() {
   DERM_REQUIRE(!is_rest_);
   if (normals_stale_ || front_.normals.empty()) return;
-  std::copy_n(front_.positions.begin(), vertex_count_, normals_belong_to_.begin());
+  if (normal_update_->readsBefore())
+    std::copy_n(front_.positions.begin(), vertex_count_, normals_belong_to_.begin());
   normals_stale_ = true;
 }
 

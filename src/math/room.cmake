@@ -1,4 +1,4 @@
 derm_room(math
-  SOURCES dual_quat.cpp polar.cpp sparse_ldl.cpp transform.cpp
+  SOURCES dual_quat.cpp polar.cpp sparse_ldl.cpp spring.cpp transform.cpp
   ROOMS base
   PUBLIC Eigen3::Eigen)

@@ -106,6 +106,7 @@ NormalUpdate::NormalUpdate(const TriMesh& rest) : triangles_(rest.triangles) {
     for (const std::uint32_t v : members_[g])
       authored_[v] = (rest.normals[v] - area).norm() > kSameAsArea;
   }
+  reads_before_ = std::any_of(authored_.begin(), authored_.end(), [](auto a) { return a != 0; });
 }
 
 void NormalUpdate::updateGroup(std::size_t group, std::span<const Vec3f> before,

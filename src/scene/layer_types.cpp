@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scene/flesh_parameters.h"
 #include "scene/volume_parameters.h"
 
 namespace derm {
@@ -21,6 +22,7 @@ std::vector<std::string> LayerTypes::names() const {
 const LayerTypes& builtInLayerTypes() {
   // One line per kind: layerType<…Parameters>("name", "summary").
   static const LayerTypes types({
+      layerType<scene::FleshParameters>("flesh", "flesh that lags and swings"),
       layerType<VolumeParameters>("volume", "gives bent skin its volume back"),
   });
   return types;

@@ -4,7 +4,8 @@ find_path(DERM_TOML_INCLUDE toml++/toml.h REQUIRED)
 
 derm_room(scene
   SOURCES bake.cpp bake_correctives.cpp bake_output.cpp bake_report.cpp baked_frames.cpp
-    cache_character.cpp corrective_morphs.cpp correctives.cpp layer_types.cpp plain_skin.cpp recipe.cpp
+    cache_character.cpp corrective_morphs.cpp correctives.cpp flesh_parameters.cpp layer_types.cpp
+    plain_skin.cpp recipe.cpp
     recipe_fields.cpp recipe_value.cpp scene.cpp toml_text.cpp volume_parameters.cpp
   ROOMS base math mesh anim character deform cast io
   PRIVATE nlohmann_json::nlohmann_json)

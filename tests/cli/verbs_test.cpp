@@ -17,7 +17,7 @@ std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), 
 TEST(Cli, HelpOfEveryVerbHasAnExample) {
   EXPECT_EQ(derm({"--help"}).exit_code, 0);
   for (const char* verb :
-       {"demo", "info", "check", "cast", "weights", "pose", "bake", "plot", "render"}) {
+       {"demo", "info", "check", "cast", "weights", "pose", "bake", "plot", "render", "flesh"}) {
     const Outcome o = derm({verb, "--help"});
     EXPECT_EQ(o.exit_code, 0) << verb;
     EXPECT_NE(o.out.find(std::string("derm ") + verb), std::string::npos) << verb;
@@ -162,6 +162,24 @@ TEST(Cli, AFullDiskLeavesTheOldFileAndExitsWithThree) {
   EXPECT_EQ(o.exit_code, 3) << o.err;
   EXPECT_EQ(contentOf(file), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Cli, FleshAutoWritesARecipeThatWorks) {
+  const Folder folder;
+  const std::string cat = folder / "cat.glb", recipe = folder / "cat.toml";
+  ASSERT_EQ(derm({"cast", "cat", "-o", cat}).exit_code, 0);
+  const Outcome found = derm({"flesh", "auto", cat, "--clip", "run", "-o", recipe});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_NE(found.out.find("belly"), std::string::npos) << found.out;
+  // The character is named relative to the recipe, so both can be moved together.
+  const Outcome baked = derm({"bake", recipe, "--range", "0", "0.1", "-o", folder / "cat.pc2"});
+  EXPECT_EQ(baked.exit_code, 0) << baked.err;
+  EXPECT_EQ(derm({"flesh"}).exit_code, 2);
+  EXPECT_EQ(derm({"flesh", "auto", "cast:cat"}).exit_code, 2);
+  EXPECT_EQ(derm({"flesh", "auto", "cast:kat", "-o", recipe}).exit_code, 2);
+  EXPECT_EQ(derm({"flesh", "auto", "cast:cat", "--clip", "swim", "-o", recipe}).exit_code, 2);
+  EXPECT_EQ(derm({"flesh", "auto", "cast:cat", "-o", "/no/such/folder/cat.toml"}).exit_code, 3);
+  EXPECT_EQ(derm({"flesh", "auto", cat, "--threads", "1", "-o", recipe}).exit_code, 0);
 }
 
 TEST(Cli, WeightsGiveABareMeshASkinFromAnotherFilesSkeleton) {

@@ -87,7 +87,8 @@ class VolumeLayerBinding : public LayerBinding {
   virtual std::span<const VolumeRegion> regions() const = 0;
   /// [m^3] per region.
   virtual std::span<const double> restVolumes() const = 0;
-  /// How the surface was divided: VolumeRegions::bind() gives the same regions again, for measuring.
+  /// How the surface was divided: VolumeRegions::bind() gives the same regions again, for
+  /// measuring.
   virtual const RegionsDesc& regionsDesc() const = 0;
 };
 

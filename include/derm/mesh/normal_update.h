@@ -28,6 +28,9 @@ class NormalUpdate {
                 std::span<Vec3f> normals) const noexcept;
 
   std::size_t vertexCount() const { return authored_.size(); }
+  /// False where the mesh was authored with area-weighted normals all over: then `before` is not
+  /// read, and may be anything of the right size.
+  bool readsBefore() const { return reads_before_; }
 
  private:
   void updateGroup(std::size_t group, std::span<const Vec3f> before, std::span<const Vec3f> after,
@@ -38,6 +41,7 @@ class NormalUpdate {
   std::vector<Triangle> triangles_;
   std::vector<std::uint8_t>
       authored_;  ///< per vertex: the rest normal is not the area-weighted one
+  bool reads_before_ = false;
 };
 
 }  // namespace derm

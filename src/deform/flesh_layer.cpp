@@ -1,0 +1,293 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "derm/base/parallel.h"
+#include "derm/deform/character_weights.h"
+#include "derm/deform/flesh.h"
+#include "derm/deform/flesh_motion.h"
+#include "derm/deform/flesh_weights.h"
+#include "derm/math/polar.h"
+#include "derm/math/transform.h"
+
+#include "deform/flesh_kernels.h"
+
+namespace derm {
+namespace {
+
+using detail::FleshFrame;
+using detail::FleshTightest;
+
+constexpr double kGravity = 9.81;  // [m/s^2]
+/// The spring itself may stretch to where its softened elongation has used up this share of what
+/// lies beyond the knee; further on nothing more would be seen of it.
+constexpr double kSpringReach = 0.8;
+/// [rad] Small angles: beyond it the rotation's equation does not hold, and flesh would wring.
+constexpr double kFarthestTurn = 1.0;
+/// A leap of the anchor of this share of the bone, in one step, is a cut.
+constexpr double kCut = 0.5;
+/// Contact acts fully on vertices with at least this alpha and fades towards the element's border.
+constexpr float kContactFull = 0.2f;
+/// Passes over several contact shapes, since one may push into another.
+constexpr int kContactPasses = 3;
+constexpr std::size_t kChunk = 2048;
+
+/// A place beside the bind-pose mesh that follows some joints: the mean of where they carry it.
+struct CarriedPlace {
+  struct Part {
+    JointId joint;
+    Affine3d inverse_bind;
+    Vec3d in_joint;  ///< the place in the joint's space
+  };
+  std::vector<Part> parts;
+
+  Vec3d at(std::span<const Affine3d> model) const noexcept {
+    Vec3d sum = Vec3d::Zero();
+    for (const Part& p : parts) sum += model[p.joint.index()] * p.in_joint;
+    return sum / static_cast<double>(parts.size());
+  }
+};
+
+struct FleshElement {
+  FleshDesc desc;
+  FleshDynamics dynamics;
+  FleshWeights weights;
+  detail::FleshRuns runs;
+  CarriedPlace from, to, anchor;
+  ContactBinding contact;
+
+  FleshAnchor anchorAt(std::span<const Affine3d> model) const noexcept {
+    const CarriedPlace::Part& part = anchor.parts.front();
+    const Affine3d carried = model[part.joint.index()] * part.inverse_bind;
+    FleshAnchor out;
+    out.place = model[part.joint.index()] * part.in_joint;
+    const double volume = carried.linear().determinant();
+    out.scale = std::cbrt(std::abs(volume));
+    if (dynamics.rotation && std::isfinite(volume))
+      out.orientation = Quatd(polarDecomposition(Mat3d(carried.linear())).rotation);
+    return out;
+  }
+};
+
+class FleshLayer final : public Layer {
+ public:
+  explicit FleshLayer(std::shared_ptr<const FleshElement> element)
+      : element_(std::move(element)), tightest_(element_->runs.taskCount()) {
+    if (element_->contact.empty()) return;
+    shapes_.resize(element_->contact.size());
+    posed_.resize(element_->weights.vertices.size());
+  }
+
+  void reset(const FrameInput& in) noexcept override {
+    motion_.reset(element_->dynamics, element_->anchorAt(in.model));
+  }
+  void step(const FrameInput& in, double dt_s) noexcept override {
+    motion_.step(element_->dynamics, element_->anchorAt(in.model), dt_s);
+  }
+  void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override;
+  void saveState(StateWriter& out) const override { motion_.save(out); }
+  Result<void> restoreState(StateReader& in) override { return motion_.restore(in); }
+
+ private:
+  bool setUp(const FrameInput& in, FleshFrame& frame) const noexcept;
+  void limitWhole(FleshFrame& frame) noexcept;
+  void pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept;
+  Vec3f pushedOut(const FleshFrame& frame, const Vec3f& posed, const Vec3f& moved,
+                  float alpha) const noexcept;
+
+  std::shared_ptr<const FleshElement> element_;
+  FleshMotion motion_;
+  std::vector<FleshTightest> tightest_;
+  std::vector<PosedContact> shapes_;
+  std::vector<Vec3f> posed_;  ///< where the element's vertices were before the flesh moved
+};
+
+/// Everything of the frame but the vertices; false where nothing can be done with it.
+bool FleshLayer::setUp(const FrameInput& in, FleshFrame& frame) const noexcept {
+  const FleshElement& e = *element_;
+  const Vec3d from = e.from.at(in.model);
+  const Vec3d to = e.to.at(in.model);
+  const double scale = e.anchorAt(in.model).scale;
+  const Vec3d offset = motion_.elongation(in.step_fraction);
+  if (!from.allFinite() || !to.allFinite() || !std::isfinite(scale)) return false;
+  frame.runs = &e.runs;
+  frame.bone_from = from.cast<float>();
+  frame.bone_along = (to - from).cast<float>();
+  frame.bone_radius = static_cast<float>(e.desc.bone_radius_m * scale);
+  frame.reach = static_cast<float>(e.desc.max_elongation);
+  frame.soft_limit = static_cast<float>(e.desc.soft_limit);
+  frame.per_vertex = e.desc.limit == FleshLimit::Vertex;
+  frame.offset = offset.cast<float>();
+  if (!e.dynamics.rotation) return true;
+  const Vec3d turn = e.anchorAt(in.model).orientation * Vec3d(motion_.rotation(in.step_fraction));
+  const double length = (to - from).norm();
+  const Vec3d axis = length > 0 ? Vec3d((to - from) / length) : Vec3d(Vec3d::Zero());
+  const Vec3d twist = axis * axis.dot(turn);
+  frame.rotates = turn != Vec3d::Zero();
+  frame.origin = (from + 0.5 * (to - from)).cast<float>();
+  frame.twist = twist.cast<float>();
+  frame.swing = (turn - twist).cast<float>();
+  return true;
+}
+
+/// Elongation and swing of the whole element kept within what its tightest vertex allows: |u| /
+/// u_most + |swing| / swing_most bounds the share of its way that any vertex goes.
+void FleshLayer::limitWhole(FleshFrame& frame) noexcept {
+  parallelFor(tightest_.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t task = begin; task < end; ++task)
+      tightest_[task] = tightestVertex(frame, task);
+  });
+  double most_offset = std::numeric_limits<double>::infinity(), most_swing = most_offset;
+  for (const FleshTightest& t : tightest_) {
+    most_offset = std::min<double>(most_offset, t.offset);
+    most_swing = std::min<double>(most_swing, t.swing);
+  }
+  const auto used = [](double wanted, double most) {
+    if (!(wanted > 0)) return 0.0;
+    return most > 0 ? wanted / most : std::numeric_limits<double>::infinity();
+  };
+  const double wanted = used(frame.offset.norm(), most_offset) +
+                        (frame.rotates ? used(frame.swing.norm(), most_swing) : 0.0);
+  if (!(wanted > 0)) return;
+  const double share = std::isfinite(wanted)
+                           ? detail::withinLimit(wanted, frame.reach, frame.soft_limit) / wanted
+                           : 0.0;
+  frame.offset *= static_cast<float>(share);
+  frame.swing *= static_cast<float>(share);
+}
+
+/// Contact moves a vertex out of the shapes, but not through the bone: that promise comes first.
+Vec3f FleshLayer::pushedOut(const FleshFrame& frame, const Vec3f& posed, const Vec3f& moved,
+                            float alpha) const noexcept {
+  const float margin = static_cast<float>(element_->desc.contact_margin_m);
+  const bool near = std::any_of(shapes_.begin(), shapes_.end(), [&](const PosedContact& shape) {
+    return isNear(shape, moved, margin);
+  });
+  if (!near) return moved;
+  const float fade = std::min(alpha / kContactFull, 1.0f);
+  const float full = fade * fade * (3 - 2 * fade);
+  const int passes = shapes_.size() > 1 ? kContactPasses : 1;
+  Vec3f p = moved;
+  for (int pass = 0; pass < passes; ++pass)
+    for (const PosedContact& shape : shapes_) {
+      const ContactDistance at = distanceTo(shape, p);
+      p += full * contactPush(at.distance, margin) * at.away;
+    }
+  if (p == moved) return p;
+  const float square = frame.bone_along.squaredNorm();
+  const Vec3f q = posed - frame.bone_from;
+  const float share = square > 0 ? std::clamp(q.dot(frame.bone_along) / square, 0.0f, 1.0f) : 0.0f;
+  const float depth = Vec3f(q - share * frame.bone_along).norm() - frame.bone_radius;
+  const float most = frame.reach * std::max(depth, 0.0f);
+  const float length = (p - posed).norm();
+  return length > most ? Vec3f(posed + (p - posed) * (most / length)) : p;
+}
+
+void FleshLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept {
+  const FleshWeights& w = element_->weights;
+  const std::span<Vec3f> positions = skin.positions();
+  parallelFor(w.vertices.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Vec3f& p = positions[w.vertices[i]];
+      p = pushedOut(frame, posed_[i], p, w.alpha[i]);
+    }
+  });
+}
+
+void FleshLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
+  FleshFrame frame;
+  if (!setUp(in, frame)) return;
+  const bool touches = !shapes_.empty();
+  const bool moves = frame.offset != Vec3f::Zero() || frame.rotates;
+  if (!moves && !touches) return;
+  skin.materialise();
+  skin.beforeMoving();
+  const std::span<Vec3f> positions = skin.positions();
+  if (touches) {
+    element_->contact.pose(in.model, shapes_);
+    for (std::size_t i = 0; i < posed_.size(); ++i)
+      posed_[i] = positions[element_->weights.vertices[i]];
+  }
+  frame.positions = positions.data()->data();
+  if (moves) {
+    if (!frame.per_vertex) limitWhole(frame);
+    parallelFor(tightest_.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t task = begin; task < end; ++task) moveFlesh(frame, task);
+    });
+  }
+  if (touches) pushOut(frame, skin);
+}
+
+class FleshBinding final : public LayerBinding {
+ public:
+  explicit FleshBinding(std::shared_ptr<const FleshElement> element)
+      : LayerBinding(element->desc.name, "flesh"), element_(std::move(element)) {}
+  bool stateful() const override { return true; }
+  std::unique_ptr<Layer> makeLayer() const override {
+    return std::make_unique<FleshLayer>(element_);
+  }
+
+ private:
+  std::shared_ptr<const FleshElement> element_;
+};
+
+Result<CarriedPlace> carriedPlace(std::span<const JointId> joints,
+                                  const std::optional<Vec3d>& place, const Skeleton& skeleton,
+                                  std::span<const Affine3d> bind_model) {
+  CarriedPlace out;
+  for (const JointId joint : joints) {
+    bool ok = true;
+    const Affine3d inverse = inverseOrIdentity(bind_model[joint.index()], ok);
+    if (!ok)
+      return Error{ErrorCode::BadData,
+                   "the bind matrix of joint \"" + skeleton[joint].name + "\" has no inverse",
+                   {.element = "skin", .index = joint.index()}};
+    const Vec3d in_joint = place ? Vec3d(inverse * *place) : Vec3d(Vec3d::Zero());
+    out.parts.push_back({joint, inverse, in_joint});
+  }
+  return out;
+}
+
+FleshDynamics dynamicsOf(const FleshDesc& desc, const VirtualBone& bone, double safe_elongation_m) {
+  FleshDynamics out;
+  out.spring = springOf(desc);
+  out.rotation_spring = rotationSpringOf(desc);
+  out.integrator = desc.integrator;
+  out.euler_step_s = desc.euler_step_s;
+  out.gravity = desc.gravity * kGravity * desc.gravity_direction.normalized();
+  // Where the softened elongation has come kSpringReach of the way from its knee to the limit.
+  const double limit = desc.max_elongation * safe_elongation_m;
+  const double beyond = kSpringReach / (1 - kSpringReach) * (1 - desc.soft_limit);
+  out.farthest_m = limit * (desc.soft_limit + beyond);
+  out.farthest_turn = kFarthestTurn;
+  out.cut_m = kCut * bone.length();
+  out.rotation = desc.rotation;
+  return out;
+}
+
+}  // namespace
+
+LayerFactory fleshLayer(const FleshDesc& desc) {
+  return [desc](const Character& character, const std::shared_ptr<const BoundSurface>& surface,
+                Diagnostics&) -> Result<std::shared_ptr<const LayerBinding>> {
+    const Skeleton& skeleton = character.skeleton;
+    DERM_CHECK(validate(desc, skeleton));
+    const std::vector<Affine3d> bind = bindModelMatrices(character);
+    auto element = std::make_shared<FleshElement>();
+    element->desc = desc;
+    const VirtualBone bone = virtualBone(desc, bind);
+    DERM_TRY(element->weights, fleshWeights(desc, skeleton, bind, *surface));
+    element->runs = detail::makeFleshRuns(element->weights.vertices, element->weights.alpha);
+    element->dynamics = dynamicsOf(desc, bone, element->weights.safe_elongation_m);
+    const std::vector<JointId> dominant = {desc.dominant};
+    const std::vector<JointId>& ends = desc.ends.empty() ? dominant : desc.ends;
+    DERM_TRY(element->from, carriedPlace(dominant, desc.from, skeleton, bind));
+    DERM_TRY(element->to, carriedPlace(ends, desc.to, skeleton, bind));
+    DERM_TRY(element->anchor, carriedPlace(dominant, bone.middle(), skeleton, bind));
+    element->contact = ContactBinding(desc.contact, bind);
+    return std::shared_ptr<const LayerBinding>(
+        std::make_shared<FleshBinding>(std::shared_ptr<const FleshElement>(std::move(element))));
+  };
+}
+
+}  // namespace derm

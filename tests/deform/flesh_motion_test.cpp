@@ -1,0 +1,193 @@
+#include "derm/deform/flesh_motion.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace derm {
+namespace {
+
+FleshDynamics dynamics(double frequency_hz = 3, double damping_ratio = 0.15) {
+  FleshDynamics d;
+  d.spring = d.rotation_spring = {6.283185307179586 * frequency_hz, damping_ratio};
+  d.farthest_m = 1e3;
+  d.cut_m = 1e3;
+  return d;
+}
+
+FleshAnchor at(const Vec3d& place) { return {.place = place}; }
+
+TEST(FleshMotion, FollowsASineAsTheSpecificationSays) {
+  FleshDynamics d = dynamics();
+  d.spring = springConstants(80, 3, 1);
+  const auto run = [&](double dt_s) {
+    FleshMotion m;
+    const auto place = [](double t) { return at({0.5 * std::sin(4 * t), 0, 0}); };
+    m.reset(d, place(0));
+    const int steps = static_cast<int>(std::lround(2 / dt_s));
+    for (int i = 1; i <= steps; ++i) m.step(d, place(i * dt_s), dt_s);
+    return m.elongation(1).x();
+  };
+  EXPECT_NEAR(run(1.0 / 15), 0.12191, 6e-6);
+  EXPECT_NEAR(run(1.0 / 30), 0.12463, 6e-6);
+  EXPECT_NEAR(run(1.0 / 60), 0.12531, 6e-6);
+  EXPECT_NEAR(run(1.0 / 1000), 0.12553, 6e-6);
+  // On the inner grid that playing uses, whatever the frame rate.
+  EXPECT_LE(std::abs(run(1.0 / 240) - run(1.0 / 1000)), 2e-5);
+}
+
+TEST(FleshMotion, KeepsStillOnASteadyAnchorFromTheFirstStepOn) {
+  const FleshDynamics d = dynamics();
+  FleshMotion m;
+  const Vec3d velocity(7, -3, 20);
+  m.reset(d, at(Vec3d::Zero()));
+  for (int i = 1; i <= 500; ++i) {
+    m.step(d, at(velocity * (i / 240.0)), 1.0 / 240);
+    ASSERT_LT(m.elongation(1).norm(), 1e-11);
+  }
+}
+
+TEST(FleshMotion, HangsAtRestAndComesBackToItWhenShaken) {
+  FleshDynamics d = dynamics();
+  d.gravity = Vec3d(0, -9.81, 0);
+  const Vec3d sag = d.gravity / (d.spring.omega * d.spring.omega);
+  FleshMotion m;
+  m.reset(d, at(Vec3d::Zero()));
+  EXPECT_LT((m.elongation(1) - sag).norm(), 1e-15);
+  for (int i = 0; i < 3; ++i) m.step(d, at(Vec3d(0.1 * i * i, 0, 0)), 1.0 / 240);
+  EXPECT_GT((m.elongation(1) - sag).norm(), 0.01);
+  for (int i = 0; i < 240 * 20; ++i) m.step(d, at(Vec3d(0.4, 0, 0)), 1.0 / 240);
+  EXPECT_LT((m.elongation(1) - sag).norm(), 1e-9);
+}
+
+TEST(FleshMotion, GoesNoFurtherThanItMayAndTurnsBackAtOnce) {
+  FleshDynamics d = dynamics(2, 0.0);
+  d.farthest_m = 0.05;
+  FleshMotion m;
+  m.reset(d, at(Vec3d::Zero()));
+  double p = 0, speed = 0;
+  for (int i = 0; i < 48; ++i) {
+    speed += 0.5;
+    p += speed / 240;
+    m.step(d, at({p, 0, 0}), 1.0 / 240);
+    EXPECT_LE(m.elongation(1).norm(), 0.05 * (1 + 1e-12));
+  }
+  EXPECT_LE(m.velocity().dot(m.elongation(1)), 1e-12);  // nothing outward is left to wind up
+  for (int i = 0; i < 12; ++i) {
+    p += speed / 240;
+    m.step(d, at({p, 0, 0}), 1.0 / 240);
+  }
+  EXPECT_LT(m.elongation(1).norm(), 0.05);
+}
+
+TEST(FleshMotion, StepsThatAreNoStepsChangeNothing) {
+  const FleshDynamics d = dynamics();
+  FleshMotion m;
+  m.reset(d, at(Vec3d::Zero()));
+  for (int i = 1; i < 20; ++i) m.step(d, at(Vec3d(0.002 * i * i, 0, 0)), 1.0 / 240);
+  const Vec3d u = m.elongation(1);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double dt_s : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
+    m.step(d, at(Vec3d(9, 9, 9)), dt_s);
+    EXPECT_EQ(m.elongation(1), u);
+    EXPECT_EQ(m.elongation(0), u);
+  }
+  m.step(d, at(Vec3d(nan, 0, 0)), 0.01);
+  EXPECT_EQ(m.elongation(1), u);
+}
+
+TEST(FleshMotion, TenSecondsInOneStepBringItToRest) {
+  for (const FleshIntegrator integrator : {FleshIntegrator::Exact, FleshIntegrator::Euler}) {
+    FleshDynamics d = dynamics();
+    d.integrator = integrator;
+    FleshMotion m;
+    m.reset(d, at(Vec3d::Zero()));
+    for (int i = 1; i < 20; ++i) m.step(d, at(Vec3d(0.002 * i * i, 0, 0)), 1.0 / 240);
+    EXPECT_GT(m.elongation(1).norm(), 0.01);
+    m.step(d, at(Vec3d(0.8, 0, 0)), 10);
+    EXPECT_LT(m.elongation(1).norm(), 1e-6);
+  }
+}
+
+TEST(FleshMotion, ALeapOfTheAnchorCausesNoMotion) {
+  FleshDynamics d = dynamics();
+  d.cut_m = 0.5;
+  FleshMotion straight, leaping;
+  const auto place = [](int i) { return Vec3d(0.05 * std::sin(0.1 * i), 0, 0); };
+  straight.reset(d, at(place(0)));
+  leaping.reset(d, at(place(0)));
+  double largest = 0;
+  for (int i = 1; i < 400; ++i) {
+    straight.step(d, at(place(i)), 1.0 / 240);
+    leaping.step(d, at(place(i) + (i >= 200 ? Vec3d(10, 3, -4) : Vec3d(0, 0, 0))), 1.0 / 240);
+    largest = std::max(largest, straight.elongation(1).norm());
+    // Two steps' worth of the anchor's acceleration goes unseen, no more.
+    EXPECT_LT((leaping.elongation(1) - straight.elongation(1)).norm(), 0.1 * largest + 1e-12) << i;
+  }
+}
+
+TEST(FleshMotion, EulerTakesShortStepsOfItsOwn) {
+  FleshDynamics exact = dynamics(), euler = dynamics();
+  euler.integrator = FleshIntegrator::Euler;
+  euler.euler_step_s = 1.0 / 24000;
+  FleshMotion a, b;
+  a.reset(exact, at(Vec3d::Zero()));
+  b.reset(euler, at(Vec3d::Zero()));
+  for (int i = 1; i < 480; ++i) {
+    const FleshAnchor p = at(Vec3d(0.3 * std::sin(0.03 * i), 0.1 * std::cos(0.05 * i), 0));
+    a.step(exact, p, 1.0 / 240);
+    b.step(euler, p, 1.0 / 240);
+    EXPECT_LT((a.elongation(1) - b.elongation(1)).norm(), 4e-4);
+  }
+}
+
+TEST(FleshMotion, TurnsAgainstAnAcceleratedTwistInTheFramesOwnAxes) {
+  FleshDynamics d = dynamics();
+  d.rotation = true;
+  const auto turned = [](double angle) {
+    return FleshAnchor{.orientation = Quatd(Eigen::AngleAxisd(angle, Eigen::Vector3d::UnitY()))};
+  };
+  FleshMotion m;
+  m.reset(d, turned(0));
+  for (int i = 1; i <= 240; ++i) {
+    m.step(d, turned(3.0 * i / 240), 1.0 / 240);  // steady
+    ASSERT_LT(m.rotation(1).norm(), 1e-9);
+  }
+  double angle = 3, speed = 3;
+  for (int i = 1; i <= 24; ++i) {
+    speed += 0.2;
+    angle += speed / 240;
+    m.step(d, turned(angle), 1.0 / 240);
+  }
+  EXPECT_LT(m.rotation(1).y(), -0.02);  // it lags
+  EXPECT_LT(std::abs(m.rotation(1).x()) + std::abs(m.rotation(1).z()), 1e-9);
+}
+
+TEST(FleshMotion, SavedAndRestoredItGoesOnWithTheSameBits) {
+  FleshDynamics d = dynamics();
+  d.rotation = true;
+  const auto anchor = [](int i) {
+    return FleshAnchor{.place = Vec3d(std::sin(0.1 * i), 0, std::cos(0.07 * i)),
+                       .orientation = Quatd(Eigen::AngleAxisd(0.02 * i, Eigen::Vector3d::UnitX()))};
+  };
+  FleshMotion m, other;
+  m.reset(d, anchor(0));
+  for (int i = 1; i < 50; ++i) m.step(d, anchor(i), 1.0 / 240);
+  StateWriter saved;
+  m.save(saved);
+  StateReader reader(saved.bytes());
+  ASSERT_TRUE(other.restore(reader));
+  EXPECT_TRUE(reader.atEnd());
+  for (int i = 50; i < 90; ++i) {
+    m.step(d, anchor(i), 1.0 / 240);
+    other.step(d, anchor(i), 1.0 / 240);
+  }
+  EXPECT_EQ(m.elongation(1), other.elongation(1));
+  EXPECT_EQ(m.rotation(0.5), other.rotation(0.5));
+  StateReader short_reader(std::span(saved.bytes()).first(100));
+  EXPECT_FALSE(other.restore(short_reader));
+}
+
+}  // namespace
+}  // namespace derm

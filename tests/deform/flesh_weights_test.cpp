@@ -1,0 +1,156 @@
+#include "derm/deform/flesh_weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "derm/deform/character_weights.h"
+
+#include "deform/flesh_rig.h"
+
+namespace derm {
+namespace {
+
+using namespace flesh_test;
+
+FleshWeights weightsOf(const Character& c, const FleshDesc& desc) {
+  const BoundSurface surface(c.mesh, c.skin);
+  return fleshWeights(desc, c.skeleton, bindModelMatrices(c), surface).value();
+}
+
+std::string errorOf(const Character& c, const FleshDesc& desc) {
+  const BoundSurface surface(c.mesh, c.skin);
+  const auto made = fleshWeights(desc, c.skeleton, bindModelMatrices(c), surface);
+  return made ? "no error" : made.error().text();
+}
+
+TEST(FleshPaper, WyvillHasTheValuesOfTheSpecificationAndStaysZeroOutside) {
+  const auto w = [](double y) { return attenuation(FleshAttenuation::Wyvill, y); };
+  EXPECT_EQ(w(0), 1);
+  for (const double side : {-1.0, 1.0}) {
+    EXPECT_NEAR(w(0.5 * side), 0.5, 1e-15);
+    EXPECT_NEAR(w(side), 0, 1e-15);
+    EXPECT_EQ(w(1.2 * side), 0);  // the bare polynomial: 0.0697
+    EXPECT_EQ(w(2 * side), 0);    // the bare polynomial: -7
+    EXPECT_NEAR((w(0.999999 * side) - w(side)) / 1e-6, 0, 1e-5);
+  }
+  double steepest = 0, where = 0;
+  for (double y = 0; y < 1; y += 1e-4) {
+    const double slope = (w(y) - w(y + 1e-6)) / 1e-6;
+    EXPECT_GE(slope, 0);
+    if (slope > steepest) steepest = slope, where = y;
+  }
+  EXPECT_NEAR(steepest, 1.5835, 1e-4);
+  EXPECT_NEAR(where, 0.5035, 1e-3);
+  EXPECT_NEAR(attenuation(FleshAttenuation::Parabola, 0.5), 0.75, 1e-15);
+  EXPECT_EQ(attenuation(FleshAttenuation::Parabola, -1.5), 0);
+  EXPECT_EQ(attenuation(FleshAttenuation::None, -1.5), 1);
+}
+
+TEST(FleshWeights, AreShapeTimesAttenuationNormalised) {
+  const Character c = limb({});
+  FleshDesc desc = upperFlesh();
+  desc.vertex_group = "front";
+  for (const double radius : {0.0, 0.1}) {
+    desc.bone_radius_m = radius;
+    const FleshWeights w = weightsOf(c, desc);
+    EXPECT_EQ(*std::max_element(w.alpha.begin(), w.alpha.end()), 1.0f);
+    for (std::size_t i = 0; i < w.vertices.size(); ++i) {
+      const Vec3f& p = c.mesh.positions[w.vertices[i]];
+      EXPECT_GT(p.z(), 0);
+      // All lie at the same distance from the bone, so the attenuation is what is left.
+      EXPECT_NEAR(w.alpha[i], attenuation(FleshAttenuation::Wyvill, 1 - 2 * p.y()), 1e-5);
+    }
+    EXPECT_NEAR(w.safe_elongation_m, kRadius - radius, 1e-6);
+  }
+}
+
+TEST(FleshWeights, LeaveOutWhatIsNearerThanTheBoneRadius) {
+  Character c = limb({});
+  for (Vec3f& p : c.mesh.positions)
+    if (p.x() > 0.2f) p.x() = p.z() = 0.05f;
+  FleshDesc desc = upperFlesh();
+  desc.bone_radius_m = 0.1;
+  const FleshWeights w = weightsOf(c, desc);
+  for (const std::uint32_t v : w.vertices) EXPECT_NE(c.mesh.positions[v].x(), 0.05f);
+}
+
+TEST(FleshWeights, AutoTakesTheSkinBetweenTheTwoFrames) {
+  const Character c = limb({});
+  const FleshWeights upper = weightsOf(c, upperFlesh());
+  const FleshWeights lower = weightsOf(c, lowerFlesh());
+  for (const std::uint32_t v : upper.vertices) EXPECT_LT(c.mesh.positions[v].y(), 1.0);
+  for (const std::uint32_t v : lower.vertices) EXPECT_GT(c.mesh.positions[v].y(), 1.0);
+  FleshDesc whole = upperFlesh();
+  whole.ends = {JointId(2)};
+  EXPECT_NEAR(virtualBone(whole, bindModelMatrices(c)).length(), 2.0, 1e-6);
+  EXPECT_GT(weightsOf(c, whole).vertices.size(), upper.vertices.size() + 100);
+}
+
+TEST(FleshWeights, TwistJointsBelongToTheElementAndLimbsDoNot) {
+  Character c = limb({});
+  const auto add = [&](const char* name, std::size_t parent, const Vec3f& at) {
+    Joint joint{.name = name, .parent = JointId(parent)};
+    joint.rest.translation = at;
+    c.skeleton.joints.push_back(joint);
+  };
+  add("twist", 0, {0, 0.5f, 0.1f});
+  add("arm", 0, {0.2f, 0.5f, 0});
+  add("hand", 4, {1.5f, 0, 0});
+  const std::vector<bool> mine = jointsOfElement(upperFlesh(), c.skeleton, bindModelMatrices(c));
+  EXPECT_EQ(mine, (std::vector<bool>{true, false, false, true, false, false}));
+}
+
+TEST(FleshWeights, EndInTheMiddleOfSeveralEnds) {
+  Character c = limb({});
+  Joint side{.name = "side", .parent = JointId(0)};
+  side.rest.translation = Vec3f(1, 1, 0);
+  c.skeleton.joints.push_back(side);
+  FleshDesc desc = upperFlesh();
+  desc.ends = {JointId(1), JointId(3)};
+  const VirtualBone bone = virtualBone(desc, bindModelMatrices(c));
+  EXPECT_NEAR((bone.to - Vec3d(0.5, 1, 0)).norm(), 0, 1e-6);
+  EXPECT_NEAR(bone.along(bone.from), 1, 1e-12);  // y points to the dominant frame
+  EXPECT_NEAR(bone.along(bone.to), -1, 1e-12);
+}
+
+TEST(FleshWeights, NeighboursJoinSmoothlyWithWyvillAndWithAKinkWithTheParabola) {
+  const Character c = limb({}, 401, 8);
+  const auto steepestAtTheElbow = [&](FleshAttenuation kind) {
+    std::vector<float> alpha(c.mesh.vertexCount(), 0.0f);
+    for (FleshDesc desc : {upperFlesh(), lowerFlesh()}) {
+      desc.attenuation = kind;
+      const FleshWeights w = weightsOf(c, desc);
+      for (std::size_t i = 0; i < w.vertices.size(); ++i) alpha[w.vertices[i]] += w.alpha[i];
+    }
+    double steepest = 0;  // of alpha along the limb, within 1 cm of the elbow
+    for (std::size_t v = 8; v < alpha.size(); ++v) {
+      const double y = c.mesh.positions[v].y();
+      if (std::abs(y - 1) > 0.01) continue;
+      steepest = std::max(steepest, std::abs(alpha[v] - alpha[v - 8]) / 0.005);
+    }
+    return steepest;
+  };
+  EXPECT_LT(steepestAtTheElbow(FleshAttenuation::Wyvill), 0.15);
+  EXPECT_GT(steepestAtTheElbow(FleshAttenuation::Parabola), 1.0);
+}
+
+TEST(FleshWeights, SayWhatIsWrong) {
+  const Character c = limb({});
+  FleshDesc none = upperFlesh();
+  none.bone_radius_m = 5;
+  EXPECT_NE(errorOf(c, none).find("no vertex can move"), std::string::npos);
+  FleshDesc point = upperFlesh();
+  point.to = Vec3d(0, 0, 0);
+  EXPECT_NE(errorOf(c, point).find("no length"), std::string::npos);
+  FleshDesc group = upperFlesh();
+  group.vertex_group = "frnt";
+  EXPECT_NE(errorOf(c, group).find("did you mean \"front\""), std::string::npos);
+  Character bare = c;
+  bare.skin = {};
+  EXPECT_NE(errorOf(bare, upperFlesh()).find("needs skin weights"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace derm

@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "derm/cast/cast.h"
+#include "derm/deform/basic_layers.h"
+#include "derm/deform/character_weights.h"
+#include "derm/deform/flesh_auto.h"
+#include "derm/deform/flesh_weights.h"
+#include "derm/mesh/measures.h"
+#include "derm/scene/flesh_recipe.h"
+#include "derm/scene/scene.h"
+
+#include "support/compare.h"
+
+namespace derm {
+namespace {
+
+using testing_support::kFloatEps;
+
+/// Made once for all tests: sculpting takes a while.
+const std::shared_ptr<const Character>& member(std::string_view name) {
+  static std::map<std::string, std::shared_ptr<const Character>, std::less<>> made;
+  auto at = made.find(name);
+  if (at == made.end())
+    at = made.emplace(name, std::make_shared<const Character>(makeCastMember(name).value())).first;
+  return at->second;
+}
+
+constexpr const char* kBelly = R"(
+character = "cast:cat"
+clip = "run"
+[[layer]]
+type = "flesh"
+name = "belly"
+dominant = "spine_1"
+ends = ["spine_5"]
+vertices = "auto"
+frequency_hz = 3.0
+damping_ratio = 0.15
+gravity = 1.0
+bone_radius_m = 0.0
+attenuation = "wyvill"
+rotation = false
+max_elongation = 0.9
+)";
+
+std::string openError(const std::string& text) {
+  const auto recipe = parseRecipe(text, "belly.toml");
+  if (!recipe) return recipe.error().text();
+  Diagnostics notes;
+  const auto scene = openScene(*recipe, {.character = member("cat")}, notes);
+  return scene ? "no error" : scene.error().text();
+}
+
+/// The recipe with one line more, or another value for a key.
+std::string with(const std::string& key, const std::string& line) {
+  std::string text = kBelly;
+  const std::size_t at = text.find("\n" + key + " =");
+  if (at == std::string::npos) return text + line + "\n";
+  const std::size_t end = text.find('\n', at + 1);
+  return text.replace(at + 1, end - at - 1, line);
+}
+
+TEST(FleshRecipe, TheKeysOfTheIssueAreReadAndWrittenBack) {
+  const Recipe recipe = parseRecipe(kBelly, "belly.toml").value();
+  EXPECT_EQ(parseRecipe(writeRecipe(recipe), "again.toml").value(), recipe);
+  Diagnostics notes;
+  Scene scene = openScene(recipe, {}, notes).value();
+  for (const Vec3f& p : scene.frame(10).positions()) ASSERT_TRUE(p.allFinite());
+}
+
+TEST(FleshRecipe, MistakesAreNamedWithTheirPlace) {
+  const auto expect = [](const std::string& text, const std::string& what) {
+    const std::string error = openError(text);
+    EXPECT_NE(error.find(what), std::string::npos) << error;
+    EXPECT_NE(error.find("belly.toml"), std::string::npos) << error;
+  };
+  expect(with("dominant", "dominant = \"spine1\""), "did you mean \"spine_1\"");
+  expect(with("ends", "ends = [\"pelvis\"]"), "8:9: layer[0].ends: \"pelvis\" is not below");
+  expect(with("ends", "ends = []"), "needs a joint below");
+  expect(with("vertices", "vertices = \"all\""), "expected \"auto\" or \"group:NAME\"");
+  expect(with("vertices", "vertices = \"group:bely\""), "no vertex group \"bely\"");
+  expect(with("frequency_hz", "frequency_hz = -3.0"), "0.001 to 1000 [Hz]");
+  expect(with("frequency_hz", "frequency_hz = nan"), "0.001 to 1000 [Hz]");
+  expect(with("mass_kg", "mass_kg = -1"), "[kg]");
+  expect(with("stiffness", "stiffness = 80.0"), "either stiffness or frequency_hz");
+  expect(with("bone_radius_m", "bone_radius_m = 3.0"), "no vertex can move");
+  expect(with("to_m", "to_m = [0.0, 0.268, -0.110]"), "no length");
+  expect(with("to_m", "to_m = [0.0]"), "three numbers");
+  expect(with("attenuation", "attenuation = \"wivil\""), "did you mean \"wyvill\"");
+  expect(with("integrator", "integrator = \"euler\"\neuler_step_s = 0.2"), "must stay below");
+  expect(with("contact", "contact = [{ shape = \"ball\" }]"), "contact.shape");
+  expect(with("contact", "contact = [{ radius_m = 1.0 }]"), "needs a joint or a place");
+  expect(with("contact", "contact = [{ joint = \"hed\" }]"), "did you mean \"head\"");
+  expect(with("contact", "contact = [{ joint = \"head\", colour = 1 }]"),
+         "contact.colour: unknown key");
+  expect(with("contact", "contact = 3"), "expected a table");
+}
+
+TEST(FleshRecipe, ContactShapesAreReadInlineAndAsTables) {
+  const std::string tables = std::string(kBelly) + R"(
+[[layer.contact]]
+shape = "plane"
+from_m = [0.0, 0.0, 0.0]
+
+[[layer.contact]]
+shape = "capsule"
+joint = "shin_left"
+to_joint = "foot_left"
+radius_m = 0.03
+)";
+  const std::string inline_text = std::string(kBelly) +
+                                  "contact = [{ shape = \"plane\", from_m = [0.0, 0.0, 0.0] }, "
+                                  "{ shape = \"capsule\", joint = \"shin_left\", to_joint = "
+                                  "\"foot_left\", radius_m = 0.03 }]\n";
+  EXPECT_EQ(openError(tables), "no error");
+  EXPECT_EQ(openError(inline_text), "no error");
+  EXPECT_EQ(parseRecipe(tables, "a").value(), parseRecipe(inline_text, "b").value());
+  const Recipe recipe = parseRecipe(tables, "a").value();
+  EXPECT_EQ(parseRecipe(writeRecipe(recipe), "c").value(), recipe);
+}
+
+/// Largest relative error of the whole volume over a jump.
+double volumeError(const std::string& layers) {
+  const std::string text = "character = \"cast:cat\"\nclip = \"jump\"\nfps = 15\n" + layers;
+  Diagnostics notes;
+  Scene scene =
+      openScene(parseRecipe(text, "jump.toml").value(), {.character = member("cat")}, notes)
+          .value();
+  const TriMesh& rest = scene.character()->mesh;
+  const double want = volume(rest.positions, rest.triangles);
+  double worst = 0;
+  for (std::size_t i = 0; i < scene.frameTimes().size(); ++i) {
+    const SkinFrame& frame = scene.frame(i);
+    for (const Vec3f& p : frame.positions()) EXPECT_TRUE(p.allFinite());
+    worst = std::max(worst, std::abs(volume(frame.positions(), frame.triangles()) / want - 1));
+  }
+  return worst;
+}
+
+TEST(FleshScene, VolumeStaysExactWhereItsLayerComesAfterTheFlesh) {
+  const std::string centre = "[skinning]\nmethod = \"centre\"\n";
+  const std::string flesh =
+      "[[layer]]\ntype = \"flesh\"\ndominant = \"spine_1\"\nends = [\"spine_5\"]\n";
+  const std::string volume_layer = "[[layer]]\ntype = \"volume\"\n";
+  const double alone = volumeError(centre + volume_layer);
+  const double after = volumeError(centre + flesh + volume_layer);
+  const double before = volumeError(centre + volume_layer + flesh);
+  const double without = volumeError(centre + flesh);
+  EXPECT_LE(after, std::max(1e-6, 2 * alone));
+  EXPECT_GT(before, 10 * after);  // works, but the flesh's own change of volume is on top
+  EXPECT_GT(without, 10 * after);
+}
+
+/// Flesh as it is proposed.
+std::vector<FleshDesc> elementsOf(const Character& c) {
+  Diagnostics notes;
+  std::vector<FleshDesc> out;
+  const std::vector<FleshProposal> found = proposeFlesh(c, notes).value();
+  for (const FleshProposal& p : found) out.push_back(p.desc);
+  return out;
+}
+
+Clip fasterClip(Clip clip, float factor) {
+  for (Track& track : clip.tracks)
+    for (float& t : track.times_s) t /= factor;
+  return clip;
+}
+
+TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
+  std::size_t checked = 0, moved = 0;
+  for (const CastMember& one : castMembers()) {
+    Character made = *member(one.name);
+    for (Clip& clip : made.clips) clip = fasterClip(clip, 10);
+    const auto c = std::make_shared<const Character>(std::move(made));
+    for (const bool rotation : {false, true})
+      for (FleshDesc desc : elementsOf(*c)) {
+        SCOPED_TRACE(std::string(one.name) + " " + desc.name);
+        desc.rotation = rotation;
+        Diagnostics notes;
+        const std::vector<LayerFactory> plain_layers = {morphLayer(), skinningLayer({})};
+        std::vector<LayerFactory> layers = plain_layers;
+        layers.push_back(fleshLayer(desc));
+        const auto stack = Stack::bind(c, layers, notes).value();
+        const auto plain_stack = Stack::bind(c, plain_layers, notes).value();
+        const std::vector<Affine3d> bind = bindModelMatrices(*c);
+        const VirtualBone bone = virtualBone(desc, bind);
+        for (const Clip& clip : c->clips) {
+          const double end_s = clip.duration_s();
+          Playback fleshed = Playback::make(stack, &clip, {.end_s = end_s}).value();
+          Playback plain = Playback::make(plain_stack, &clip, {.end_s = end_s}).value();
+          for (int i = 0; i <= 30; ++i) {
+            const double t = end_s * i / 30;
+            const SkinFrame& after = fleshed.frameAt(t);
+            const SkinFrame& before = plain.frameAt(t);
+            const auto carried = [&](JointId joint, const Vec3d& place) {
+              const Vec3d in_joint = bind[joint.index()].inverse() * place;
+              return Vec3d(plain.model()[joint.index()] * in_joint);
+            };
+            const JointId end = desc.ends.empty() ? desc.dominant : desc.ends.front();
+            const VirtualBone now{carried(desc.dominant, bone.from), carried(end, bone.to)};
+            for (std::size_t v = 0; v < after.positions().size(); ++v) {
+              const Vec3d p = before.positions()[v].cast<double>();
+              const double way = (after.positions()[v].cast<double>() - p).norm();
+              if (way == 0) continue;
+              const double distance = now.distance(p);
+              const double rounding = 16 * kFloatEps * (p.norm() + 1);
+              const double left = now.distance(after.positions()[v].cast<double>());
+              ASSERT_GE(left, (1 - desc.max_elongation) * distance - rounding) << v << " at " << t;
+              if (!rotation) {
+                ASSERT_LE(way, desc.max_elongation * distance + rounding) << v << " at " << t;
+              }
+              ++checked;
+              moved += way > 0.01 * distance;
+            }
+          }
+        }
+      }
+  }
+  EXPECT_GT(checked, 100000u);
+  EXPECT_GT(moved, checked / 5);
+}
+
+TEST(FleshAuto, FindsTheFleshOfTheCat) {
+  const Character& cat = *member("cat");
+  Diagnostics notes;
+  const std::vector<FleshProposal> found = proposeFlesh(cat, notes).value();
+  const auto has = [&](const std::string& name, FleshRegion region) {
+    return std::any_of(found.begin(), found.end(), [&](const FleshProposal& p) {
+      return p.desc.name == name && p.region == region;
+    });
+  };
+  EXPECT_TRUE(has("belly", FleshRegion::Belly));
+  EXPECT_TRUE(has("cheeks", FleshRegion::Cheeks));
+  for (const char* limb : {"thigh_left", "thigh_right", "upper_arm_left", "upper_arm_right"})
+    EXPECT_TRUE(has(limb, FleshRegion::Limb)) << limb;
+  for (const FleshProposal& p : found) EXPECT_EQ(p.desc.name.find("tail"), std::string::npos);
+  // The document's element: first vertebra after the pelvis to the last before the neck.
+  EXPECT_EQ(cat.skeleton[found.front().desc.dominant].name, "spine_1");
+  EXPECT_EQ(cat.skeleton[found.front().desc.ends.front()].name, "spine_5");
+}
+
+TEST(FleshAuto, NeedsNoNames) {
+  for (const char* name : {"cat", "trousers", "wrist"}) {
+    Character c = *member(name);
+    Diagnostics notes;
+    const std::vector<FleshProposal> named = proposeFlesh(c, notes).value();
+    for (std::size_t j = 0; j < c.skeleton.size(); ++j)
+      c.skeleton.joints[j].name = "joint" + std::to_string(j);
+    const std::vector<FleshProposal> unnamed = proposeFlesh(c, notes).value();
+    for (const FleshProposal& p : named)
+      EXPECT_TRUE(std::any_of(unnamed.begin(), unnamed.end(),
+                              [&](const FleshProposal& q) {
+                                return q.desc.dominant == p.desc.dominant && q.region == p.region;
+                              }))
+          << name << " " << p.desc.name;
+  }
+}
+
+TEST(FleshAuto, LargerFleshSwingsMoreSlowly) {
+  Character cat = *member("cat");
+  Diagnostics notes;
+  const auto small = proposeFlesh(cat, notes).value();
+  scaleLengths(cat, 16);
+  const auto large = proposeFlesh(cat, notes).value();
+  ASSERT_EQ(small.size(), large.size());
+  for (std::size_t i = 0; i < small.size(); ++i) {
+    EXPECT_NEAR(large[i].thickness_m, 16 * small[i].thickness_m, 0.03 * large[i].thickness_m);
+    EXPECT_NEAR(*large[i].desc.frequency_hz, *small[i].desc.frequency_hz / 4, 0.08);
+  }
+}
+
+TEST(FleshAuto, ItsRecipesOpenForEveryMemberOfTheCast) {
+  for (const CastMember& one : castMembers()) {
+    SCOPED_TRACE(one.name);
+    const Character& c = *member(one.name);
+    Diagnostics notes;
+    Recipe recipe{.character = "cast:" + std::string(one.name)};
+    const std::vector<FleshProposal> found = proposeFlesh(c, notes).value();
+    for (const FleshProposal& p : found)
+      recipe.layers.push_back(fleshRecipeLayer(p.desc, c.skeleton));
+    const Recipe read = parseRecipe(writeRecipe(recipe), "auto.toml").value();
+    EXPECT_TRUE(openScene(read, {.character = member(one.name)}, notes));
+  }
+}
+
+TEST(FleshAuto, SaysWhyThereIsNone) {
+  Character bare = *member("cylinder");
+  bare.skin = {};
+  Diagnostics notes;
+  EXPECT_NE(proposeFlesh(bare, notes).error().text().find("no skin weights"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace derm
