@@ -66,8 +66,7 @@ Bounds usable(const Bounds& bounds) {
 Camera cameraBefore(std::span<const Vec3f> points, const Bounds& box, const OrbitDesc& desc,
                     double aspect) {
   DERM_REQUIRE(aspect > 0 && desc.zoom > 0);
-  const Vec3d backward(std::sin(desc.yaw_rad) * std::cos(desc.pitch_rad), std::sin(desc.pitch_rad),
-                       std::cos(desc.yaw_rad) * std::cos(desc.pitch_rad));
+  const Vec3d backward = directionToEye(desc);
   const Mat3d axes = viewAxes(backward);
   const double share = 1.0 - std::clamp(desc.margin, 0.0, 0.9);
   const double tan_y = std::tan(0.5 * desc.fov_y_rad) * share, tan_x = tan_y * aspect;
@@ -100,6 +99,11 @@ Camera cameraBefore(std::span<const Vec3f> points, const Bounds& box, const Orbi
 }
 
 }  // namespace
+
+Vec3d directionToEye(const OrbitDesc& desc) {
+  return Vec3d(std::sin(desc.yaw_rad) * std::cos(desc.pitch_rad), std::sin(desc.pitch_rad),
+               std::cos(desc.yaw_rad) * std::cos(desc.pitch_rad));
+}
 
 Mat4d Camera::view() const {
   Vec3d backward = eye - target;

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kBeforeLabel = "linear skinning";
 constexpr std::string_view kAfterLabel = "derm";
 constexpr int kLegendMargin_px = 24;
+constexpr float kFieldWidth_px = 1.0f;
 
 Bounds moved(const Bounds& box, const Vec3f& by) {
   return box.empty() ? box : Bounds{.low = box.low + by, .high = box.high + by};
@@ -106,9 +107,22 @@ void SceneView::addSurface(DrawList& list, const SkinFrame& frame) const {
 void SceneView::addOverlays(DrawList& list, const Instant& instant) const {
   if (desc_.skeleton)
     addSkeleton(list, skeletonJoints(*scene_->character(), scene_->playback().model()));
-  if (desc_.field)
-    addDisplacementField(list, instant.before->positions(), instant.after.positions(),
-                         {.scale = desc_.field_scale, .on_top = true});
+  if (desc_.field) addField(list, instant);
+}
+
+/// Strokes must be seen through the skin, which they often lie under; those on the far side must
+/// not, or a dense mesh becomes one blue blot.
+void SceneView::addField(DrawList& list, const Instant& instant) const {
+  const Vec3f to_eye = directionToEye(desc_.orbit).cast<float>();
+  std::vector<Vec3f> before;
+  std::vector<Vec3f> after;
+  for (std::size_t v = 0; v < instant.after.vertexCount(); ++v) {
+    if (!instant.after.normals().empty() && instant.after.normals()[v].dot(to_eye) < 0) continue;
+    before.push_back(instant.before->positions()[v]);
+    after.push_back(instant.after.positions()[v]);
+  }
+  addDisplacementField(list, before, after,
+                       {.width_px = kFieldWidth_px, .scale = desc_.field_scale, .on_top = true});
 }
 
 Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, int width_px) {

@@ -32,6 +32,9 @@ struct OrbitDesc {
   double zoom = 1.0;       ///< > 0; 2 = everything twice as large, around the middle of the picture
 };
 
+/// Unit vector from what is looked at to the camera.
+Vec3d directionToEye(const OrbitDesc& desc);
+
 /// The camera nearest to the box from which all of it is seen, in the middle of the picture: exact
 /// for the box, so as tight as the box is. An empty box, or one without size, is treated as a box
 /// of 1 m or 1 mm around its middle. Requires aspect (width / height) > 0. For a film use the union

@@ -69,6 +69,7 @@ class SceneView {
   DrawSurface surfaceOf(DrawList& list, const SkinFrame& frame) const;
   void addSurface(DrawList& list, const SkinFrame& frame) const;
   void addOverlays(DrawList& list, const Instant& instant) const;
+  void addField(DrawList& list, const Instant& instant) const;
   Result<Rgba8Image> draw(DrawList list, const Instant& instant, int width_px);
   Result<Rgba8Image> drawPair(const Instant& instant);
 
