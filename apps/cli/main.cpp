@@ -38,6 +38,7 @@ int runProgram(int argc, char** argv) {
   addCastVerb(app, run);
   addWeightsVerb(app, run);
   addPoseVerb(app, run);
+  addVolumeVerb(app, run);
   int threads = 0;
   for (CLI::App* verb : app.get_subcommands({})) addThreads(*verb, threads);
   try {

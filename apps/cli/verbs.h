@@ -15,6 +15,7 @@ void addCheckVerb(CLI::App& app, Run& run);
 void addDemoVerb(CLI::App& app, Run& run);
 void addInfoVerb(CLI::App& app, Run& run);
 void addPoseVerb(CLI::App& app, Run& run);
+void addVolumeVerb(CLI::App& app, Run& run);
 void addWeightsVerb(CLI::App& app, Run& run);
 
 }  // namespace derm::cli

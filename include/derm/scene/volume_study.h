@@ -65,12 +65,12 @@ Recipe defaultVolumeRecipe(std::string character);
 
 /// One line of a comparison of methods over the same clip.
 struct VolumeComparison {
-  std::string name;           ///< "linear", "centre + section"
-  double worst_percent = 0;   ///< [%] largest |V / V_rest - 1| of the whole
+  std::string name;                 ///< "linear", "centre + section"
+  double worst_percent = 0;         ///< [%] largest |V / V_rest - 1| of the whole
   double worst_region_percent = 0;  ///< [%] the same of a joint region
-  double max_move_m = 0;      ///< [m] that the correction moved a vertex
+  double max_move_m = 0;            ///< [m] that the correction moved a vertex
   double min_stretch = 1, max_stretch = 1;
-  double ms_per_frame = 0;    ///< [ms] skinning and correction
+  double ms_per_frame = 0;  ///< [ms] skinning and correction
 };
 
 /// Linear, dual-quaternion and centre skinning, and every correction on what it is made for, with
