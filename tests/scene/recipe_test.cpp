@@ -164,7 +164,7 @@ TEST(Recipe, NumbersOutOfRangeAreErrors) {
 TEST(Recipe, WordsMustBeKnown) {
   EXPECT_EQ(errorOf("[skinning]\nmethod = \"liner\""),
             "r.toml:2:10: skinning.method: expected one of \"rigid\", \"linear\", "
-            "\"dual-quaternion\", found \"liner\"; did you mean \"linear\"?");
+            "\"dual-quaternion\", \"centre\", found \"liner\"; did you mean \"linear\"?");
   EXPECT_EQ(
       errorOf("[simulation]\nseek = \"xyzzyplugh\""),
       "r.toml:2:8: simulation.seek: expected one of \"replay\", \"reset\", \"preroll\", found "
