@@ -24,9 +24,23 @@ constexpr std::string_view kRecipe = R"toml(# The demo of derm: the cat jumps.
 character = "cast:cat"
 clip = "jump"
 fps = 30
+preroll_s = 0.5
 
 [skinning]
-method = "dual-quaternion"
+method = "centre"            # joints keep their roundness
+
+[[layer]]
+type = "flesh"               # the belly lags and swings
+name = "belly"
+dominant = "spine_1"
+ends = ["spine_5"]
+frequency_hz = 5.0
+damping_ratio = 0.2
+bone_radius_m = 0.035
+max_elongation = 0.7
+
+[[layer]]
+type = "volume"              # and every limb keeps its volume, exactly
 )toml";
 constexpr double kMostError_m = 0.0005;
 constexpr std::size_t kStripPictures = 8;
@@ -74,7 +88,8 @@ std::string worstChange(const BakeReport& report, double BakeReport::Frame::*vol
     const double change = frame.*volume / report.rest_volume_m3 - 1;
     if (std::abs(change) > std::abs(worst)) worst = change;
   }
-  return fmt::format("{:+.2f} %", 100 * worst);
+  return std::abs(worst) < 1e-4 ? fmt::format("{:+.1e} %", 100 * worst)
+                                : fmt::format("{:+.2f} %", 100 * worst);
 }
 
 DemoPage pageOf(const BakeReport& report, const FilmResult& film) {

@@ -42,6 +42,7 @@ int runProgram(int argc, char** argv) {
   addPlotVerb(app, run);
   addRenderVerb(app, run);
   addFleshVerb(app, run);
+  addVolumeVerb(app, run);
   int threads = 0;
   for (CLI::App* verb : app.get_subcommands({})) addThreads(*verb, threads);
   try {

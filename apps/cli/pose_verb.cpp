@@ -61,7 +61,7 @@ void addPoseVerb(CLI::App& app, Run& run) {
   options->input.addTo(*verb);
   verb->add_option("--clip", options->clip, "name or number; default the first (or --motion's)");
   verb->add_option("--time", options->time_s, "[s] instant in the clip")->capture_default_str();
-  verb->add_option("--method", options->method, "rigid, linear or dual-quaternion")
+  verb->add_option("--method", options->method, "rigid, linear, dual-quaternion or centre")
       ->capture_default_str();
   options->motion.addTo(*verb);
   verb->add_option("-o,--output", options->output, ".glb, .gltf or .obj")->required();

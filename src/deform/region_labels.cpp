@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <queue>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "derm/mesh/measures.h"
 
@@ -12,6 +16,14 @@ namespace {
 
 /// Where joints bend a vertex less than this, its label comes from its neighbourhood.
 constexpr double kLeastBend = 0.02;
+
+/// The joint that a vertex follows most.
+std::uint32_t strongest(const ShareRows& weights, std::size_t vertex) {
+  const auto shares = weights.sharesOf(vertex);
+  if (shares.empty()) return 0;
+  const auto most = std::max_element(shares.begin(), shares.end()) - shares.begin();
+  return weights.columnsOf(vertex)[static_cast<std::size_t>(most)];
+}
 
 double triangleArea(std::span<const Vec3d> x, const Triangle& t) {
   return 0.5 * Vec3d(x[t[1]] - x[t[0]]).cross(Vec3d(x[t[2]] - x[t[0]])).norm();
@@ -94,8 +106,63 @@ Patches measurePatches(const RestSurface& rest, const ShareRows& below,
   return out;
 }
 
-/// Labels of vertices that nothing bends: that of the nearest one along the surface's edges.
-void spreadLabels(const RestSurface& rest, std::vector<std::uint32_t>& label) {
+/// How many joints lie between a bone and a joint's pivot, which its own bone and the one above it
+/// carry: 0 where the pivot moves with the bone.
+class PivotDistance {
+ public:
+  explicit PivotDistance(std::span<const RegionJoint> joints) : joints_(joints) {}
+  std::size_t operator()(std::uint32_t bone, std::uint32_t pivot) const {
+    const std::size_t own = between(bone, pivot);
+    const std::uint32_t above = joints_[pivot].parent;
+    return above == RegionJoint::kNone ? own : std::min(own, between(bone, above));
+  }
+
+ private:
+  /// Steps along the tree. Parents come first, so the later of two is never above the other.
+  std::size_t between(std::uint32_t a, std::uint32_t b) const {
+    std::size_t steps = 0;
+    for (; a != b; ++steps) {
+      std::uint32_t& later = b == RegionJoint::kNone || (a != RegionJoint::kNone && a > b) ? a : b;
+      later = joints_[later].parent;
+    }
+    return steps;
+  }
+  std::span<const RegionJoint> joints_;
+};
+
+/// Which labels of a piece have the pivots nearest to a bone. Found when first asked for: many
+/// pieces follow few of the bones.
+class FittingLabels {
+ public:
+  FittingLabels(const RestSurface& rest, std::span<const RegionJoint> joints,
+                std::span<const std::uint32_t> label)
+      : distance_(joints), used_(rest.pieceCount()) {
+    for (std::size_t v = 0; v < rest.size(); ++v)
+      if (label[v] != RegionJoint::kNone) used_[rest.pieceOf(v)].insert(label[v]);
+  }
+  bool operator()(std::uint32_t piece, std::uint32_t bone, std::uint32_t label) {
+    const auto [at, is_new] = nearest_.try_emplace(std::pair(piece, bone));
+    if (is_new) {
+      std::size_t least = std::numeric_limits<std::size_t>::max();
+      for (const std::uint32_t j : used_[piece]) least = std::min(least, distance_(bone, j));
+      for (const std::uint32_t j : used_[piece])
+        if (distance_(bone, j) == least) at->second.insert(j);
+    }
+    return at->second.contains(label);
+  }
+
+ private:
+  PivotDistance distance_;
+  std::vector<std::set<std::uint32_t>> used_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> nearest_;
+};
+
+/// Labels of vertices that nothing bends: that of the nearest one along the surface's edges, among
+/// the joints whose pivots move with the vertex's bone or nearly so. A foot that moves on its own
+/// would sweep volume from region to region.
+void spreadLabels(const RestSurface& rest, const ShareRows& weights,
+                  std::span<const RegionJoint> joints, bool only_fitting,
+                  std::vector<std::uint32_t>& label) {
   using Step = std::tuple<double, std::uint32_t, std::uint32_t>;  // distance, label, vertex
   std::priority_queue<Step, std::vector<Step>, std::greater<>> open;
   std::vector<double> distance(rest.size(), std::numeric_limits<double>::infinity());
@@ -104,6 +171,7 @@ void spreadLabels(const RestSurface& rest, std::vector<std::uint32_t>& label) {
       distance[v] = 0;
       open.emplace(0.0, label[v], v);
     }
+  FittingLabels fits(rest, joints, label);
   while (!open.empty()) {
     const auto [d, from, v] = open.top();
     open.pop();
@@ -111,6 +179,7 @@ void spreadLabels(const RestSurface& rest, std::vector<std::uint32_t>& label) {
     for (const std::uint32_t n : rest.neighbours[v]) {
       const double to = d + (rest.positions[n] - rest.positions[v]).norm();
       if (to > distance[n] || (to == distance[n] && from >= label[n])) continue;
+      if (only_fitting && !fits(rest.pieceOf(n), strongest(weights, n), from)) continue;
       distance[n] = to;
       label[n] = from;
       open.emplace(to, from, n);
@@ -166,10 +235,11 @@ RegionLabels labelVertices(const RestSurface& rest, const ShareRows& below,
     else
       out.labelled[rest.pieceOf(v)] = 1;
   }
-  spreadLabels(rest, out.label);
-  const std::vector<std::uint32_t> strongest = strongestJoints(rest, weights, n);
+  for (const bool only_fitting : {true, false})
+    spreadLabels(rest, weights, joints, only_fitting, out.label);
+  const std::vector<std::uint32_t> carriers = strongestJoints(rest, weights, n);
   for (std::size_t v = 0; v < rest.size(); ++v)
-    if (out.label[v] == RegionJoint::kNone) out.label[v] = strongest[rest.pieceOf(v)];
+    if (out.label[v] == RegionJoint::kNone) out.label[v] = carriers[rest.pieceOf(v)];
   return out;
 }
 

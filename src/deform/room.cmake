@@ -5,7 +5,7 @@ derm_room(deform
     joint_tree.cpp region_labels.cpp region_merging.cpp region_volumes.cpp rotation_centres.cpp
     section_correction.cpp section_plan.cpp section_solver.cpp section_sums.cpp share_smoothing.cpp
     volume_correctors.cpp volume_frame.cpp volume_layer.cpp volume_regions.cpp
-    line_root.cpp volume_fields.cpp volume_laplacian.cpp volume_line.cpp volume_methods.cpp volume_solver.cpp
+    line_root.cpp region_rings.cpp volume_fields.cpp volume_laplacian.cpp volume_line.cpp volume_methods.cpp volume_solver.cpp
     volume_swell.cpp volume_where.cpp
     flesh.cpp flesh_auto.cpp flesh_contact.cpp flesh_kernels.cpp flesh_layer.cpp flesh_motion.cpp
     flesh_weights.cpp

@@ -33,9 +33,11 @@ class Builder {
     out_.region_count = regions_.regionCount();
     out_.joint_count = regions_.jointCount();
     out_.rest_volumes = volumes_.volumes(rest_, regions_.bindPositions());
-    out_.shares.assign(volumes_.shares().begin(), volumes_.shares().end());
     out_.foot = regions_.foot;
-    out_.feet_triangles.assign(volumes_.feetTriangles().begin(), volumes_.feetTriangles().end());
+    for (RegionVolumes::FeetTriangle t : volumes_.feetTriangles()) {
+      t.first_share = copyShares(t.first_share, t.share_count);
+      out_.feet_triangles.push_back(t);
+    }
     makeBlocks();
     findActive();
     describeActive();
@@ -44,6 +46,7 @@ class Builder {
     listApexes();
     sortTriangles();
     sortGeneral();
+    trim();
     return std::move(out_);
   }
 
@@ -57,6 +60,14 @@ class Builder {
   void sortTriangles();
   void sortGeneral();
   void addStill(std::vector<std::vector<Triangle>>& still);
+  void trim();
+  /// Of all the shares of the sums only those of several regions are kept.
+  std::uint32_t copyShares(std::uint32_t first, std::uint32_t count) {
+    const auto at = static_cast<std::uint32_t>(out_.shares.size());
+    const auto some = volumes_.shares().subspan(first, count);
+    out_.shares.insert(out_.shares.end(), some.begin(), some.end());
+    return at;
+  }
 
   std::uint32_t blockOfPoint(std::size_t point) const {
     return block_of_region_[regions_.membership.columnsOf(point).front()];
@@ -157,7 +168,6 @@ void Builder::listAreas() {
   for (std::size_t t = 0; t < surface_.ownTriangleCount(); ++t) {
     const Triangle& c = surface_.triangles[t];
     if (!bends(c[0]) && !bends(c[1]) && !bends(c[2])) continue;
-    out_.area_triangles.push_back(c);
     const double a =
         0.5 * Vec3d(rest_[c[1]] - rest_[c[0]]).cross(Vec3d(rest_[c[2]] - rest_[c[0]])).norm();
     for (const std::uint32_t v : c)
@@ -228,6 +238,15 @@ void Builder::addStill(std::vector<std::vector<Triangle>>& still) {
     }
 }
 
+void Builder::trim() {
+  const auto each = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+  each(out_.active, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_offsets,
+       out_.neighbours, out_.neighbour_weights, out_.member_offsets, out_.member_regions,
+       out_.member_shares, out_.concern_offsets, out_.concern_activities, out_.concern_shares,
+       out_.pure, out_.general_triangles, out_.walls, out_.shares, out_.still, out_.still_triangles,
+       out_.still_walls);
+}
+
 void Builder::sortTriangles() {
   std::vector<std::vector<Triangle>> still(out_.region_count);
   for (std::uint32_t b = 0; b < out_.blocks.size(); ++b) {
@@ -263,13 +282,15 @@ void Builder::sortTriangles() {
 }
 
 void Builder::sortGeneral() {
-  for (const RegionVolumes::SharedTriangle& t : volumes_.sharedTriangles()) {
+  for (RegionVolumes::SharedTriangle t : volumes_.sharedTriangles()) {
     if (!block_moves_[blockOfPoint(t.corners[0])]) continue;
+    t.first_share = copyShares(t.first_share, t.share_count);
     const bool moving = moves(t.corners[0]) || moves(t.corners[1]) || moves(t.corners[2]);
     (moving ? out_.general_triangles : out_.still_triangles).push_back(t);
   }
-  for (const RegionVolumes::Wall& w : volumes_.walls()) {
+  for (RegionVolumes::Wall w : volumes_.walls()) {
     if (!block_moves_[blockOfPoint(w.a)]) continue;
+    w.first_share = copyShares(w.first_share, w.share_count);
     (moves(w.a) || moves(w.b) ? out_.walls : out_.still_walls).push_back(w);
   }
   const auto by_block = [&](auto& list, const auto& point) {

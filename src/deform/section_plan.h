@@ -47,7 +47,6 @@ struct SectionPlan {
   std::vector<float> bending;                  ///< 1 - sum of squared weights
   std::vector<float> mask;                     ///< or empty
   std::vector<float> rest_area_inverse;        ///< 1 / one-ring area; 0 where it is not needed
-  std::vector<Triangle> area_triangles;        ///< own triangles around places that bend
   std::vector<std::uint32_t> neighbour_offsets, neighbours;  ///< active ones only
   std::vector<float> neighbour_weights;  ///< per place 1 / number of all its neighbours
   std::vector<std::uint32_t> member_offsets, member_regions;

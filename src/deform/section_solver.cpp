@@ -94,13 +94,16 @@ void Solver::makeField() {
   const auto at = [&](std::uint32_t p) {
     return Vec3d(b_.corners[p].x[0], b_.corners[p].x[1], b_.corners[p].x[2]);
   };
-  for (const Triangle& t : plan_.area_triangles) {
+  const auto add = [&](const Triangle& t) {
     const Vec3d a = at(t[0]);
     const auto area =
         static_cast<float>(0.5 * Vec3d(at(t[1]) - a).cross(Vec3d(at(t[2]) - a)).norm());
     for (const std::uint32_t p : t)
       if (plan_.active_of_point[p] != kStandsStill) b_.field[plan_.active_of_point[p]] += area;
-  }
+  };
+  for (const Triangle& t : plan_.pure) add(t);
+  for (const RegionVolumes::SharedTriangle& t : plan_.general_triangles)
+    if (*std::max_element(t.corners.begin(), t.corners.end()) < plan_.place_count) add(t.corners);
   const std::size_t n = plan_.active.size();
   const auto unscaled = static_cast<float>(1 / (frame_.scale * frame_.scale));
   parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
@@ -363,11 +366,12 @@ void Solver::write(std::span<Vec3d> displacement, SectionReport& report) {
   parallelFor(plan_.point_count, 4096, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       const SectionCorner& c = b_.corners[p];
-      displacement[p] = p < plan_.place_count
-                            ? Vec3d(c.s * wide(c.d))
-                            : Vec3d(Vec3d(c.x[0], c.x[1], c.x[2]) - frame_.points[p]);
+      displacement[p] = c.s != 0 ? Vec3d(c.s * wide(c.d)) : Vec3d(Vec3d::Zero());
     }
   });
+  for (const SectionApex& apex : plan_.apexes)
+    for (std::uint32_t k = apex.first_border; k < apex.first_border + apex.border_count; ++k)
+      displacement[apex.point] += displacement[plan_.apex_borders[k]] / apex.border_count;
   for (const std::uint32_t p : plan_.active) {
     const double move = displacement[p].norm();
     if (!(move > report.largest_move_m)) continue;

@@ -45,16 +45,15 @@ class SectionCorrector final : public VolumeCorrector {
         section_(binding.section()),
         centre_scratch_(centres_.makeScratch()),
         scratch_(section_.makeScratch()),
-        centre_positions_(centres_.vertexCount()),
-        centre_points_(section_.pointCount()) {}
+        centre_positions_(centres_.vertexCount()) {}
 
   void correct(const FrameInput& in, VolumeFrame& frame, VolumeReport& report) noexcept override {
     centres_.evaluate(in.palette, SurfaceStreams{.positions = centres_.centres()}, centre_scratch_,
                       {.positions = centre_positions_});
-    frame.toPoints(centre_positions_, centre_points_);
+    frame.toPoints(centre_positions_, frame.displacement());
     const SectionReport done =
         section_.solve({.points = frame.points(),
-                        .centres = centre_points_,
+                        .centres = frame.displacement(),
                         .feet = frame.feet(),
                         .activities = frame.activities(),
                         .targets = frame.targets(),
@@ -73,7 +72,6 @@ class SectionCorrector final : public VolumeCorrector {
   SkinningScratch centre_scratch_;
   SectionBinding::Scratch scratch_;
   std::vector<Vec3f> centre_positions_;
-  std::vector<Vec3d> centre_points_;
 };
 
 std::unique_ptr<VolumeCorrector> SectionCorrectorBinding::makeCorrector(

@@ -10,19 +10,12 @@ namespace {
 
 constexpr std::size_t kChunk = 4096;  // points at a time
 
-}  // namespace
-
-RegionSums::RegionSums(std::size_t items, std::size_t regions)
-    : chunk_(std::max<std::size_t>(2048, (items + kMostChunks - 1) / kMostChunks)),
-      regions_(regions),
-      chunks_((items + chunk_ - 1) / chunk_),
-      parts_(chunks_ * regions, 0.0) {}
-
-double RegionSums::total(std::size_t region) const {
-  double sum = 0;
-  for (std::size_t c = 0; c < chunks_; ++c) sum += parts_[c * regions_ + region];
-  return sum;
+Vec3d unitOrZero(const Vec3d& v) {
+  const double length = v.norm();
+  return length > 0 && std::isfinite(length) ? Vec3d(v / length) : Vec3d(Vec3d::Zero());
 }
+
+}  // namespace
 
 VolumeFields::VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
                            std::shared_ptr<const RegionVolumes> volumes,
@@ -30,15 +23,22 @@ VolumeFields::VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
     : surface_(std::move(surface)),
       volumes_(std::move(volumes)),
       gamma_(gamma.begin(), gamma.end()),
-      moves_(surface_->pointCount(), 0) {
+      moves_(surface_->pointCount(), 0),
+      rings_(*surface_, *volumes_),
+      odd_(surface_->pointCount(), 0) {
   const std::size_t places = surface_->placeCount();
   for (std::size_t i = 0; i < places; ++i) moves_[i] = gamma_[i] > 0;
   for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex)
-    for (const std::uint32_t place : surface_->borders[apex])
+    for (const std::uint32_t place : surface_->borders[apex]) {
       moves_[places + apex] |= moves_[place];
-  for (std::uint32_t i = 0; i < surface_->pointCount(); ++i)
-    if (volumes_->regionsOf(i).size() > 1) shared_points_.push_back(i);
+      odd_[place] = odd_[places + apex] = 1;
+    }
+  for (std::uint32_t i = 0; i < surface_->pointCount(); ++i) {
+    if (!rings_.plain(i)) odd_[i] = 1;
+    if (odd_[i] != 0) odd_points_.push_back(i);
+  }
   buildBorderTriangles();
+  buildPairs();
 }
 
 void VolumeFields::buildBorderTriangles() {
@@ -58,8 +58,47 @@ void VolumeFields::buildBorderTriangles() {
   }
 }
 
-void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept {
-  std::copy(gradients.begin(), gradients.end(), out.begin());
+void VolumeFields::buildPairs() {
+  const std::size_t regions = volumes_->regionCount();
+  pair_of_.assign(regions * regions, kApart);
+  for (std::size_t i = 0; i < surface_->pointCount(); ++i)
+    for (const std::uint32_t k : volumes_->regionsOf(i))
+      for (const std::uint32_t l : volumes_->regionsOf(i))
+        if (pair_of_[k * regions + l] == kApart)
+          pair_of_[k * regions + l] = static_cast<std::uint32_t>(pair_count_++);
+}
+
+VolumeFields::Sums VolumeFields::makeSums() const {
+  return {RegionSums(surface_->pointCount(), 4 * volumes_->regionCount()),
+          RegionSums(odd_points_.size(), pair_count_)};
+}
+
+void VolumeFields::measure(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
+                           std::span<Vec3d> gradients, std::span<Vec3d> field,
+                           std::span<double> volumes) const noexcept {
+  const std::size_t regions = volumes_->regionCount();
+  rings_.evaluate(points, feet, sums.points, gradients, volumes,
+                  [&](std::size_t i, std::span<double> part) {
+                    if (odd_[i] != 0) return;
+                    const std::uint32_t e = volumes_->firstEntry(i);
+                    const Vec3d& v = gradients[e];
+                    const double g = gamma_[i];
+                    double* const at = part.data() + rings_.regionOf(i);
+                    field[e] = g * v;
+                    at[0] += g * v.x() * v.x();
+                    at[regions] += g * v.y() * v.y();
+                    at[2 * regions] += g * v.z() * v.z();
+                  });
+}
+
+void VolumeFields::gradients(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
+                             std::span<Vec3d> gradients, std::span<double> volumes) const noexcept {
+  rings_.evaluate(points, feet, sums.points, gradients, volumes,
+                  [](std::size_t, std::span<double>) {});
+}
+
+void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
+                                 std::span<Vec3d> out) const noexcept {
   const std::size_t places = surface_->placeCount();
   for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
     const std::span<const std::uint32_t> border = surface_->borders[apex];
@@ -76,30 +115,34 @@ void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out
   }
 }
 
+void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept {
+  std::copy(gradients.begin(), gradients.end(), out.begin());
+  spreadBorders(gradients, out);
+}
+
+Vec3d VolumeFields::borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept {
+  Vec3d sum = Vec3d::Zero();
+  for (const std::uint32_t t : border_triangles_[border]) {
+    const Triangle& c = surface_->triangles[t];
+    sum += Vec3d(points[c[1]] - points[c[0]]).cross(Vec3d(points[c[2]] - points[c[0]]));
+  }
+  return unitOrZero(sum);
+}
+
 void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d> spread,
                            std::span<Vec3d> out) const noexcept {
-  const auto unit = [](const Vec3d& v) {
-    const double length = v.norm();
-    return length > 0 && std::isfinite(length) ? Vec3d(v / length) : Vec3d(Vec3d::Zero());
-  };
   // Regions' shares add up to one and walls cancel: the sum of a row is the volume's own gradient,
   // which is a third of the area vector where the ring of triangles is closed.
   parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3d sum = Vec3d::Zero();
-      const std::uint32_t first = volumes_->firstEntry(i);
-      for (std::size_t k = 0; k < volumes_->regionsOf(i).size(); ++k) sum += spread[first + k];
-      out[i] = unit(sum);
+      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
+        sum += spread[e];
+      out[i] = unitOrZero(sum);
     }
   });
-  for (std::size_t b = 0; b < border_places_.size(); ++b) {
-    Vec3d sum = Vec3d::Zero();
-    for (const std::uint32_t t : border_triangles_[b]) {
-      const Triangle& c = surface_->triangles[t];
-      sum += Vec3d(points[c[1]] - points[c[0]]).cross(Vec3d(points[c[2]] - points[c[0]]));
-    }
-    out[border_places_[b]] = unit(sum);
-  }
+  for (std::size_t b = 0; b < border_places_.size(); ++b)
+    out[border_places_[b]] = borderNormal(b, points);
 }
 
 void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
@@ -120,12 +163,46 @@ void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
   }
 }
 
-void VolumeFields::alongGradient(std::span<Vec3d> field) const noexcept {
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
-        field[e] *= gamma_[i];
-  });
+void VolumeFields::oddAlongGradient(std::span<const Vec3d> gradients,
+                                    std::span<Vec3d> field) const noexcept {
+  const auto each = [&](const auto& body) {
+    for (const std::uint32_t i : odd_points_)
+      if (i < surface_->placeCount())
+        for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
+          body(i, e);
+  };
+  each([&](std::uint32_t, std::uint32_t e) { field[e] = gradients[e]; });
+  spreadBorders(gradients, field);
+  each([&](std::uint32_t i, std::uint32_t e) { field[e] *= gamma_[i]; });
+  meanOverBorders(field);
+}
+
+void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const Vec3d> gradients,
+                                  std::span<Vec3d> field) const noexcept {
+  const auto rowOf = [&](std::uint32_t i) {
+    const std::uint32_t first = volumes_->firstEntry(i);
+    return field.subspan(first, volumes_->firstEntry(i + 1) - first);
+  };
+  const auto project = [&](std::uint32_t i, const Vec3d& n) {
+    for (Vec3d& f : rowOf(i)) f = (gamma_[i] * n.dot(f)) * n;
+  };
+  for (const std::uint32_t i : odd_points_) {
+    if (i >= surface_->placeCount()) break;  // apexes come last
+    const std::span<Vec3d> row = rowOf(i);
+    std::copy_n(gradients.begin() + volumes_->firstEntry(i), row.size(), row.begin());
+  }
+  spreadBorders(gradients, field);
+  std::size_t border = 0;
+  for (const std::uint32_t i : odd_points_) {
+    if (i >= surface_->placeCount()) break;
+    if (border < border_places_.size() && border_places_[border] == i) {
+      project(i, borderNormal(border++, points));
+      continue;
+    }
+    Vec3d sum = Vec3d::Zero();
+    for (const Vec3d& f : rowOf(i)) sum += f;
+    project(i, unitOrZero(sum));
+  }
   meanOverBorders(field);
 }
 
@@ -140,46 +217,65 @@ void VolumeFields::alongNormal(std::span<const Vec3d> normals,
 }
 
 template <class Product>
-void VolumeFields::matrixOf(const Product& product, RegionSums& sums,
-                            RegionMatrix& out) const noexcept {
-  sums.setZero();
-  parallelFor(surface_->pointCount(), sums.chunk(), [&](std::size_t begin, std::size_t end) {
-    const std::span<double> part = sums.row(begin);
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-      if (rows.size() != 1) continue;
-      const std::uint32_t e = volumes_->firstEntry(i);
-      part[rows[0]] += product(e, e);
+void VolumeFields::addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept {
+  sums.odd.setZero();
+  parallelFor(odd_points_.size(), sums.odd.chunk(), [&](std::size_t begin, std::size_t end) {
+    const std::span<double> part = sums.odd.row(begin);
+    for (std::size_t n = begin; n < end; ++n) {
+      const std::span<const std::uint32_t> rows = volumes_->regionsOf(odd_points_[n]);
+      const std::uint32_t first = volumes_->firstEntry(odd_points_[n]);
+      for (std::uint32_t k = 0; k < rows.size(); ++k)
+        for (std::uint32_t l = 0; l < rows.size(); ++l)
+          part[pair(rows[k], rows[l])] += product(first + k, first + l);
     }
   });
+  for (std::uint32_t k = 0; k < out.size; ++k)
+    for (std::uint32_t l = 0; l < out.size; ++l)
+      if (meet(k, l)) out(k, l) += sums.odd.total(pair(k, l));
+}
+
+void VolumeFields::measuredMatrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
+                                  Sums& sums, RegionMatrix& out) const noexcept {
   out.setZero();
-  for (std::size_t l = 0; l < out.size; ++l) out(l, l) = sums.total(l);
-  for (const std::uint32_t i : shared_points_) {
-    const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-    const std::uint32_t first = volumes_->firstEntry(i);
-    for (std::uint32_t k = 0; k < rows.size(); ++k)
-      for (std::uint32_t l = 0; l < rows.size(); ++l)
-        out(rows[k], rows[l]) += product(first + k, first + l);
+  for (std::size_t l = 0; l < out.size; ++l)
+    for (std::size_t a = 1; a <= 3; ++a) out(l, l) += sums.points.total(a * out.size + l);
+  addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
+}
+
+void VolumeFields::measuredAxisMatrices(std::span<const Vec3d> gradients,
+                                        std::span<const Vec3d> field, Sums& sums,
+                                        std::span<RegionMatrix> out) const noexcept {
+  for (int a = 0; a < 3; ++a) {
+    RegionMatrix& m = out[static_cast<std::size_t>(a)];
+    m.setZero();
+    for (std::size_t l = 0; l < m.size; ++l)
+      m(l, l) = sums.points.total((static_cast<std::size_t>(a) + 1) * m.size + l);
+    addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k][a] * field[l][a]; }, sums,
+           m);
   }
 }
 
 void VolumeFields::matrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
-                          RegionSums& sums, RegionMatrix& out) const noexcept {
-  matrixOf([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
-}
-
-void VolumeFields::axisMatrix(int axis, std::span<const Vec3d> gradients,
-                              std::span<const Vec3d> field, RegionSums& sums,
-                              RegionMatrix& out) const noexcept {
-  matrixOf([&](std::uint32_t k, std::uint32_t l) { return gradients[k][axis] * field[l][axis]; },
-           sums, out);
+                          Sums& sums, RegionMatrix& out) const noexcept {
+  sums.points.setZero();
+  parallelFor(surface_->pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
+    const std::span<double> part = sums.points.row(begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (odd_[i] != 0) continue;
+      const std::uint32_t e = volumes_->firstEntry(i);
+      part[rings_.regionOf(i)] += gradients[e].dot(field[e]);
+    }
+  });
+  out.setZero();
+  for (std::size_t l = 0; l < out.size; ++l) out(l, l) = sums.points.total(l);
+  addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
 }
 
 void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3d> displacement,
-                          RegionSums& sums, std::span<double> out) const noexcept {
-  sums.setZero();
-  parallelFor(surface_->pointCount(), sums.chunk(), [&](std::size_t begin, std::size_t end) {
-    const std::span<double> part = sums.row(begin);
+                          Sums& sums, std::span<double> out) const noexcept {
+  sums.points.setZero();
+  parallelFor(surface_->pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
+    const std::span<double> part = sums.points.row(begin);
     for (std::size_t i = begin; i < end; ++i) {
       const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
       const std::uint32_t first = volumes_->firstEntry(i);
@@ -187,7 +283,7 @@ void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3
         part[rows[k]] += gradients[first + k].dot(displacement[i]);
     }
   });
-  for (std::size_t l = 0; l < out.size(); ++l) out[l] = sums.total(l);
+  for (std::size_t l = 0; l < out.size(); ++l) out[l] = sums.points.total(l);
 }
 
 void VolumeFields::combine(std::span<const double> multipliers, std::span<const Vec3d> field,
@@ -204,17 +300,18 @@ void VolumeFields::combine(std::span<const double> multipliers, std::span<const 
   completeApexes(*surface_, displacement);
 }
 
-void VolumeFields::addAlongAxis(int axis, std::span<const double> multipliers,
-                                std::span<const Vec3d> field,
+void VolumeFields::addAlongAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
                                 std::span<Vec3d> displacement) const noexcept {
+  const std::size_t regions = volumes_->regionCount();
   parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
       const std::uint32_t first = volumes_->firstEntry(i);
-      double sum = 0;
-      for (std::size_t k = 0; k < rows.size(); ++k)
-        sum += multipliers[rows[k]] * field[first + k][axis];
-      displacement[i][axis] += sum;
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const double* const m = multipliers.data() + rows[k];
+        const Vec3d& f = field[first + k];
+        displacement[i] += Vec3d(m[0] * f.x(), m[regions] * f.y(), m[2 * regions] * f.z());
+      }
     }
   });
   completeApexes(*surface_, displacement);

@@ -8,6 +8,9 @@
 #include "derm/deform/region_volumes.h"
 #include "derm/mesh/measured_surface.h"
 
+#include "deform/region_rings.h"
+#include "deform/region_sums.h"
+
 /// Private to room deform: direction fields of the volume methods.
 namespace derm {
 
@@ -24,27 +27,6 @@ struct RegionMatrix {
   void setZero() { std::fill(entries.begin(), entries.end(), 0.0); }
 };
 
-/// Partial sums over regions: one row per chunk, chunks depend on the number of items only.
-class RegionSums {
- public:
-  static constexpr std::size_t kMostChunks = 64;
-
-  RegionSums(std::size_t items, std::size_t regions);
-  std::size_t chunk() const { return chunk_; }
-  /// The row that body(begin, ...) of a parallelFor over the items with chunk() may write to.
-  std::span<double> row(std::size_t begin) {
-    return std::span(parts_).subspan(begin / chunk_ * regions_, regions_);
-  }
-  void setZero() { std::fill(parts_.begin(), parts_.end(), 0.0); }
-  double total(std::size_t region) const;
-
- private:
-  std::size_t chunk_ = 1;
-  std::size_t regions_ = 0;
-  std::size_t chunks_ = 0;
-  std::vector<double> parts_;
-};
-
 /// Fields that move a surface: one vector per entry of the regions' rows (RegionVolumes), so that
 /// region l's multiplier moves point i along entry (i, l).
 class VolumeFields {
@@ -56,7 +38,31 @@ class VolumeFields {
   const RegionVolumes& volumes() const { return *volumes_; }
   std::span<const double> gamma() const { return gamma_; }  ///< per place
   bool moves(std::size_t point) const { return moves_[point] != 0; }
-  RegionSums makeSums() const { return {surface_->pointCount(), volumes_->regionCount()}; }
+  /// Regions that meet at some point: pair(k, l) numbers them, k and l in one row.
+  std::size_t pairCount() const { return pair_count_; }
+  std::uint32_t pair(std::uint32_t k, std::uint32_t l) const {
+    return pair_of_[k * volumes_->regionCount() + l];
+  }
+
+  bool meet(std::uint32_t k, std::uint32_t l) const { return pair(k, l) != kApart; }
+
+  /// Work space of the sums below.
+  struct Sums {
+    RegionSums points;  ///< volumes, then up to three columns per region
+    RegionSums odd;     ///< per pair
+  };
+  Sums makeSums() const;
+
+  /// Volumes and gradients at the points, and g v as the field of all points but the odd ones
+  /// (those of several regions, of open borders, and apexes), whose fields the functions below
+  /// make. The field's squares against the gradients stay in `sums` for matrix() and
+  /// axisMatrices().
+  void measure(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
+               std::span<Vec3d> gradients, std::span<Vec3d> field,
+               std::span<double> volumes) const noexcept;
+  /// The same without fields.
+  void gradients(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
+                 std::span<Vec3d> gradients, std::span<double> volumes) const noexcept;
 
   /// Gradients as places feel them: `out` is `gradients` with each apex' share given to its border,
   /// in rows that both have.
@@ -66,39 +72,55 @@ class VolumeFields {
   void normals(std::span<const Vec3d> points, std::span<const Vec3d> spread,
                std::span<Vec3d> out) const noexcept;
 
-  /// In place: spread gradients become fields g v or g (v.n) n; apexes get their border's mean.
-  void alongGradient(std::span<Vec3d> field) const noexcept;
+  /// After measure(): the odd points' fields along g v.
+  void oddAlongGradient(std::span<const Vec3d> gradients, std::span<Vec3d> field) const noexcept;
+  /// After measure(): the odd points' fields along g (v.n) n. Elsewhere v is parallel to n.
+  void oddAlongNormal(std::span<const Vec3d> points, std::span<const Vec3d> gradients,
+                      std::span<Vec3d> field) const noexcept;
+  /// All points' fields along given normals (per place); `field` goes in spread.
   void alongNormal(std::span<const Vec3d> normals, std::span<Vec3d> field) const noexcept;
-
   /// Gives apexes the mean of their border's fields.
   void meanOverBorders(std::span<Vec3d> field) const noexcept;
 
-  /// matrix(k, l) = sum over points of <gradient of V_k, field of l>.
-  void matrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field, RegionSums& sums,
+  /// After measure(): matrix(k, l) = sum over points of <gradient of V_k, field of l>.
+  void measuredMatrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field, Sums& sums,
+                      RegionMatrix& out) const noexcept;
+  /// After measure(): the same for each axis alone.
+  void measuredAxisMatrices(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
+                            Sums& sums, std::span<RegionMatrix> out) const noexcept;
+  /// For any field.
+  void matrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field, Sums& sums,
               RegionMatrix& out) const noexcept;
-  /// The same for the fields' components along one axis.
-  void axisMatrix(int axis, std::span<const Vec3d> gradients, std::span<const Vec3d> field,
-                  RegionSums& sums, RegionMatrix& out) const noexcept;
   /// out_k = <gradient of V_k, displacement>.
-  void change(std::span<const Vec3d> gradients, std::span<const Vec3d> displacement,
-              RegionSums& sums, std::span<double> out) const noexcept;
+  void change(std::span<const Vec3d> gradients, std::span<const Vec3d> displacement, Sums& sums,
+              std::span<double> out) const noexcept;
   /// displacement_i = sum over l of multipliers_l field(i, l), apexes completed.
   void combine(std::span<const double> multipliers, std::span<const Vec3d> field,
                std::span<Vec3d> displacement) const noexcept;
-  /// Adds the same along one axis.
-  void addAlongAxis(int axis, std::span<const double> multipliers, std::span<const Vec3d> field,
+  /// Adds the same with multipliers by axis and region.
+  void addAlongAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
                     std::span<Vec3d> displacement) const noexcept;
 
  private:
+  static constexpr std::uint32_t kApart = 0xFFFFFFFFu;
+
   template <class Product>
-  void matrixOf(const Product& product, RegionSums& sums, RegionMatrix& out) const noexcept;
+  void addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept;
+  Vec3d borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept;
+  /// A place's gradient entries, with what its borders' apexes give it.
+  void spreadBorders(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept;
   void buildBorderTriangles();
+  void buildPairs();
 
   std::shared_ptr<const MeasuredSurface> surface_;
   std::shared_ptr<const RegionVolumes> volumes_;
   std::vector<double> gamma_;
-  std::vector<std::uint8_t> moves_;           ///< per point
-  std::vector<std::uint32_t> shared_points_;  ///< in rows of several regions
+  std::vector<std::uint8_t> moves_;  ///< per point
+  RegionRings rings_;
+  std::vector<std::uint8_t> odd_;          ///< per point
+  std::vector<std::uint32_t> odd_points_;  ///< of several regions, of borders, apexes
+  std::size_t pair_count_ = 0;
+  std::vector<std::uint32_t> pair_of_;  ///< per two regions
   std::vector<std::uint32_t> border_places_;
   IndexLists border_triangles_;  ///< own triangles around each border place
 };

@@ -56,24 +56,24 @@ VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields) : fields_(std
 
 VolumeLine::Scratch VolumeLine::makeScratch() const {
   const std::size_t regions = fields_->volumes().regionCount();
-  return {RegionSums(own_.size(), regions),
-          RegionSums(own_.size(), regions),
-          std::vector<Cubic>(regions),
-          std::vector<double>(regions),
-          std::vector<double>(regions),
-          std::vector<Vec3d>(fields_->surface().pointCount()),
-          RegionMatrix(regions)};
+  return {.cubes = RegionSums(own_.size(), 2 * regions),
+          .shared = RegionSums(shared_.size() + walls_.size(), regions + fields_->pairCount()),
+          .own = std::vector<Cubic>(regions),
+          .still = std::vector<double>(regions),
+          .volumes = std::vector<double>(regions),
+          .moved = std::vector<Vec3d>(fields_->surface().pointCount()),
+          .slopes = RegionMatrix(regions)};
 }
 
 void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> feet,
                        std::span<const Vec3d> field, const RegionMatrix& slopes,
                        Scratch& scratch) const noexcept {
   const RegionVolumes& volumes = fields_->volumes();
-  scratch.second.setZero();
-  scratch.third.setZero();
-  parallelFor(own_.size(), scratch.second.chunk(), [&](std::size_t begin, std::size_t end) {
-    const std::span<double> second = scratch.second.row(begin);
-    const std::span<double> third = scratch.third.row(begin);
+  const std::size_t regions = volumes.regionCount();
+  scratch.cubes.setZero();
+  parallelFor(own_.size(), scratch.cubes.chunk(), [&](std::size_t begin, std::size_t end) {
+    const std::span<double> second = scratch.cubes.row(begin);
+    const std::span<double> third = second.subspan(regions);
     std::size_t region = static_cast<std::size_t>(
         std::upper_bound(own_begin_.begin(), own_begin_.end(), begin) - own_begin_.begin() - 1);
     for (std::size_t n = begin; n < end;) {
@@ -94,52 +94,69 @@ void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> fee
       ++region;
     }
   });
-  std::fill(scratch.still.begin(), scratch.still.end(), 0.0);
   for (const std::uint32_t p : near_borders_) scratch.moved[p] = points[p];
-  scratch.slopes.setZero();
-  sumShared(feet, field, scratch.moved, scratch.still, scratch.slopes);
+  sumShared(feet, field, true, scratch, scratch.still);
   for (std::size_t l = 0; l < scratch.own.size(); ++l)
-    scratch.own[l] = {slopes(l, l) - scratch.slopes(l, l), scratch.second.total(l),
-                      scratch.third.total(l)};
+    scratch.own[l] = {slopes(l, l) - scratch.slopes(l, l), scratch.cubes.total(l),
+                      scratch.cubes.total(regions + l)};
 }
 
 void VolumeLine::addSlopes(std::uint32_t point, const Vec3d& gradient, std::uint32_t region,
-                           std::span<const Vec3d> field, RegionMatrix& slopes) const noexcept {
+                           std::span<const Vec3d> field, std::span<double> pairs) const noexcept {
   const RegionVolumes& volumes = fields_->volumes();
   const std::span<const std::uint32_t> rows = volumes.regionsOf(point);
   const std::uint32_t first = volumes.firstEntry(point);
   for (std::uint32_t k = 0; k < rows.size(); ++k)
-    slopes(region, rows[k]) += gradient.dot(field[first + k]);
+    pairs[fields_->pair(region, rows[k])] += gradient.dot(field[first + k]);
 }
 
 void VolumeLine::sumShared(std::span<const Vec3d> feet, std::span<const Vec3d> field,
-                           std::span<const Vec3d> moved, std::span<double> volumes,
-                           RegionMatrix& slopes) const noexcept {
-  for (const SharedTriangle& t : shared_) {
-    const Vec3d &x1 = moved[t.corners[0]], &x2 = moved[t.corners[1]], &x3 = moved[t.corners[2]];
+                           bool with_slopes, Scratch& scratch,
+                           std::span<double> volumes) const noexcept {
+  const std::size_t regions = volumes.size();
+  const std::span<const std::uint32_t> foot = fields_->volumes().feetOfPoints();
+  const std::span<const Vec3d> x = scratch.moved;
+  scratch.shared.setZero();
+  const auto triangle = [&](const SharedTriangle& t, std::span<double> part) {
+    const Vec3d &x1 = x[t.corners[0]], &x2 = x[t.corners[1]], &x3 = x[t.corners[2]];
     const Vec3d g1 = x2.cross(x3) / 6;
     const double volume = g1.dot(x1);
     for (std::uint32_t s = t.first_share; s < t.first_share + t.share_count; ++s) {
-      const RegionVolumes::Share& share = shares_[s];
-      volumes[share.region] += share.share * volume;
-      addSlopes(t.corners[0], share.share * g1, share.region, field, slopes);
-      addSlopes(t.corners[1], (share.share / 6) * x3.cross(x1), share.region, field, slopes);
-      addSlopes(t.corners[2], (share.share / 6) * x1.cross(x2), share.region, field, slopes);
+      const auto& [region, share] = shares_[s];
+      part[region] += share * volume;
+      if (!with_slopes) continue;
+      const std::span<double> pairs = part.subspan(regions);
+      addSlopes(t.corners[0], share * g1, region, field, pairs);
+      addSlopes(t.corners[1], (share / 6) * x3.cross(x1), region, field, pairs);
+      addSlopes(t.corners[2], (share / 6) * x1.cross(x2), region, field, pairs);
     }
-  }
-  const std::span<const std::uint32_t> foot = fields_->volumes().feetOfPoints();
-  for (const RegionVolumes::Wall& wall : walls_) {
-    const Vec3d &a = moved[wall.a], &b = moved[wall.b];
+  };
+  const auto side = [&](const RegionVolumes::Wall& wall, std::span<double> part) {
     const Vec3d &fa = feet[foot[wall.a]], &fb = feet[foot[wall.b]];
-    const double volume = prismWall(a, b, fa, fb);
-    const WallGradient gradient = prismWallGradient(a, b, fa, fb);
+    const double volume = prismWall(x[wall.a], x[wall.b], fa, fb);
+    const WallGradient gradient = prismWallGradient(x[wall.a], x[wall.b], fa, fb);
     for (std::uint32_t s = wall.first_share; s < wall.first_share + wall.share_count; ++s) {
-      const RegionVolumes::Share& share = shares_[s];
-      volumes[share.region] += share.share * volume;
-      addSlopes(wall.a, share.share * gradient.to_a, share.region, field, slopes);
-      addSlopes(wall.b, share.share * gradient.to_b, share.region, field, slopes);
+      const auto& [region, share] = shares_[s];
+      part[region] += share * volume;
+      if (!with_slopes) continue;
+      const std::span<double> pairs = part.subspan(regions);
+      addSlopes(wall.a, share * gradient.to_a, region, field, pairs);
+      addSlopes(wall.b, share * gradient.to_b, region, field, pairs);
     }
-  }
+  };
+  parallelFor(shared_.size() + walls_.size(), scratch.shared.chunk(),
+              [&](std::size_t begin, std::size_t end) {
+                const std::span<double> part = scratch.shared.row(begin);
+                for (std::size_t n = begin; n < end; ++n)
+                  n < shared_.size() ? triangle(shared_[n], part)
+                                     : side(walls_[n - shared_.size()], part);
+              });
+  for (std::size_t l = 0; l < regions; ++l) volumes[l] = scratch.shared.total(l);
+  if (!with_slopes) return;
+  for (std::uint32_t k = 0; k < regions; ++k)
+    for (std::uint32_t l = 0; l < regions; ++l)
+      scratch.slopes(k, l) =
+          fields_->meet(k, l) ? scratch.shared.total(regions + fields_->pair(k, l)) : 0.0;
 }
 
 void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d> field,
@@ -164,12 +181,11 @@ void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d
 
 void VolumeLine::evaluate(std::span<const Vec3d> points, std::span<const Vec3d> feet,
                           std::span<const Vec3d> field, std::span<const double> lambda,
-                          Scratch& scratch, std::span<double> change,
+                          bool renew_slopes, Scratch& scratch, std::span<double> change,
                           RegionMatrix& slopes) const noexcept {
   moveShared(points, field, lambda, scratch.moved);
-  slopes.setZero();
-  std::fill(scratch.volumes.begin(), scratch.volumes.end(), 0.0);
-  sumShared(feet, field, scratch.moved, scratch.volumes, slopes);
+  sumShared(feet, field, renew_slopes, scratch, scratch.volumes);
+  slopes.entries = scratch.slopes.entries;
   for (std::size_t l = 0; l < change.size(); ++l) {
     const Cubic& c = scratch.own[l];
     const double s = lambda[l];

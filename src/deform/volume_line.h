@@ -20,12 +20,13 @@ class VolumeLine {
     double c1 = 0, c2 = 0, c3 = 0;
   };
   struct Scratch {
-    RegionSums second, third;     ///< sums of c2 and c3
+    RegionSums cubes;             ///< sums of c2, then of c3
+    RegionSums shared;            ///< of volumes, then of slopes by pairs
     std::vector<Cubic> own;       ///< per region, of its own triangles
     std::vector<double> still;    ///< per region, volume of shared parts with lambda = 0
     std::vector<double> volumes;  ///< work space
     std::vector<Vec3d> moved;     ///< of the points near borders
-    RegionMatrix slopes;          ///< work space
+    RegionMatrix slopes;          ///< of the shared parts, when last renewed
   };
 
   explicit VolumeLine(std::shared_ptr<const VolumeFields> fields);
@@ -40,10 +41,11 @@ class VolumeLine {
   const Cubic& cubic(std::size_t region, const Scratch& scratch) const {
     return scratch.own[region];
   }
-  /// change_k = V_k(lambda) - V_k(0), and slopes(k, l) = dV_k/dlambda_l there.
+  /// change_k = V_k(lambda) - V_k(0). Slopes dV_k/dlambda_l there too where `renew_slopes`;
+  /// otherwise only the part of `slopes` that cubics tell is brought up to date.
   void evaluate(std::span<const Vec3d> points, std::span<const Vec3d> feet,
-                std::span<const Vec3d> field, std::span<const double> lambda, Scratch& scratch,
-                std::span<double> change, RegionMatrix& slopes) const noexcept;
+                std::span<const Vec3d> field, std::span<const double> lambda, bool renew_slopes,
+                Scratch& scratch, std::span<double> change, RegionMatrix& slopes) const noexcept;
 
  private:
   struct SharedTriangle {
@@ -52,11 +54,10 @@ class VolumeLine {
   };
   void moveShared(std::span<const Vec3d> points, std::span<const Vec3d> field,
                   std::span<const double> lambda, std::span<Vec3d> moved) const noexcept;
-  void sumShared(std::span<const Vec3d> feet, std::span<const Vec3d> field,
-                 std::span<const Vec3d> moved, std::span<double> volumes,
-                 RegionMatrix& slopes) const noexcept;
+  void sumShared(std::span<const Vec3d> feet, std::span<const Vec3d> field, bool with_slopes,
+                 Scratch& scratch, std::span<double> volumes) const noexcept;
   void addSlopes(std::uint32_t point, const Vec3d& gradient, std::uint32_t region,
-                 std::span<const Vec3d> field, RegionMatrix& slopes) const noexcept;
+                 std::span<const Vec3d> field, std::span<double> pairs) const noexcept;
 
   std::shared_ptr<const VolumeFields> fields_;
   std::vector<Triangle> own_;             ///< sorted by region

@@ -109,16 +109,22 @@ detail::VolumeMethodBuffers::VolumeMethodBuffers(const VolumeMethodParts& parts)
   axis_active.resize(regions);
   gradients.resize(entries);
   field.resize(entries);
-  moved.resize(points);
   const VolumeMethod method = parts.desc.method;
   const bool axes = method == VolumeMethod::AxesLinear || method == VolumeMethod::AxesExact;
   if (axes) {
     by_axis.assign(3, RegionMatrix(regions));
     axis_shares.resize(3 * regions);
+    axis_lambda.resize(3 * regions);
+    if (method == VolumeMethod::AxesExact) moved.resize(points);
     return;
   }
-  trial.resize(points);
-  if (method != VolumeMethod::Gradient) normals.resize(places);
+  const bool along_a_line = parts.line && parts.desc.solve != VolumeSolve::Minimiser;
+  if (!along_a_line && parts.desc.solve != VolumeSolve::Linearised) {
+    moved.resize(points);
+    trial.resize(points);
+  }
+  const bool kept = parts.desc.solve == VolumeSolve::Minimiser && method == VolumeMethod::Normal;
+  if (kept || method == VolumeMethod::Laplacian) normals.resize(places);
   if (parts.line) line.emplace(parts.line->makeScratch());
   if (parts.laplacian) laplacian.emplace(parts.laplacian->makeScratch());
   if (parts.laplacian && !parts.independent) dense.resize(regions * places);

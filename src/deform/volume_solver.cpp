@@ -26,7 +26,6 @@ void VolumeSolver::run(std::span<const double> targets) noexcept {
   if (desc.method == VolumeMethod::AxesLinear || desc.method == VolumeMethod::AxesExact) {
     solveAxes(desc.method == VolumeMethod::AxesExact);
   } else {
-    p_.fields->volumes().gradients(x_, feet_, b_.gradients);
     beginDirections();
     if (desc.solve == VolumeSolve::Linearised)
       solveLinearised();
@@ -42,7 +41,7 @@ void VolumeSolver::run(std::span<const double> targets) noexcept {
 }
 
 bool VolumeSolver::prepare(std::span<const double> targets) noexcept {
-  p_.fields->volumes().volumes(x_, feet_, b_.volume_parts, b_.volumes);
+  measure(x_);
   bool any = false;
   for (std::size_t l = 0; l < targets.size(); ++l) {
     const double rest = std::abs(p_.rest_volumes[l]);
@@ -77,7 +76,14 @@ void VolumeSolver::gradientsAt(std::span<const Vec3d> displacement) noexcept {
   parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + displacement[i];
   });
-  p_.fields->volumes().gradients(b_.moved, feet_, b_.gradients);
+  measure(b_.moved);
+}
+
+void VolumeSolver::measure(std::span<const Vec3d> points) noexcept {
+  if (keepsNormals())
+    p_.fields->gradients(points, feet_, b_.sums, b_.gradients, b_.volumes);
+  else
+    p_.fields->measure(points, feet_, b_.sums, b_.gradients, b_.field, b_.volumes);
 }
 
 double VolumeSolver::residual(std::span<const double> volumes) noexcept {
@@ -100,7 +106,7 @@ void VolumeSolver::reportShort() noexcept {
 // Directions
 
 void VolumeSolver::beginDirections() noexcept {
-  if (p_.desc.method == VolumeMethod::Gradient) return;
+  if (!keepsNormals()) return;
   p_.fields->spread(b_.gradients, b_.field);
   p_.fields->normals(x_, b_.field, b_.normals);
   if (p_.laplacian && !p_.laplacian->factorise(b_.normals, *b_.laplacian))
@@ -109,16 +115,20 @@ void VolumeSolver::beginDirections() noexcept {
 
 void VolumeSolver::makeField() noexcept {
   const VolumeFields& fields = *p_.fields;
-  fields.spread(b_.gradients, b_.field);
-  if (p_.desc.method == VolumeMethod::Gradient) {
-    fields.alongGradient(b_.field);
-  } else if (p_.desc.method == VolumeMethod::Normal) {
-    fields.alongNormal(b_.normals, b_.field);
-  } else if (dense()) {
-    makeDense();
-  } else {
-    p_.laplacian->field(b_.normals, *b_.laplacian, b_.field);
+  if (!keepsNormals()) {
+    if (p_.desc.method == VolumeMethod::Normal)
+      fields.oddAlongNormal(x_, b_.gradients, b_.field);
+    else
+      fields.oddAlongGradient(b_.gradients, b_.field);
+    return;
   }
+  fields.spread(b_.gradients, b_.field);
+  if (p_.desc.method == VolumeMethod::Normal)
+    fields.alongNormal(b_.normals, b_.field);
+  else if (dense())
+    makeDense();
+  else
+    p_.laplacian->field(b_.normals, *b_.laplacian, b_.field);
 }
 
 void VolumeSolver::makeDense() noexcept {
@@ -133,6 +143,10 @@ void VolumeSolver::makeDense() noexcept {
 }
 
 void VolumeSolver::makeMatrix() noexcept {
+  if (!keepsNormals()) {
+    p_.fields->measuredMatrix(b_.gradients, b_.field, b_.sums, b_.matrix);
+    return;
+  }
   if (!dense()) {
     p_.fields->matrix(b_.gradients, b_.field, b_.sums, b_.matrix);
     return;
@@ -218,25 +232,35 @@ void VolumeSolver::solveLineNewton() noexcept {
     }
   }
   std::vector<double>& next = b_.change;
-  const auto errorAt = [&](std::span<const double> lambda) {
-    p_.line->evaluate(x_, feet_, b_.field, lambda, *b_.line, b_.residual, b_.matrix);
+  const auto errorAt = [&](std::span<const double> lambda, bool renew_slopes) {
+    p_.line->evaluate(x_, feet_, b_.field, lambda, renew_slopes, *b_.line, b_.residual, b_.matrix);
     for (std::size_t l = 0; l < regions; ++l) b_.residual[l] += outcomes_[l].before_m3;
     return residual(b_.residual);
   };
-  double error = errorAt(b_.lambda);
+  // Slopes near borders change little and cost most: they are renewed only where steps stop paying.
+  double error = errorAt(b_.lambda, false);
+  bool fresh = true, renew = false;
   for (; b_.iterations < kMostSteps && error > kReached; ++b_.iterations) {
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
+    const double before = error;
     bool better = false;
     for (double part = 1; part >= 1.0 / 64 && !better; part /= 2) {
       for (std::size_t l = 0; l < regions; ++l) next[l] = b_.lambda[l] + part * b_.step[l];
-      const double there = errorAt(next);
+      const double there = errorAt(next, renew);
       better = there < (1 - 0.1 * part) * error && slopesKeepTheirSign(first);
       if (better) error = there;
     }
-    if (!better) break;  // at the limit of rounding, or no way on without turning back
-    std::copy(next.begin(), next.end(), b_.lambda.begin());
+    if (better) {
+      std::copy(next.begin(), next.end(), b_.lambda.begin());
+      fresh = renew;
+      renew = error > 0.05 * before;
+      continue;
+    }
+    if (fresh) break;  // at the limit of rounding, or no way on without turning back
+    errorAt(b_.lambda, true);
+    fresh = true;
   }
-  errorAt(b_.lambda);
+  errorAt(b_.lambda, false);
   reportShort();
   combine(b_.lambda, u_);
 }
@@ -312,8 +336,7 @@ bool VolumeSolver::solveMinimiser() noexcept {
     return true;
   }
   // Too far for its own steps: the way of the exact methods is slower to leave the path.
-  p_.fields->volumes().gradients(x_, feet_, b_.gradients);
-  p_.fields->volumes().volumes(x_, feet_, b_.volume_parts, b_.volumes);
+  measure(x_);
   b_.iterations = 0;
   return false;
 }
@@ -346,15 +369,15 @@ void VolumeSolver::axisShares() noexcept {
 void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
   const VolumeFields& fields = *p_.fields;
   const std::size_t regions = b_.lambda.size();
+  std::fill(b_.axis_lambda.begin(), b_.axis_lambda.end(), 0.0);
   for (std::size_t n = 0; n < 3; ++n) {
     const std::size_t axis = p_.desc.axis_order[n];
     if (one_by_one && n > 0) {
       gradientsAt(u_);
-      fields.volumes().volumes(b_.moved, feet_, b_.volume_parts, b_.volumes);
       residual(b_.volumes);
-      fields.spread(b_.gradients, b_.field);
-      fields.alongGradient(b_.field);
-      fields.axisMatrix(int(axis), b_.gradients, b_.field, b_.sums, b_.by_axis[axis]);
+      fields.oddAlongGradient(b_.gradients, b_.field);
+      fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
+      std::fill(b_.axis_lambda.begin(), b_.axis_lambda.end(), 0.0);
     }
     for (std::size_t l = 0; l < regions; ++l) {
       double left = 0;  // what this and the axes to come have to share
@@ -364,9 +387,11 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
       b_.axis_active[l] = b_.active[l] != 0 && share > 0;
       b_.step[l] = b_.axis_active[l] != 0 ? b_.residual[l] * share / left : 0.0;
     }
-    solveRegions(b_.by_axis[axis], b_.axis_active, b_.step, b_.work, b_.lambda);
-    fields.addAlongAxis(int(axis), b_.lambda, b_.field, u_);
+    solveRegions(b_.by_axis[axis], b_.axis_active, b_.step, b_.work,
+                 std::span(b_.axis_lambda).subspan(axis * regions, regions));
+    if (one_by_one) fields.addAlongAxes(b_.axis_lambda, b_.field, u_);
   }
+  if (!one_by_one) fields.addAlongAxes(b_.axis_lambda, b_.field, u_);
 }
 
 void VolumeSolver::solveAxes(bool one_by_one) noexcept {
@@ -375,15 +400,9 @@ void VolumeSolver::solveAxes(bool one_by_one) noexcept {
   moveNowhere();
   double error = residual(b_.volumes);
   for (; b_.iterations < kMostSweeps; ++b_.iterations) {
-    if (b_.iterations == 0)
-      fields.volumes().gradients(x_, feet_, b_.gradients);
-    else
-      gradientsAt(u_);
-    fields.spread(b_.gradients, b_.field);
-    fields.alongGradient(b_.field);
-    for (int a = 0; a < 3; ++a)
-      fields.axisMatrix(a, b_.gradients, b_.field, b_.sums,
-                        b_.by_axis[static_cast<std::size_t>(a)]);
+    if (b_.iterations > 0) gradientsAt(u_);
+    fields.oddAlongGradient(b_.gradients, b_.field);
+    fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
     if (b_.iterations == 0) axisShares();
     sweepAxes(one_by_one);
     if (!one_by_one || p_.independent) break;

@@ -30,18 +30,18 @@ struct VolumeMethodBuffers {
   explicit VolumeMethodBuffers(const VolumeMethodParts& parts);
 
   RegionVolumes::Scratch volume_parts;
-  RegionSums sums;
+  VolumeFields::Sums sums;
   RegionMatrix matrix;
   std::vector<double> work, volumes, wanted, residual, lambda, step, change;
   std::vector<std::uint8_t> active, axis_active;
   std::vector<Vec3d> gradients, field;  ///< per entry
-  std::vector<Vec3d> normals;           ///< per place
+  std::vector<Vec3d> normals;           ///< per place, where they have to be kept
   std::vector<Vec3d> moved, trial;      ///< per point
   std::optional<VolumeLine::Scratch> line;
   std::optional<VolumeLaplacian::Scratch> laplacian;
   std::vector<double> dense;          ///< Laplacian, touching regions: per region and place
   std::vector<RegionMatrix> by_axis;  ///< axes
-  std::vector<double> axis_shares;    ///< axes: per axis and region
+  std::vector<double> axis_shares, axis_lambda;  ///< axes: per axis and region
   int iterations = 0;
 };
 
@@ -66,6 +66,10 @@ class VolumeSolver {
   void beginDirections() noexcept;
   void makeField() noexcept;
   bool dense() const { return p_.laplacian.has_value() && !p_.independent; }
+  /// Normals of the skinned surface are kept, and fields made along them later on.
+  bool keepsNormals() const { return !b_.normals.empty(); }
+  /// Gradients, volumes and, where directions follow from the gradients alone, most of the field.
+  void measure(std::span<const Vec3d> points) noexcept;
   void makeMatrix() noexcept;
   void combine(std::span<const double> lambda, std::span<Vec3d> out) noexcept;
   void makeDense() noexcept;

@@ -120,9 +120,8 @@ class Gamma {
       return {};
     }
     if (term.rule == WhereRule::Weights || term.rule == WhereRule::SmoothWeights)
-      multiplyWeights(term.rule);
-    else
-      multiplyBones(term.rule, notes);
+      return multiplyWeights(term.rule);
+    multiplyBones(term.rule, notes);
     return {};
   }
 
@@ -163,13 +162,20 @@ class Gamma {
     return {};
   }
 
-  void multiplyWeights(WhereRule rule) {
+  Result<void> multiplyWeights(WhereRule rule) {
     for (std::size_t v = 0; v < values_.size(); ++v) {
+      for (const Influence& influence : skin_[v])
+        if (!std::isfinite(influence.weight)) {
+          Error error = badArgument("a skin weight is not finite", "weights");
+          error.where.index = v;
+          return error;
+        }
       const WeightShape shape = shapeOf(skin_, v);
       values_[v] *= rule == WhereRule::Weights
                         ? std::pow(1 - std::pow(shape.largest, desc_.a), desc_.b)
                         : 1 - shape.squares;
     }
+    return {};
   }
 
   void multiplyBones(WhereRule rule, Diagnostics& notes) {

@@ -16,8 +16,8 @@ std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), 
 
 TEST(Cli, HelpOfEveryVerbHasAnExample) {
   EXPECT_EQ(derm({"--help"}).exit_code, 0);
-  for (const char* verb :
-       {"demo", "info", "check", "cast", "weights", "pose", "bake", "plot", "render", "flesh"}) {
+  for (const char* verb : {"demo", "info", "check", "cast", "weights", "pose", "bake", "plot",
+                           "render", "flesh", "volume"}) {
     const Outcome o = derm({verb, "--help"});
     EXPECT_EQ(o.exit_code, 0) << verb;
     EXPECT_NE(o.out.find(std::string("derm ") + verb), std::string::npos) << verb;

@@ -208,6 +208,25 @@ TEST(VolumeMethods, OpenTubesKeepTheVolumeOfTheirClosedForm) {
   }
 }
 
+// A tube pushed through itself at rest has a signed volume like any other, and that is kept.
+TEST(VolumeMethods, SelfCrossingRestMeshesKeepTheirSignedVolume) {
+  CylinderModel model = makeCylinderModel(CylinderKind::M258);
+  for (Vec3d& p : model.positions)
+    if (p.z() > 14) p.z() = 28 - p.z() - 1.5 * (p.z() - 14);
+  const Rig rig = makeRig(model.positions, model.triangles, {.kind = RegionKind::Whole});
+  const std::vector<double> ones(rig.surface->placeCount(), 1.0);
+  std::vector<Vec3d> x = rig.rest;
+  for (Vec3d& p : x) p.x() *= 0.95;
+  for (const VolumeMethodDesc& desc : allMethods()) {
+    const bool linear =
+        desc.method == VolumeMethod::AxesLinear ||
+        (desc.solve == VolumeSolve::Linearised && desc.method != VolumeMethod::AxesExact);
+    const Solved s = solve(rig, ones, desc, x);
+    EXPECT_LE(errorOf(rig, s), linear ? 1e-2 : 1e-12) << int(desc.method);
+    EXPECT_LT(s.largest(), 1);
+  }
+}
+
 TEST(VolumeMethods, SolvingAllocatesNothing) {
   const Bend b;
   const std::vector<Vec3d> x = b.at(80);

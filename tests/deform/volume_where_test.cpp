@@ -1,6 +1,7 @@
 #include "derm/deform/volume_where.h"
 
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -133,6 +134,16 @@ TEST(VolumeWhere, MistakesAreErrors) {
   const auto none = limb.gamma({.terms = {{WhereRule::Group, "caps"}}, .fixed_group = "caps"});
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().message.find("no vertex may move"), std::string::npos);
+}
+
+TEST(VolumeWhere, WeightsThatAreNotFiniteAreAnErrorThatNamesTheVertex) {
+  Limb limb;
+  Skin& skin = limb.character.skin;
+  skin.influences[skin.offsets[33]].weight = std::numeric_limits<float>::quiet_NaN();
+  const auto gamma = limb.gamma({});
+  ASSERT_FALSE(gamma.ok());
+  EXPECT_EQ(gamma.error().where.element, "weights");
+  EXPECT_EQ(gamma.error().where.index, 33u);
 }
 
 TEST(VolumeWhere, AMeshWithoutASkinMovesEverywhere) {

@@ -103,11 +103,12 @@ class RegionVolumes {
   std::span<const FeetTriangle> feetTriangles() const { return feet_triangles_; }
   /// Per point its foot.
   std::span<const std::uint32_t> feetOfPoints() const { return foot_; }
+  /// Adds what depends on the feet alone. `out` per region.
+  void addFeetVolumes(std::span<const Vec3d> feet, const Vec3d& origin,
+                      std::span<double> out) const noexcept;
 
  private:
   struct Builder;
-  void addFeetVolumes(std::span<const Vec3d> feet, const Vec3d& origin,
-                      std::span<double> out) const noexcept;
 
   std::size_t point_count_ = 0;
   std::size_t region_count_ = 0;

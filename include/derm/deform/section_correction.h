@@ -29,7 +29,8 @@ struct SectionDesc {
   /// Relative error of a region's volume at which the solver stops; it goes on for free to what
   /// its last step reaches. 1e-13 is what double can hold.
   double tolerance = 1e-9;
-  /// Relative error below which a frame is left untouched.
+  /// Relative error that is none: a frame that has no more is left untouched, and the solver stops
+  /// where it falls below.
   double negligible = 1e-14;
 };
 
@@ -101,7 +102,8 @@ class SectionBinding {
   };
   /// Writes a displacement [m] per point (apexes: their border's mean), and per region an outcome
   /// and the volume reached [m^3].
-  /// Allocation-free. Non-finite input gives no displacement.
+  /// Allocation-free. Non-finite input gives no displacement. `displacement` may share its memory
+  /// with the frame's points or centres.
   SectionReport solve(const Frame& frame, Scratch& scratch, std::span<Vec3d> displacement,
                       std::span<RegionOutcome> outcomes, std::span<double> after_m3) const noexcept;
 

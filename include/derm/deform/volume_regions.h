@@ -51,7 +51,7 @@ struct RegionsDesc {
   double least_volume_share = 0.005;
   /// Joints: regions of fewer points join a neighbour: on coarse meshes a border is as wide as a
   /// region, and what flows across it is more than the region can take.
-  std::size_t least_points = 100;
+  std::size_t least_points = 200;
   std::vector<std::string> groups;  ///< Groups: names of vertex groups, at least one
 };
 

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "derm/scene/recipe_value.h"
+#include "derm/scene/volume_study.h"
+
+namespace derm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Names come from files and may be any bytes; a report must not fail over them.
+std::string text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json shapeOf(const SurfaceMeasure& m) {
+  return {{"area_m2", m.area_m2}, {"min_stretch", m.min_stretch}, {"max_stretch", m.max_stretch}};
+}
+
+Json jsonOf(const VolumeStudy::Frame& frame, const VolumeStudy& study) {
+  Json json = {{"time_s", frame.time_s},
+               {"before_m3", frame.before.volume_m3},
+               {"after_m3", frame.after.volume_m3},
+               {"max_move_m", frame.max_move_m},
+               {"before", shapeOf(frame.before)},
+               {"after", shapeOf(frame.after)},
+               {"regions", Json::array()}};
+  for (std::size_t l = 0; l < frame.regions.size(); ++l) {
+    const VolumeStudy::Region& region = frame.regions[l];
+    json["regions"].push_back({{"name", study.region_names[l]},
+                               {"rest_m3", study.region_rest_m3[l]},
+                               {"before_m3", region.before.volume_m3},
+                               {"after_m3", region.after.volume_m3},
+                               {"target_m3", region.target_m3},
+                               {"held", region.held},
+                               {"before", shapeOf(region.before)},
+                               {"after", shapeOf(region.after)}});
+  }
+  return json;
+}
+
+/// With the shortest digits that give the same number back.
+std::string number(double value) { return toToml({.content = value}); }
+
+/// Quoted where a name would break the columns.
+std::string cell(const std::string& name) {
+  if (name.find_first_of(",\"\n\r") == std::string::npos) return name;
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+double percent(double now, double rest) { return rest != 0 ? 100 * (now / rest - 1) : 0.0; }
+
+}  // namespace
+
+std::string toJson(const VolumeStudy& study) {
+  Json json = {{"character", study.character},
+               {"clip", study.clip},
+               {"skinning", study.skinning},
+               {"fps", study.fps},
+               {"rest_m3", study.rest_m3},
+               {"rest_area_m2", study.rest_area_m2},
+               {"max_relative_loss_before", study.max_relative_loss_before},
+               {"max_relative_region_loss_before", study.max_relative_region_loss_before},
+               {"max_relative_error_after", study.max_relative_error_after},
+               {"frames", Json::array()}};
+  for (const VolumeStudy::Frame& frame : study.frames)
+    json["frames"].push_back(jsonOf(frame, study));
+  return text(json);
+}
+
+std::string toJson(const std::vector<VolumeComparison>& rows) {
+  Json json = {{"methods", Json::array()}};
+  for (const VolumeComparison& row : rows)
+    json["methods"].push_back({{"name", row.name},
+                               {"worst_percent", row.worst_percent},
+                               {"worst_region_percent", row.worst_region_percent},
+                               {"max_move_m", row.max_move_m},
+                               {"min_stretch", row.min_stretch},
+                               {"max_stretch", row.max_stretch},
+                               {"ms_per_frame", row.ms_per_frame}});
+  return text(json);
+}
+
+std::string toCsv(const VolumeStudy& study) {
+  std::string out =
+      "time_s,before_m3,after_m3,before_area_m2,after_area_m2,before_min_stretch,"
+      "before_max_stretch,after_min_stretch,after_max_stretch,max_move_m";
+  for (const std::string& name : study.region_names)
+    out += "," + cell(name + " before_m3") + "," + cell(name + " after_m3");
+  out += "\n";
+  for (const VolumeStudy::Frame& f : study.frames) {
+    std::string line = number(f.time_s);
+    for (const double v : {f.before.volume_m3, f.after.volume_m3, f.before.area_m2, f.after.area_m2,
+                           f.before.min_stretch, f.before.max_stretch, f.after.min_stretch,
+                           f.after.max_stretch, f.max_move_m})
+      line += "," + number(v);
+    for (const VolumeStudy::Region& r : f.regions)
+      line += "," + number(r.before.volume_m3) + "," + number(r.after.volume_m3);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string toCsv(const std::vector<VolumeComparison>& rows) {
+  std::string out =
+      "method,worst_percent,worst_region_percent,max_move_m,min_stretch,max_stretch,ms_per_frame\n";
+  for (const VolumeComparison& row : rows) {
+    out += cell(row.name);
+    for (const double v : {row.worst_percent, row.worst_region_percent, row.max_move_m,
+                           row.min_stretch, row.max_stretch, row.ms_per_frame})
+      out += "," + number(v);
+    out += "\n";
+  }
+  return out;
+}
+
+PlotDesc plotOf(const VolumeStudy& study) {
+  PlotSeries before{.name = "before, whole"}, after{.name = "after, whole"};
+  PlotSeries worst_before{.name = "before, worst region", .dashed = true};
+  PlotSeries worst_after{.name = "after, worst region", .dashed = true};
+  for (const VolumeStudy::Frame& f : study.frames) {
+    double worst_then = 0, worst_now = 0;
+    for (std::size_t l = 0; l < f.regions.size(); ++l) {
+      const double then = percent(f.regions[l].before.volume_m3, study.region_rest_m3[l]);
+      const double now = percent(f.regions[l].after.volume_m3, study.region_rest_m3[l]);
+      if (std::abs(then) > std::abs(worst_then)) worst_then = then;
+      if (std::abs(now) > std::abs(worst_now)) worst_now = now;
+    }
+    const auto add = [&](PlotSeries& series, double y) {
+      series.x.push_back(f.time_s);
+      series.y.push_back(y);
+    };
+    add(before, percent(f.before.volume_m3, study.rest_m3));
+    add(after, percent(f.after.volume_m3, study.rest_m3));
+    add(worst_before, worst_then);
+    add(worst_after, worst_now);
+  }
+  PlotDesc plot;
+  plot.title = study.character + (study.clip.empty() ? "" : ", " + study.clip);
+  plot.x = {.label = "time", .unit = "s"};
+  plot.y = {.label = "change of volume", .unit = "%"};
+  plot.series = {before, after, worst_before, worst_after};
+  return plot;
+}
+
+}  // namespace derm

@@ -1,0 +1,249 @@
+// The volume layer on real characters, and the numbers of our notes on joints on MakeHuman bodies.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "derm/deform/basic_layers.h"
+#include "derm/deform/playback.h"
+#include "derm/deform/volume_layer.h"
+#include "derm/io/character_file.h"
+
+#include "deform/section_rig.h"
+#include "support/compare.h"
+#include "support/unpacked.h"
+
+namespace derm {
+namespace {
+
+using namespace section_test;
+
+TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
+  DERM_DATA_OR_SKIP(folder, "gltf-characters");
+  for (const char* file : {"CesiumMan.glb", "Fox.glb", "RiggedFigure.glb", "RiggedSimple.glb",
+                           "KayKit_Knight.glb", "SimpleSkin.gltf"}) {
+    Diagnostics notes;
+    const auto c =
+        std::make_shared<const Character>(loadCharacter(folder / file, {}, notes).value());
+    const std::vector<LayerFactory> layers = {
+        morphLayer(), skinningLayer({.method = SkinningMethod::Centre}), volumeLayer("volume", {})};
+    const auto stack = Stack::bind(c, layers, notes).value();
+    const MeasuredSurface surface =
+        makeMeasuredSurface(c->mesh.positions, c->mesh.triangles, file, notes);
+    const VolumeRegions regions =
+        VolumeRegions::bind(surface, c->mesh, c->skeleton, c->skin, {}).value();
+    const RegionVolumes volumes(surface, regions, false);
+    std::vector<Vec3d> points(surface.pointCount()), feet(regions.jointCount());
+    double worst = 0, change = 0;
+    for (const Clip& clip : c->clips) {
+      SCOPED_TRACE(std::string(file) + " " + clip.name);
+      Playback playback = Playback::make(stack, &clip, {.end_s = clip.duration_s()}).value();
+      for (double t = 0; t <= double{clip.duration_s()}; t += 1 / 15.0) {
+        const SkinFrame& frame = playback.frameAt(t);
+        const VolumeReport report = dynamic_cast<const VolumeLayer&>(playback.layer(2)).report();
+        regions.jointPositions(playback.model(), feet);
+        const Vec3d origin = feet[0];
+        for (Vec3d& f : feet) f -= origin;
+        measurePoints(surface, frame.positions(), origin, points);
+        const std::vector<double> now = volumes.volumes(points, feet);
+        for (std::size_t l = 0; l < now.size(); ++l) {
+          const RegionOutcome& r = report.regions[l];
+          if (r.idle) continue;
+          EXPECT_FALSE(r.short_of_target || r.clamped) << t;
+          worst = std::max(worst, std::abs(now[l] / r.target_m3 - 1));
+        }
+        change = std::max(change, report.largest_change);
+        for (const Vec3f& p : frame.positions()) EXPECT_TRUE(p.allFinite());
+      }
+    }
+    std::printf("%-20s error %.1e, radius %.3f\n", file, worst, change);
+    EXPECT_LE(worst, 1e-5);
+    EXPECT_LE(change, 0.5);
+  }
+}
+
+/// RMS distance to the centroid of one tenth of a joint's share, posed over rest.
+struct Spread {
+  double least = 9, most = 0;
+};
+
+Spread spreadOf(const Section& s, JointId joint, std::span<const Vec3d> posed) {
+  std::vector<std::vector<std::size_t>> tenths(10);
+  for (std::size_t v = 0; v < s.character.mesh.vertexCount(); ++v) {
+    double share = 0;
+    for (const Influence& i : s.character.skin[v])
+      if (isBelow(s.character.skeleton, s.character.skin.slots[i.slot].joint, joint))
+        share += double{i.weight};
+    if (share > 0.001 && share < 0.999)
+      tenths[std::size_t(share * 10)].push_back(s.surface.place_of_vertex[v]);
+  }
+  const auto rms = [](std::span<const Vec3d> x, const std::vector<std::size_t>& some) {
+    Vec3d middle = Vec3d::Zero();
+    for (const std::size_t p : some) middle += x[p] / double(some.size());
+    double sum = 0;
+    for (const std::size_t p : some) sum += (x[p] - middle).squaredNorm();
+    return std::sqrt(sum / double(some.size()));
+  };
+  Spread out;
+  for (const std::vector<std::size_t>& some : tenths) {
+    if (some.size() < 8) continue;
+    const double ratio = rms(posed, some) / rms(s.rest, some);
+    out.least = std::min(out.least, ratio);
+    out.most = std::max(out.most, ratio);
+  }
+  return out;
+}
+
+class Bodies : public testing::TestWithParam<const char*> {
+ protected:
+  static Character load(const std::filesystem::path& folder, const std::string& name) {
+    Diagnostics notes;
+    return loadCharacter(folder / name, {}, notes).value();
+  }
+};
+
+struct JointTest {
+  const char* name;
+  const char* joint;
+  Vec3d axis;
+  double degrees;
+  double most;  ///< of the section
+};
+
+std::vector<JointTest> jointTests(const Character& c) {
+  std::vector<Affine3d> model = restModelMatrices(c.skeleton);
+  const auto at = [&](const char* n) -> Vec3d {
+    return model[c.skeleton.named(n).value().index()].translation();
+  };
+  const Vec3d fore = (at("wrist.L") - at("lowerarm01.L")).normalized();
+  const Vec3d arm = (at("lowerarm01.L") - at("upperarm01.L")).normalized();
+  const Vec3d z = Vec3d::UnitZ();
+  const Vec3d elbow = fore.cross(z).normalized(), shoulder = arm.cross(z).normalized();
+  return {{"elbow", "lowerarm01.L", elbow, 90, 1.21},
+          {"elbow", "lowerarm01.L", elbow, 120, 1.21},
+          {"knee", "lowerleg01.L", Vec3d::UnitX(), 90, 1.09},
+          {"knee", "lowerleg01.L", Vec3d::UnitX(), 120, 1.09},
+          {"hip", "upperleg01.L", -Vec3d::UnitX(), 90, 1.09},
+          {"hip", "upperleg01.L", -Vec3d::UnitX(), 120, 1.09},
+          {"shoulder up", "upperarm01.L", z, 90, 1.09},
+          {"shoulder fwd", "upperarm01.L", shoulder, 90, 1.09},
+          {"wrist twist", "wrist.L", fore, 90, 1.09},
+          {"wrist twist", "wrist.L", fore, 150, 1.09},
+          {"wrist twist", "wrist.L", fore, 170, 1.09}};
+}
+
+/// Changes of radius of the correction.
+Spread scaleOf(const Section::Posed& p) {
+  Spread out{1, 1};
+  for (std::size_t i = 0; i < p.base.size(); ++i) {
+    const Vec3d d = p.base[i] - p.centres[i];
+    if (!(d.squaredNorm() > 1e-12)) continue;
+    const double scale = 1 + (p.corrected[i] - p.base[i]).dot(d) / d.squaredNorm();
+    out.least = std::min(out.least, scale);
+    out.most = std::max(out.most, scale);
+  }
+  return out;
+}
+
+TEST_P(Bodies, KeepVolumeAndShapeJointByJoint) {
+  DERM_PACKED_DATA_OR_SKIP(folder, "makehuman");
+  Section s(load(folder, GetParam()));
+  EXPECT_EQ(s.regions.regionCount(), 7u);
+  for (const JointTest& t : jointTests(s.character)) {
+    SCOPED_TRACE(std::string(t.name) + " " + std::to_string(int(t.degrees)));
+    Pose pose = s.character.restPose();
+    const JointId joint = s.character.skeleton.named(t.joint).value();
+    turn(pose, joint.index(), t.degrees, t.axis);
+    const Section::Posed p = s.pose(pose);
+    const Spread section = spreadOf(s, joint, p.corrected), scale = scaleOf(p);
+    std::printf("%c %-13s %3.0f lbs %.3f section %.3f..%.3f s %.3f..%.3f move %4.1f mm steps %d\n",
+                GetParam()[3], t.name, t.degrees, spreadOf(s, joint, p.linear).least, section.least,
+                section.most, scale.least, scale.most, 1e3 * p.report.largest_move_m,
+                p.report.iterations);
+    EXPECT_LE(s.worstRegion(p), 1e-12);
+    EXPECT_LE(std::abs(s.change(p.corrected)), 1e-12);
+    EXPECT_LE(p.report.iterations, 12);
+    EXPECT_GE(section.least, 0.92);
+    EXPECT_LE(section.most, t.most);
+    EXPECT_GE(scale.least, 0.85);
+    EXPECT_LE(scale.most, 1.21);
+  }
+}
+
+TEST_P(Bodies, KeepVolumeAndShapeInArtistsPoses) {
+  DERM_PACKED_DATA_OR_SKIP(folder, "makehuman");
+  Section s(load(folder, GetParam()));
+  for (const Clip& clip : s.character.clips) {
+    SCOPED_TRACE(clip.name);
+    Pose pose = s.character.restPose();
+    sampleClip(clip, 1.0f, pose);
+    const Section::Posed p = s.pose(pose);
+    const Spread scale = scaleOf(p);
+    const auto all = [](auto, auto) { return true; };
+    const double ours = dihedralChange(s.surface.triangles, s.rest, p.corrected, all);
+    const double linear = dihedralChange(s.surface.triangles, s.rest, p.linear, all);
+    std::printf("%c %-11s s %.3f..%.3f move %4.1f mm steps %d creases %.2f of linear\n",
+                GetParam()[3], clip.name.c_str(), scale.least, scale.most,
+                1e3 * p.report.largest_move_m, p.report.iterations, ours / linear);
+    EXPECT_LE(s.worstRegion(p), 1e-12);
+    EXPECT_LE(p.report.iterations, 12);
+    EXPECT_GE(scale.least, 0.85);
+    EXPECT_LE(scale.most, 1.21);
+    EXPECT_LE(ours, 1.31 * linear);
+  }
+}
+
+TEST_P(Bodies, RegionVolumesAddUpAndDoNotFeelRigidMotion) {
+  DERM_PACKED_DATA_OR_SKIP(folder, "makehuman");
+  Section s(load(folder, GetParam()));
+  Pose pose = s.character.restPose();
+  sampleClip(s.character.clips.front(), 1.0f, pose);
+  const Section::Posed p = s.pose(pose);
+  const std::vector<double> each = s.volumes.volumes(p.base, p.feet);
+  double sum = 0;
+  for (const double v : each) sum += v;
+  EXPECT_NEAR(sum / volume(std::span<const Vec3d>(p.base), s.surface.triangles), 1, 1e-12);
+  Affine3d motion = Affine3d::Identity();
+  motion.linear() = Eigen::AngleAxisd(1.3, Eigen::Vector3d(1, 2, 3).normalized()).matrix();
+  motion.translation() = Vec3d(1, 2, -3);
+  std::vector<Vec3d> points = p.base, feet = p.feet;
+  for (Vec3d& x : points) x = motion * x;
+  for (Vec3d& f : feet) f = motion * f;
+  const std::vector<double> moved = s.volumes.volumes(points, feet);
+  for (std::size_t l = 0; l < each.size(); ++l) EXPECT_NEAR(moved[l] / each[l], 1, 1e-12);
+}
+
+TEST_P(Bodies, MoveSmoothlyThroughABendAndNotElsewhere) {
+  DERM_PACKED_DATA_OR_SKIP(folder, "makehuman");
+  Section s(load(folder, GetParam()));
+  const JointTest elbow = jointTests(s.character)[0];
+  const JointId joint = s.character.skeleton.named(elbow.joint).value();
+  std::vector<Vec3d> last;
+  double fastest = 0, idle = 0;
+  for (double degrees = 0; degrees <= 141; degrees += 3) {
+    Pose pose = s.character.restPose();
+    turn(pose, joint.index(), degrees, elbow.axis);
+    const Section::Posed p = s.pose(pose);
+    std::vector<Vec3d> moves(p.base.size());
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      moves[i] = p.corrected[i] - p.base[i];
+      if (!last.empty()) fastest = std::max(fastest, (moves[i] - last[i]).norm() / 3);
+      if (s.rest[i].x() < 0 || s.rest[i].y() < s.rest[0].y() - 0.6)  // other side, legs
+        idle = std::max(idle, moves[i].norm());
+    }
+    last = moves;
+  }
+  std::printf("%c elbow sweep: %.2f mm/deg, elsewhere %.4f mm\n", GetParam()[3], 1e3 * fastest,
+              1e3 * idle);
+  EXPECT_LE(fastest, 0.5e-3);
+  EXPECT_LE(idle, 0.06e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(VolumeData, Bodies,
+                         testing::Values("mh_A_caucasian_male_young_rig163.glb",
+                                         "mh_B_african_female_young_rig163.glb",
+                                         "mh_C_asian_male_old_heavy_rig163.glb",
+                                         "mh_D_caucasian_female_young_heavy_rig163.glb"),
+                         [](const auto& body) { return std::string(1, body.param[3]); });
+
+}  // namespace
+}  // namespace derm

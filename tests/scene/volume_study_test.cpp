@@ -1,0 +1,65 @@
+#include "derm/scene/volume_study.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace derm {
+namespace {
+
+TEST(VolumeStudy, MeasuresBeforeAndAfterRegionByRegion) {
+  Recipe recipe = defaultVolumeRecipe("cast:cylinder");
+  recipe.fps = 4;
+  Diagnostics notes;
+  const VolumeStudy study = studyVolume(recipe, {}, notes).value();
+  EXPECT_NEAR(study.rest_m3, 62.1725, 1e-3);
+  ASSERT_GE(study.frames.size(), 2u);
+  for (const VolumeStudy::Frame& frame : study.frames) {
+    ASSERT_EQ(frame.regions.size(), study.region_names.size());
+    double sum = 0, area = 0;
+    for (const VolumeStudy::Region& region : frame.regions) {
+      sum += region.after.volume_m3;
+      area += region.after.area_m2;
+    }
+    EXPECT_NEAR(sum, frame.after.volume_m3, 1e-9 * study.rest_m3);
+    EXPECT_NEAR(area, frame.after.area_m2, 1e-9 * study.rest_area_m2);
+    EXPECT_LE(frame.after.min_stretch, 1.0001);
+    EXPECT_GE(frame.after.max_stretch, 0.9999);
+  }
+  EXPECT_LE(study.max_relative_error_after, 1e-5);
+  // At rest nothing is moved.
+  EXPECT_EQ(study.frames[0].max_move_m, 0);
+}
+
+TEST(VolumeStudy, WithoutAVolumeLayerBeforeAndAfterAreOne) {
+  Recipe recipe = defaultVolumeRecipe("cast:cylinder");
+  recipe.layers.clear();
+  recipe.skinning = SkinningMethod::Linear;
+  recipe.fps = 4;
+  Diagnostics notes;
+  const VolumeStudy study = studyVolume(recipe, {}, notes).value();
+  EXPECT_EQ(study.region_names.size(), 1u);
+  for (const VolumeStudy::Frame& frame : study.frames)
+    EXPECT_EQ(frame.before.volume_m3, frame.after.volume_m3);
+  EXPECT_GT(study.max_relative_loss_before, 0.05);
+  EXPECT_EQ(study.max_relative_error_after, 0);
+}
+
+TEST(VolumeStudy, CancelsWhenAsked) {
+  Diagnostics notes;
+  const auto stopped = studyVolume(defaultVolumeRecipe("cast:cylinder"), {}, notes,
+                                   [](double, std::string_view) { return false; });
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
+}
+
+TEST(VolumeStudy, NamesThatWouldBreakColumnsAreQuoted) {
+  VolumeStudy study;
+  study.region_names = {"left, \"upper\" arm"};
+  study.region_rest_m3 = {1};
+  const std::string csv = toCsv(study);
+  EXPECT_NE(csv.find("\"left, \"\"upper\"\" arm before_m3\""), std::string::npos) << csv;
+}
+
+}  // namespace
+}  // namespace derm
