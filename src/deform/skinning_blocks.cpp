@@ -175,6 +175,9 @@ class Builder {
       addTile(v, std::min(v + kTileVertices, out_.vertex_count));
       out_.tile_runs.push_back(static_cast<std::uint32_t>(out_.runs.size()));
     }
+    const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+    trim(out_.weights, out_.vertices, out_.positions, out_.normals, out_.tangents, out_.pivots,
+         out_.centres, out_.shares);
     return std::move(out_);
   }
 
@@ -269,9 +272,11 @@ void Builder::addBlock(const Part& part) {
   if (out_.has_normals) out_.normals.resize(3 * lanes);
   if (out_.has_tangents) out_.tangents.resize(4 * lanes);
   if (out_.uses_dual_quaternions) {
-    out_.pivots.resize(lanes);
     out_.centres.resize(3 * lanes);
-    out_.shares.resize(lanes);
+    if (desc_.method != SkinningMethod::Centre) {
+      out_.pivots.resize(lanes);
+      out_.shares.resize(lanes);
+    }
   }
   out_.weights.resize(out_.weights.size() + part.slots.size() * kBlockLanes);
   for (std::size_t lane = 0; lane < kBlockLanes; ++lane) addLane(part, block, lane);
@@ -297,13 +302,13 @@ void Builder::addLane(const Part& part, std::size_t block, std::size_t lane) {
     weights[at * kBlockLanes + lane] = i.weight;
   }
   if (!out_.uses_dual_quaternions) return;
-  const auto pivot = std::find(part.slots.begin(), part.slots.end(), skin_[v].front().slot);
-  out_.pivots[block * kBlockLanes + lane] = static_cast<std::uint32_t>(pivot - part.slots.begin());
-  out_.shares[block * kBlockLanes + lane] = share(v);
   if (desc_.method == SkinningMethod::Centre) {
     put(out_.centres, centres_.of_vertices[v]);
     return;
   }
+  const auto pivot = std::find(part.slots.begin(), part.slots.end(), skin_[v].front().slot);
+  out_.pivots[block * kBlockLanes + lane] = static_cast<std::uint32_t>(pivot - part.slots.begin());
+  out_.shares[block * kBlockLanes + lane] = share(v);
   Vec3d centre = Vec3d::Zero();
   for (const Influence& i : rows_[v]) centre += double{i.weight} * out_.slot_centres[i.slot];
   put(out_.centres, centre);

@@ -71,7 +71,7 @@ struct SkinningBlocks {
   CacheLineVector<float> positions;         ///< 3 * kBlockLanes per block
   CacheLineVector<float> normals;           ///< the same, or empty
   CacheLineVector<float> tangents;          ///< 4 * kBlockLanes per block, or empty
-  // For dual quaternions only, otherwise empty:
+  // For dual quaternions only, otherwise empty; the centre method has centres alone:
   CacheLineVector<std::uint32_t>
       pivots;  ///< per lane its largest influence, as index into the run's slots
   CacheLineVector<float> centres;  ///< 3 * kBlockLanes per block: centre of stretch, of rotation

@@ -14,16 +14,14 @@ HWY_BEFORE_NAMESPACE();
 namespace derm::detail {
 namespace HWY_NAMESPACE {
 
-/// Which directions a call computes, besides positions. Known at compile time, so that the loops
-/// over blocks carry nothing they do not need.
+/// Which directions a call computes besides positions, known at compile time.
 template <bool kHasNormals, bool kHasTangents>
 struct Directions {
   static constexpr bool kNormals = kHasNormals;
   static constexpr bool kTangents = kHasTangents;
 };
 
-/// One register's worth of vertices of a block: what goes in and what comes out. Directions that
-/// are not computed stay unset.
+/// A register's worth of a block's vertices; directions that are not computed stay unset.
 struct Lanes {
   V3 position;
   V3 normal;
@@ -79,6 +77,11 @@ struct Matrix34 {
   V3 translation;
 };
 
+HWY_INLINE V3 apply(const Matrix34& m, const V3& p) {
+  return timesPlus(p.x, m.linear.x,
+                   timesPlus(p.y, m.linear.y, timesPlus(p.z, m.linear.z, m.translation)));
+}
+
 HWY_INLINE V3 spread3(const float* column) {
   return {spread(column[0]), spread(column[1]), spread(column[2])};
 }
@@ -106,9 +109,7 @@ HWY_INLINE Lanes skinLinear(const RunView& run, const float* weights, const Lane
   const Matrix34 blended = blendMatrix(run, weights);
   const Matrix3& linear = blended.linear;
   Lanes out;
-  out.position = timesPlus(rest.position.x, linear.x,
-                           timesPlus(rest.position.y, linear.y,
-                                     timesPlus(rest.position.z, linear.z, blended.translation)));
+  out.position = apply(blended, rest.position);
   if constexpr (Wanted::kTangents) {
     out.tangent = unitTangent(apply(linear, rest.tangent), rest.tangent);
     const V determinant = dot(linear.x, cross(linear.y, linear.z));
@@ -339,6 +340,10 @@ HWY_INLINE Lanes skinDualQuat(const RunView& run, const SignTable& table, const 
 
 // ---------------------------------------------------------------------------------------- centre
 
+HWY_INLINE V3 mixed(V share, const V3& linear, const V3& dual) {
+  return timesPlus(share, minus(dual, linear), linear);
+}
+
 template <class Wanted>
 HWY_INLINE Lanes skinCentre(const RunView& run, const float* weights, const float* centres,
                             const Lanes& rest) {
@@ -353,13 +358,9 @@ HWY_INLINE Lanes skinCentre(const RunView& run, const float* weights, const floa
   const auto turns = hn::Gt(square, spread(1e-6f));
   const V twice_inverse =
       hn::IfThenElseZero(turns, hn::Div(spread(2.0f), hn::Max(square, spread(1e-6f))));
-  const Matrix34 blended = blendMatrix(run, weights);
-  const Matrix3& linear = blended.linear;
-  const V3 straight =
-      timesPlus(centre.x, linear.x,
-                timesPlus(centre.y, linear.y, timesPlus(centre.z, linear.z, blended.translation)));
+  const V3 straight = apply(blendMatrix(run, weights), centre);
   const V alpha = hn::IfThenElseZero(turns, spread(run.frame->blocks->alpha));
-  const V3 about = timesPlus(alpha, minus(moved(sum, twice_inverse, centre), straight), straight);
+  const V3 about = mixed(alpha, straight, moved(sum, twice_inverse, centre));
   Lanes out = from;
   out.position = plus(about, rotated(sum, twice_inverse, minus(from.position, centre)));
   if constexpr (Wanted::kNormals)
@@ -370,10 +371,6 @@ HWY_INLINE Lanes skinCentre(const RunView& run, const float* weights, const floa
 }
 
 // ------------------------------------------------------------------------------------ all of it
-
-HWY_INLINE V3 mixed(V share, const V3& linear, const V3& dual) {
-  return timesPlus(share, minus(dual, linear), linear);
-}
 
 template <class Wanted>
 HWY_INLINE Lanes mixLanes(V share, const Lanes& linear, const Lanes& dual, const Lanes& rest) {

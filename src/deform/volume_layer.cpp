@@ -123,8 +123,11 @@ Result<std::shared_ptr<const LayerBinding>> bindVolume(std::string name, const V
            VolumeRegions::bind(*surface, bound.rest, character.skeleton, bound.skin, desc.regions));
   const auto regions = std::make_shared<const VolumeRegions>(std::move(made));
   VolumeFrameBinding frame(surface, regions, character.skeleton, bound.skin);
-  DERM_TRY(VolumeSwell swell,
-           VolumeSwell::bind(surface, *regions, bound.rest, character.skeleton, desc.swell));
+  VolumeSwell swell;  // without muscles it would only keep the surface in memory
+  if (!desc.swell.empty()) {
+    DERM_TRY(swell,
+             VolumeSwell::bind(surface, *regions, bound.rest, character.skeleton, desc.swell));
+  }
   const VolumeMaterial material{character, bound, surface, regions};
   DERM_TRY(std::unique_ptr<VolumeCorrectorBinding> method,
            bindVolumeCorrector(material, desc, notes));

@@ -1,0 +1,88 @@
+// The keys of the layer "volume".
+#include <gtest/gtest.h>
+
+#include "derm/deform/volume_layer.h"
+#include "derm/scene/recipe.h"
+#include "derm/scene/scene.h"
+
+namespace derm {
+namespace {
+
+std::string errorOf(const std::string& keys) {
+  const auto recipe =
+      parseRecipe("character = \"cast:arm\"\n[[layer]]\ntype = \"volume\"\n" + keys, "r.toml");
+  return recipe ? std::string() : recipe.error().text();
+}
+
+Result<Scene> opened(const std::string& keys) {
+  Diagnostics notes;
+  DERM_TRY(const Recipe recipe,
+           parseRecipe("character = \"cast:arm\"\nclip = \"flex\"\n[skinning]\nmethod = "
+                       "\"centre\"\n[[layer]]\ntype = \"volume\"\n" +
+                           keys,
+                       "r.toml"));
+  return openScene(recipe, {}, notes);
+}
+
+TEST(VolumeParameters, TakeEveryKeyOfTheManual) {
+  const auto scene = opened(R"(preset = "default"
+method = "section"
+exact = true
+regions = "joints"
+where = "everywhere"
+a = 15
+b = 8
+kappa = 5.0
+max_change = 0.5
+alpha = 0.5
+beta = 0.3
+epsilon = 0.05
+sigma = 0.03
+)");
+  ASSERT_TRUE(scene.ok()) << scene.error().text();
+}
+
+TEST(VolumeParameters, EveryPresetAndMethodOpens) {
+  for (const char* preset : {"default", "local", "tube", "shape", "rubber", "fidelity", "flesh",
+                             "muscle", "exact-axes"}) {
+    const auto scene = opened("preset = \"" + std::string(preset) + "\"\n");
+    EXPECT_TRUE(scene.ok()) << preset << ": " << (scene.ok() ? "" : scene.error().text());
+  }
+  for (const char* method :
+       {"section", "axes-linear", "axes-exact", "gradient", "normal", "laplacian"}) {
+    const auto scene = opened("method = \"" + std::string(method) + "\"\n");
+    EXPECT_TRUE(scene.ok()) << method << ": " << (scene.ok() ? "" : scene.error().text());
+  }
+}
+
+TEST(VolumeParameters, KeysBesideAPresetChangeIt) {
+  Scene local = opened("preset = \"local\"\n").value();
+  Scene merged = opened("preset = \"local\"\nbeta = 0.0\n").value();
+  const auto count = [](const Scene& scene) {
+    return dynamic_cast<const VolumeLayerBinding&>(*scene.stack().layers().back()).regions().size();
+  };
+  EXPECT_LT(count(merged), count(local));
+}
+
+TEST(VolumeParameters, MistakesNameKeyAndNearestWord) {
+  EXPECT_NE(errorOf("methode = \"section\"").find("did you mean \"method\"?"), std::string::npos);
+  EXPECT_NE(errorOf("method = \"sections\"").find("did you mean \"section\"?"), std::string::npos);
+  EXPECT_NE(errorOf("regions = \"joint\"").find("did you mean \"joints\"?"), std::string::npos);
+  EXPECT_NE(errorOf("regions = []").find("regions"), std::string::npos);
+  EXPECT_NE(errorOf("where = \"wieghts\"").find("weights"), std::string::npos);
+  EXPECT_NE(errorOf("beta = 2").find("beta"), std::string::npos);
+  EXPECT_NE(errorOf("max_change = 0").find("max_change"), std::string::npos);
+  EXPECT_NE(errorOf("swell = { group = \"x\", to_deg = 0 }").find("to_deg"), std::string::npos);
+}
+
+TEST(VolumeParameters, GroupsThatDoNotExistAreNamedWhenTheCharacterIsKnown) {
+  for (const char* keys :
+       {"regions = [\"nobody\"]\n", "fixed = \"group:nobody\"\n", "where = \"group:nobody\"\n"}) {
+    const auto scene = opened(keys);
+    ASSERT_FALSE(scene.ok()) << keys;
+    EXPECT_NE(scene.error().text().find("nobody"), std::string::npos) << scene.error().text();
+  }
+}
+
+}  // namespace
+}  // namespace derm
