@@ -143,20 +143,24 @@ Result<SkinningBinding> SkinningBinding::bind(const TriMesh& rest, const Skeleto
   DERM_CHECK(validate(rest, ""));
   DERM_CHECK(validate(skin, rest.vertexCount(), skeleton.size(), ""));
   noteMissingDirections(surfaceOf(rest), notes);
-  return SkinningBinding(std::make_shared<const detail::SkinningBlocks>(detail::makeSkinningBlocks(
-      surfaceOf(rest), skin, desc,
-      {.of_vertices = rotationCentres(rest.positions, rest.triangles, skin),
-       .links = slotLinks(skeleton, skin)})));
+  detail::CentreTables tables{.of_vertices = rotationCentres(rest.positions, rest.triangles, skin),
+                              .links = slotLinks(skeleton, skin),
+                              .twist_bones = findTwistBones(skeleton, skin, desc.twist_spread)};
+  if (!tables.twist_bones.empty())
+    tables.twists = twistShares(tables.twist_bones, skeleton, skin, rest.positions);
+  return SkinningBinding(std::make_shared<const detail::SkinningBlocks>(
+      detail::makeSkinningBlocks(surfaceOf(rest), skin, desc, tables)));
 }
 
 std::span<const Vec3f> SkinningBinding::centres() const { return blocks_->vertex_centres; }
+std::span<const TwistBone> SkinningBinding::twistBones() const { return blocks_->twist_bones; }
 
 std::size_t SkinningBinding::vertexCount() const { return blocks_->vertex_count; }
 std::size_t SkinningBinding::slotCount() const { return blocks_->slotCount(); }
 
 SkinningScratch SkinningBinding::makeScratch() const {
-  return SkinningScratch(std::make_unique<detail::SkinningPalette>(blocks_->slotCount(),
-                                                                   blocks_->uses_dual_quaternions));
+  return SkinningScratch(std::make_unique<detail::SkinningPalette>(
+      blocks_->slotCount(), blocks_->uses_dual_quaternions, blocks_->twist_bones.size()));
 }
 
 void SkinningBinding::evaluate(std::span<const Affine3f> palette, SkinningScratch& scratch,
@@ -184,11 +188,13 @@ void SkinningBinding::run(std::span<const Affine3f> palette, const SurfaceStream
   const std::size_t n = vertexCount();
   DERM_REQUIRE(palette.size() == slotCount());
   DERM_REQUIRE(scratch.palette_ &&
-               scratch.palette_->fits(slotCount(), blocks_->uses_dual_quaternions));
+               scratch.palette_->fits(slotCount(), blocks_->uses_dual_quaternions,
+                                      blocks_->twist_bones.size()));
   DERM_REQUIRE(out.positions.size() == n);
   DERM_REQUIRE(out.normals.empty() || out.normals.size() == n);
   DERM_REQUIRE(out.tangents.empty() || out.tangents.size() == n);
-  scratch.palette_->prepare(palette, blocks_->slot_centres, blocks_->slot_links);
+  scratch.palette_->prepare(scratch.palette_->takeTwists(palette, blocks_->twist_bones),
+                            blocks_->slot_centres, blocks_->slot_links);
   const detail::SkinningFrame frame{
       .blocks = blocks_.get(),
       .palette = scratch.palette_.get(),

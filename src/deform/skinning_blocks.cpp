@@ -50,6 +50,7 @@ Rows rowsBySlot(const Skin& skin, SkinningMethod method) {
 /// Up to kBlockLanes vertices that will share a block, and every slot they need.
 struct Part {
   BlockKind kind = BlockKind::Linear;
+  std::uint32_t twist_bone = TwistShares::kNone;
   std::vector<std::uint32_t> slots;
   std::vector<std::uint32_t> vertices;
 
@@ -88,7 +89,7 @@ void mergeParts(std::span<Part> parts, bool demanding) {
       for (std::size_t g = h + 1; g < parts.size(); ++g) {
         Part& guest = parts[g];
         if (guest.vertices.empty() || guest.kind != host.kind ||
-            guest.vertices.size() > host.free())
+            guest.twist_bone != host.twist_bone || guest.vertices.size() > host.free())
           continue;
         const int own_cost = static_cast<int>(guest.slots.size()) + kBlockCost;
         const int lanes = demanding ? static_cast<int>(guest.vertices.size()) : kBlockLanes;
@@ -160,6 +161,7 @@ class Builder {
     if (desc.method == SkinningMethod::Centre) {
       out_.alpha = static_cast<float>(desc.alpha);
       out_.slot_links = centres.links;
+      out_.twist_bones = centres.twist_bones;
       for (const Vec3d& c : centres.of_vertices) out_.vertex_centres.push_back(c.cast<float>());
     }
     for (const SkinSlot& slot : skin.slots) {
@@ -177,7 +179,7 @@ class Builder {
     }
     const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
     trim(out_.weights, out_.vertices, out_.positions, out_.normals, out_.tangents, out_.pivots,
-         out_.centres, out_.shares);
+         out_.centres, out_.shares, out_.twist_shares);
     return std::move(out_);
   }
 
@@ -186,10 +188,15 @@ class Builder {
     if (!desc_.dual_quaternion_share.empty()) return desc_.dual_quaternion_share[vertex];
     return desc_.method == SkinningMethod::DualQuaternion ? 1.0f : 0.0f;
   }
+  std::uint32_t twistBone(std::size_t vertex) const {
+    return centres_.twists.bone.empty() ? TwistShares::kNone : centres_.twists.bone[vertex];
+  }
   BlockKind kind(std::size_t vertex) const {
     // What follows one joint alone is carried by its matrix whatever the centre.
     if (desc_.method == SkinningMethod::Centre)
-      return rows_[vertex].size() == 1 ? BlockKind::Linear : BlockKind::Centre;
+      return rows_[vertex].size() == 1 && twistBone(vertex) == TwistShares::kNone
+                 ? BlockKind::Linear
+                 : BlockKind::Centre;
     const float s = share(vertex);
     return s <= 0 ? BlockKind::Linear : s >= 1 ? BlockKind::DualQuaternion : BlockKind::Mixed;
   }
@@ -211,6 +218,7 @@ class Builder {
 
 int Builder::compareSets(std::uint32_t a, std::uint32_t b) const {
   if (kind(a) != kind(b)) return kind(a) < kind(b) ? -1 : 1;
+  if (twistBone(a) != twistBone(b)) return twistBone(a) < twistBone(b) ? -1 : 1;
   const std::span<const Influence> left = rows_[a], right = rows_[b];
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)
     if (left[i].slot != right[i].slot) return left[i].slot < right[i].slot ? -1 : 1;
@@ -226,7 +234,7 @@ std::vector<Part> Builder::splitTile(std::size_t begin, std::size_t end) const {
   for (auto group = order.begin(); group != order.end();) {
     const auto group_end = std::find_if(
         group, order.end(), [&](std::uint32_t v) { return compareSets(*group, v) != 0; });
-    Part part{.kind = kind(*group)};
+    Part part{.kind = kind(*group), .twist_bone = twistBone(*group)};
     for (const Influence& i : rows_[*group]) part.slots.push_back(i.slot);
     splitGroup({group, group_end}, part, parts);
     group = group_end;
@@ -246,13 +254,16 @@ void Builder::addTile(std::size_t begin, std::size_t end) {
               std::make_move_iterator(packed.end()));
   for (Part& p : full) std::sort(p.vertices.begin(), p.vertices.end());
   std::sort(full.begin(), full.end(), [](const Part& a, const Part& b) {
-    return std::tie(a.kind, a.slots, a.vertices) < std::tie(b.kind, b.slots, b.vertices);
+    return std::tie(a.kind, a.twist_bone, a.slots, a.vertices) <
+           std::tie(b.kind, b.twist_bone, b.slots, b.vertices);
   });
   for (std::size_t i = 0; i < full.size(); ++i) {
     const Part& part = full[i];
-    if (i == 0 || part.kind != full[i - 1].kind || part.slots != full[i - 1].slots) {
+    if (i == 0 || part.kind != full[i - 1].kind || part.twist_bone != full[i - 1].twist_bone ||
+        part.slots != full[i - 1].slots) {
       out_.runs.push_back(
           {.kind = part.kind,
+           .twist_bone = part.twist_bone,
            .first_block = static_cast<std::uint32_t>(out_.vertices.size() / kBlockLanes),
            .slot_count = static_cast<std::uint32_t>(part.slots.size()),
            .first_slot = out_.slots.size(),
@@ -278,6 +289,7 @@ void Builder::addBlock(const Part& part) {
       out_.shares.resize(lanes);
     }
   }
+  if (!out_.twist_bones.empty()) out_.twist_shares.resize(lanes);
   out_.weights.resize(out_.weights.size() + part.slots.size() * kBlockLanes);
   for (std::size_t lane = 0; lane < kBlockLanes; ++lane) addLane(part, block, lane);
 }
@@ -304,6 +316,8 @@ void Builder::addLane(const Part& part, std::size_t block, std::size_t lane) {
   if (!out_.uses_dual_quaternions) return;
   if (desc_.method == SkinningMethod::Centre) {
     put(out_.centres, centres_.of_vertices[v]);
+    if (!out_.twist_bones.empty())
+      out_.twist_shares[block * kBlockLanes + lane] = centres_.twists.share[v];
     return;
   }
   const auto pivot = std::find(part.slots.begin(), part.slots.end(), skin_[v].front().slot);

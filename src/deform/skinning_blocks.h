@@ -37,6 +37,7 @@ enum class BlockKind : std::uint32_t { Linear, DualQuaternion, Mixed, Centre };
 /// Consecutive blocks of one kind that follow the same slots.
 struct BlockRun {
   BlockKind kind = BlockKind::Linear;
+  std::uint32_t twist_bone = TwistShares::kNone;  ///< centre: which one twists these vertices
   std::uint32_t first_block = 0;
   std::uint32_t block_count = 0;
   std::uint32_t slot_count = 0;
@@ -55,9 +56,10 @@ struct SkinningBlocks {
   std::size_t vertex_count = 0;
   std::vector<Vec3d> slot_centres;  ///< [m] bind position of each slot's joint
   bool uses_dual_quaternions = false;
-  float alpha = 0;                    ///< of the centre method
-  std::vector<SlotLink> slot_links;   ///< centre: whose sign each slot's rotation follows
-  std::vector<Vec3f> vertex_centres;  ///< centre: [m] in the caller's order; or empty
+  float alpha = 0;                     ///< of the centre method
+  std::vector<SlotLink> slot_links;    ///< centre: whose sign each slot's rotation follows
+  std::vector<Vec3f> vertex_centres;   ///< centre: [m] in the caller's order; or empty
+  std::vector<TwistBone> twist_bones;  ///< centre
   bool has_normals = false;
   bool has_tangents = false;
 
@@ -76,6 +78,7 @@ struct SkinningBlocks {
       pivots;  ///< per lane its largest influence, as index into the run's slots
   CacheLineVector<float> centres;  ///< 3 * kBlockLanes per block: centre of stretch, of rotation
   CacheLineVector<float> shares;   ///< per lane the share of the dual quaternion result
+  CacheLineVector<float> twist_shares;  ///< per lane, where there are twist bones
 
   std::size_t tileCount() const { return tile_runs.size() - 1; }
   std::size_t slotCount() const { return slot_centres.size(); }
@@ -85,6 +88,8 @@ struct SkinningBlocks {
 struct CentreTables {
   std::vector<Vec3d> of_vertices;  ///< [m]
   std::vector<SlotLink> links;
+  std::vector<TwistBone> twist_bones;
+  TwistShares twists;  ///< empty without twist bones
 };
 
 /// Groups and packs. Input is valid (SkinningBinding::bind checked it).

@@ -8,26 +8,11 @@
 #endif
 
 #include "deform/skinning_kernels.h"
-#include "deform/skinning_vectors-inl.h"
+#include "deform/skinning_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace derm::detail {
 namespace HWY_NAMESPACE {
-
-/// Which directions a call computes besides positions, known at compile time.
-template <bool kHasNormals, bool kHasTangents>
-struct Directions {
-  static constexpr bool kNormals = kHasNormals;
-  static constexpr bool kTangents = kHasTangents;
-};
-
-/// A register's worth of a block's vertices; directions that are not computed stay unset.
-struct Lanes {
-  V3 position;
-  V3 normal;
-  V3 tangent;
-  V tangent_w;
-};
 
 /// What a run's blocks have in common.
 struct RunView {
@@ -36,6 +21,7 @@ struct RunView {
   std::size_t slot_count;
   bool own_normals;  ///< some slot needs its own normal matrix
   bool stretched;    ///< some slot is not rigid
+  std::uint32_t twist_bone = TwistShares::kNone;
 };
 
 // --------------------------------------------------------------------------------------- linear
@@ -238,39 +224,6 @@ HWY_INLINE DualSum blendQuats(const RunView& run, const float* weights, Signs& s
   return sum;
 }
 
-/// Blended stretch less the identity, symmetric.
-struct Stretch {
-  V xx, yy, zz, xy, xz, yz;
-};
-
-HWY_INLINE V3 stretchPart(const Stretch& e, const V3& v) {
-  return {hn::MulAdd(e.xx, v.x, hn::MulAdd(e.xy, v.y, hn::Mul(e.xz, v.z))),
-          hn::MulAdd(e.xy, v.x, hn::MulAdd(e.yy, v.y, hn::Mul(e.yz, v.z))),
-          hn::MulAdd(e.xz, v.x, hn::MulAdd(e.yz, v.y, hn::Mul(e.zz, v.z)))};
-}
-
-/// Sends the lanes through identity + e: positions about the centre, normals by the cofactors (the
-/// inverse transpose but for the determinant's sign).
-template <class Wanted>
-HWY_INLINE void stretchLanes(const Stretch& e, const V3& centre, Lanes& lanes) {
-  lanes.position = plus(lanes.position, stretchPart(e, minus(lanes.position, centre)));
-  if constexpr (!Wanted::kNormals && !Wanted::kTangents) return;
-  const V one = spread(1.0f);
-  const V sx = hn::Add(one, e.xx), sy = hn::Add(one, e.yy), sz = hn::Add(one, e.zz);
-  const Stretch cofactor = {
-      hn::NegMulAdd(e.yz, e.yz, hn::Mul(sy, sz)),   hn::NegMulAdd(e.xz, e.xz, hn::Mul(sx, sz)),
-      hn::NegMulAdd(e.xy, e.xy, hn::Mul(sx, sy)),   hn::NegMulAdd(e.xy, sz, hn::Mul(e.xz, e.yz)),
-      hn::NegMulAdd(e.xz, sy, hn::Mul(e.xy, e.yz)), hn::NegMulAdd(e.yz, sx, hn::Mul(e.xy, e.xz))};
-  const V determinant =
-      hn::MulAdd(sx, cofactor.xx, hn::MulAdd(e.xy, cofactor.xy, hn::Mul(e.xz, cofactor.xz)));
-  const V sign = hn::IfThenElse(hn::Lt(determinant, hn::Zero(D())), spread(-1.0f), one);
-  if constexpr (Wanted::kNormals) lanes.normal = times(sign, stretchPart(cofactor, lanes.normal));
-  if constexpr (Wanted::kTangents) {
-    lanes.tangent = plus(lanes.tangent, stretchPart(e, lanes.tangent));
-    lanes.tangent_w = hn::Mul(sign, lanes.tangent_w);
-  }
-}
-
 /// Blends motions that stretch: applies the stretch about `centre` to the lanes and gives the rigid
 /// motion that has to follow.
 template <class Wanted, class Signs>
@@ -345,10 +298,16 @@ HWY_INLINE V3 mixed(V share, const V3& linear, const V3& dual) {
 }
 
 template <class Wanted>
-HWY_INLINE Lanes skinCentre(const RunView& run, const float* weights, const float* centres,
-                            const Lanes& rest) {
-  const V3 centre = loadBound(centres);
+HWY_INLINE Lanes skinCentre(const RunView& run, const float* weights, std::size_t block,
+                            std::size_t lane, const Lanes& rest) {
+  const SkinningBlocks& b = *run.frame->blocks;
+  V3 centre = loadBound(b.centres.data() + 3 * block * kBlockLanes + lane);
   Lanes from = rest;
+  if (run.twist_bone != TwistShares::kNone) {
+    const V share = loadLanes(b.twist_shares.data() + block * kBlockLanes + lane);
+    const float angle = run.frame->palette->twists[run.twist_bone];
+    twistLanes<Wanted>(makeTwist(b.twist_bones[run.twist_bone], angle, share), centre, from);
+  }
   KeptSigns signs;
   const DualSum sum = HWY_UNLIKELY(run.stretched)
                           ? blendStretched<Wanted>(run, weights, signs, centre, from)
@@ -436,9 +395,8 @@ HWY_NOINLINE void skinRun(const SkinningFrame& frame, const BlockRun& blocks, co
       if constexpr (kKind == BlockKind::Linear) {
         storeLanes<Wanted>(frame, block, lane, skinLinear<Wanted>(run, weights + lane, rest));
       } else if constexpr (kKind == BlockKind::Centre) {
-        const float* const centres = b.centres.data() + 3 * block * kBlockLanes + lane;
         storeLanes<Wanted>(frame, block, lane,
-                           skinCentre<Wanted>(run, weights + lane, centres, rest));
+                           skinCentre<Wanted>(run, weights + lane, block, lane, rest));
       } else {
         const float* const centres = b.centres.data() + 3 * block * kBlockLanes + lane;
         const Lanes dual =
@@ -460,7 +418,9 @@ HWY_INLINE void skinTilesWith(const SkinningFrame& frame, std::size_t begin, std
   const SkinningBlocks& b = *frame.blocks;
   for (std::size_t r = b.tile_runs[begin]; r < b.tile_runs[end]; ++r) {
     const BlockRun& blocks = b.runs[r];
-    RunView run{&frame, b.slots.data() + blocks.first_slot, blocks.slot_count, false, false};
+    RunView run{
+        &frame,           b.slots.data() + blocks.first_slot, blocks.slot_count, false, false,
+        blocks.twist_bone};
     unsigned flags = 0;
     for (std::size_t k = 0; k < run.slot_count; ++k) flags |= frame.palette->flags[run.slots[k]];
     run.own_normals = (flags & SkinningPalette::kOwnNormals) != 0;

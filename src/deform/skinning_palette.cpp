@@ -123,12 +123,26 @@ Shape shapeOf(const float* m) {
 
 }  // namespace
 
-SkinningPalette::SkinningPalette(std::size_t slots, bool dual_quaternions)
-    : matrices(slots * kMatrixStride), normal_matrices(slots * kNormalStride), flags(slots) {
+SkinningPalette::SkinningPalette(std::size_t slots, bool dual_quaternions, std::size_t twist_bones)
+    : matrices(slots * kMatrixStride),
+      normal_matrices(slots * kNormalStride),
+      flags(slots),
+      twists(twist_bones),
+      untwisted_(twist_bones > 0 ? slots : 0),
+      removed_(untwisted_.size()) {
   if (dual_quaternions) {
     dual_quats.resize(slots * kDualQuatStride);
     stretches.resize(slots * kStretchStride);
   }
+}
+
+std::span<const Affine3f> SkinningPalette::takeTwists(std::span<const Affine3f> frame,
+                                                      std::span<const TwistBone> bones) noexcept {
+  if (bones.empty()) return frame;
+  std::copy(frame.begin(), frame.end(), untwisted_.begin());
+  for (std::size_t b = 0; b < bones.size(); ++b)
+    twists[b] = static_cast<float>(takeTwist(bones[b], std::span(untwisted_), removed_));
+  return untwisted_;
 }
 
 void SkinningPalette::prepare(std::span<const Affine3f> frame, std::span<const Vec3d> centres,

@@ -27,12 +27,16 @@ struct SkinningPalette {
   /// centre c adds D c to the dual part. Unset where kStretched is not set.
   CacheLineVector<float> stretches;
   std::vector<std::uint8_t> flags;
+  std::vector<float> twists;  ///< [rad] per twist bone
 
-  SkinningPalette(std::size_t slots, bool dual_quaternions);
-  bool fits(std::size_t slots, bool dual_quaternions) const {
-    return flags.size() == slots &&
+  SkinningPalette(std::size_t slots, bool dual_quaternions, std::size_t twist_bones);
+  bool fits(std::size_t slots, bool dual_quaternions, std::size_t twist_bones) const {
+    return flags.size() == slots && twists.size() == twist_bones &&
            dual_quats.size() == (dual_quaternions ? slots * kDualQuatStride : 0);
   }
+  /// Fills `twists`; gives the frame's matrices without them. Allocation-free.
+  std::span<const Affine3f> takeTwists(std::span<const Affine3f> frame,
+                                       std::span<const TwistBone> bones) noexcept;
   /// Fills everything from a frame's matrices. Allocation-free, O(slots). Where `links` is not
   /// empty, each rotation gets the sign that is nearer to the slot above it.
   void prepare(std::span<const Affine3f> frame, std::span<const Vec3d> centres,
@@ -42,6 +46,10 @@ struct SkinningPalette {
   void prepareDualQuat(std::size_t slot, const Affine3f& matrix, bool stretched,
                        const Vec3d& centre) noexcept;
   void turn(std::size_t slot) noexcept;
+
+  // Work space of takeTwists(), empty without twist bones.
+  std::vector<Affine3f> untwisted_;
+  std::vector<double> removed_;
 };
 
 }  // namespace derm::detail

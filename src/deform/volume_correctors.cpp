@@ -108,9 +108,11 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindSection(const VolumeMaterial
   TriMesh bare;  // only centres are asked for, not directions
   bare.positions = m.bound.rest.positions;
   bare.triangles = m.bound.rest.triangles;
-  DERM_TRY(SkinningBinding centres,
-           SkinningBinding::bind(bare, m.character.skeleton, m.bound.skin,
-                                 {.method = SkinningMethod::Centre, .alpha = desc.alpha}, notes));
+  DERM_TRY(SkinningBinding centres, SkinningBinding::bind(bare, m.character.skeleton, m.bound.skin,
+                                                          {.method = SkinningMethod::Centre,
+                                                           .alpha = desc.alpha,
+                                                           .twist_spread = desc.twist_spread},
+                                                          notes));
   return std::unique_ptr<VolumeCorrectorBinding>(
       std::make_unique<SectionCorrectorBinding>(std::move(centres), std::move(section)));
 }

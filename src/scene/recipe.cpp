@@ -44,6 +44,8 @@ void skinningFields(Recipe& recipe, RecipeFields& f) {
   f.choice("method", recipe.skinning, kMethods, "how joints carry the surface");
   f.number("alpha", recipe.skinning_alpha, {0, 1, ""},
            "centre: 0 crowds the inside of a bend, 1 bulges outside");
+  f.choice("twist_spread", recipe.twist_spread, kTwistRuleNames,
+           "centre: bones along which the twist of the joint at their end is spread");
 }
 
 void simulationFields(Recipe& recipe, RecipeFields& f) {
@@ -195,8 +197,8 @@ RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& pre
 bool Recipe::operator==(const Recipe& o) const {
   return character == o.character && clip == o.clip && fps == o.fps && range_s == o.range_s &&
          preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning &&
-         skinning_alpha == o.skinning_alpha && seek == o.seek && inner_rate_hz == o.inner_rate_hz &&
-         teleport_m == o.teleport_m && layers == o.layers;
+         skinning_alpha == o.skinning_alpha && twist_spread == o.twist_spread && seek == o.seek &&
+         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && layers == o.layers;
 }
 
 Where Recipe::where(std::string_view key) const {

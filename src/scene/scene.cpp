@@ -126,8 +126,10 @@ LayerFactory placed(LayerFactory make, const Recipe& recipe, const RecipeLayer& 
 }
 
 Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerTypes& types) {
-  std::vector<LayerFactory> out = {
-      morphLayer(), skinningLayer({.method = recipe.skinning, .alpha = recipe.skinning_alpha})};
+  std::vector<LayerFactory> out = {morphLayer(),
+                                   skinningLayer({.method = recipe.skinning,
+                                                  .alpha = recipe.skinning_alpha,
+                                                  .twist_spread = recipe.twist_spread})};
   for (std::size_t i = 0; i < recipe.layers.size(); ++i) {
     const RecipeLayer& layer = recipe.layers[i];
     const LayerType* type = types.find(layer.type);

@@ -76,6 +76,8 @@ void VolumeParameters::fields(RecipeFields& f) {
            "share of a region's volume; beyond: clamped and reported");
   f.tables("swell", desc_.swell, swellFields, "muscles that bulge by a stated amount");
   f.number("alpha", desc_.alpha, {0, 1, ""}, "section: as [skinning] alpha");
+  f.choice("twist_spread", desc_.twist_spread, kTwistRuleNames,
+           "section: as [skinning] twist_spread");
   f.number("beta", desc_.regions.beta, {0, 1, ""},
            "joints: regions merge where skin at their border bends more than this");
   f.number("epsilon", desc_.epsilon, {1e-6, 1, ""}, "section: what distant skin may help");

@@ -14,6 +14,7 @@
 #include "derm/deform/rotation_centres.h"
 #include "derm/deform/section_correction.h"
 #include "derm/deform/skinning_reference.h"
+#include "derm/deform/twist_spread.h"
 #include "derm/mesh/measures.h"
 #include "derm/mesh/normals.h"
 
@@ -102,6 +103,27 @@ inline void turn(Pose& pose, std::size_t joint, double degrees, const Vec3d& axi
   pose.local[joint].rotation = Quatd(Eigen::AngleAxisd(degrees * kDegree, axis)).cast<float>();
 }
 
+/// A turn about a bone's axis at rest [rad].
+inline Affine3d turnAbout(const TwistBone& bone, double angle) {
+  Affine3d out = Affine3d::Identity();
+  out.linear() = Eigen::AngleAxisd(angle, Eigen::Vector3d(bone.axis)).matrix();
+  out.translation() = bone.origin - out.linear() * bone.origin;
+  return out;
+}
+
+/// Most that an edge is longer than at rest.
+inline double edgeStretch(std::span<const Triangle> triangles, std::span<const Vec3d> rest,
+                          std::span<const Vec3d> posed) {
+  double most = 0;
+  for (const Triangle& t : triangles)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::uint32_t a = t[k], b = t[(k + 1) % 3];
+      const double before = (rest[a] - rest[b]).norm();
+      if (before > 0) most = std::max(most, (posed[a] - posed[b]).norm() / before);
+    }
+  return most;
+}
+
 /// A character made ready, and poses of it in double.
 class Section {
  public:
@@ -114,7 +136,8 @@ class Section {
   };
 
   explicit Section(const Character& c, const RegionsDesc& regions_desc = {},
-                   const SectionDesc& desc = {.tolerance = 1e-12}, double alpha = 0.5)
+                   const SectionDesc& desc = {.tolerance = 1e-12}, double alpha = 0.5,
+                   TwistRule twist = TwistRule::None)
       : character(c),
         surface(makeMeasuredSurface(c.mesh.positions, c.mesh.triangles, "mesh", notes)),
         regions(VolumeRegions::bind(surface, c.mesh, c.skeleton, c.skin, regions_desc).value()),
@@ -123,6 +146,8 @@ class Section {
         alpha_(alpha),
         centres_(rotationCentres(c.mesh.positions, c.mesh.triangles, c.skin)),
         links_(slotLinks(c.skeleton, c.skin)),
+        twist_bones_(findTwistBones(c.skeleton, c.skin, twist)),
+        twists_(twistShares(twist_bones_, c.skeleton, c.skin, c.mesh.positions)),
         binding_(makeBinding(desc)),
         scratch_(binding_.makeScratch()),
         activities_(c.skeleton, c.skin, regions) {}
@@ -187,6 +212,10 @@ class Section {
     std::vector<Affine3d> palette;
     for (const SkinSlot& slot : s.slots)
       palette.push_back(model[slot.joint.index()] * slot.inverse_bind.cast<double>());
+    const SkinningReference plain(s.slots, palette);
+    std::vector<double> removed(palette.size()), angles;
+    for (const TwistBone& bone : twist_bones_)
+      angles.push_back(takeTwist(bone, std::span(palette), removed));
     SkinningReference reference(s.slots, palette);
     reference.alignSigns(links_);
     Posed out;
@@ -199,20 +228,31 @@ class Section {
       for (PreciseInfluence& i : row) i.weight /= sum;
       const std::size_t p = surface.place_of_vertex[v];
       SkinnedVertex vertex{.position = character.mesh.positions[v].cast<double>()};
-      out.linear[p] = reference.skin(row, vertex, SkinningMethod::Linear).position;
-      out.dual[p] = reference.skin(row, vertex, SkinningMethod::DualQuaternion).position;
-      out.base[p] = reference.centre(row, vertex, centres_[v], alpha_).position;
-      vertex.position = centres_[v];
-      out.centres[p] = reference.centre(row, vertex, centres_[v], alpha_).position;
+      out.linear[p] = plain.skin(row, vertex, SkinningMethod::Linear).position;
+      out.dual[p] = plain.skin(row, vertex, SkinningMethod::DualQuaternion).position;
+      const Affine3d twist = twistAtRest(v, angles);
+      const Vec3d centre = twist * centres_[v];
+      vertex.position = twist * vertex.position;
+      out.base[p] = reference.centre(row, vertex, centre, alpha_).position;
+      vertex.position = centre;
+      out.centres[p] = reference.centre(row, vertex, centre, alpha_).position;
     }
     for (auto* list : {&out.linear, &out.dual, &out.base, &out.centres})
       completeApexes(surface, *list);
     return out;
   }
 
+  Affine3d twistAtRest(std::size_t vertex, std::span<const double> angles) const {
+    const std::uint32_t b = twists_.bone[vertex];
+    if (b == TwistShares::kNone) return Affine3d::Identity();
+    return turnAbout(twist_bones_[b], angles[b] * double{twists_.share[vertex]});
+  }
+
   double alpha_;
   std::vector<Vec3d> centres_;
   std::vector<SlotLink> links_;
+  std::vector<TwistBone> twist_bones_;
+  TwistShares twists_;
   SectionBinding binding_;
   SectionBinding::Scratch scratch_;
   JointActivities activities_;

@@ -70,6 +70,7 @@ preroll_s = 0.25
 loop = true
 [skinning]
 method = "dual-quaternion"
+twist_spread = "none"
 [simulation]
 seek = "preroll"
 rate_hz = 480
@@ -98,6 +99,7 @@ type = "bump"
   EXPECT_EQ(*again, *recipe) << text;
   EXPECT_EQ(writeRecipe(*again), text);
   EXPECT_EQ(again->clip, ClipChoice(std::int64_t{3}));
+  EXPECT_EQ(again->twist_spread, TwistRule::None);
   EXPECT_EQ(again->seek, SeekRule::Preroll);
   EXPECT_EQ(again->layers[1].name, "bump");
 }

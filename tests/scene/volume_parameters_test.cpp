@@ -35,6 +35,7 @@ b = 8
 kappa = 5.0
 max_change = 0.5
 alpha = 0.5
+twist_spread = "forearms"
 beta = 0.3
 epsilon = 0.05
 sigma = 0.03
@@ -71,6 +72,7 @@ TEST(VolumeParameters, MistakesNameKeyAndNearestWord) {
   EXPECT_NE(errorOf("regions = []").find("regions"), std::string::npos);
   EXPECT_NE(errorOf("where = \"wieghts\"").find("weights"), std::string::npos);
   EXPECT_NE(errorOf("beta = 2").find("beta"), std::string::npos);
+  EXPECT_NE(errorOf("twist_spread = \"forearm\"").find("\"forearms\""), std::string::npos);
   EXPECT_NE(errorOf("max_change = 0").find("max_change"), std::string::npos);
   EXPECT_NE(errorOf("swell = { group = \"x\", to_deg = 0 }").find("to_deg"), std::string::npos);
 }

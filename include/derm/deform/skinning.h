@@ -12,6 +12,7 @@
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
 #include "derm/deform/surface_streams.h"
+#include "derm/deform/twist_spread.h"
 #include "derm/mesh/tri_mesh.h"
 
 namespace derm {
@@ -38,6 +39,8 @@ struct SkinningDesc {
   /// bend; 1: its dual quaternion blend, which bulges outside (the method is then the dual
   /// quaternion one); between them a mix. 0.25 suits soft, wide weights.
   double alpha = 0.5;
+  /// Centre: which bones spread the twist of the joint at their end (twist_spread.h).
+  TwistRule twist_spread = TwistRule::Forearms;
 };
 
 namespace detail {
@@ -78,7 +81,8 @@ class SkinningScratch {
 ///     of c
 /// so that cross-sections are turned as a whole and keep their size. Rotations are summed with the
 /// signs that come down the skeleton (each joint turned by less than 180 degrees against the one
-/// above it, measured from the bind pose), which cannot jump while no joint turns further.
+/// above it, measured from the bind pose), which cannot jump while no joint turns further. The
+/// twist of hands is spread along the forearms (twist_spread.h) where the skeleton has such.
 ///
 /// **Normals** go through the blended linear part; a matrix that is not a rotation times a
 /// (positive or negative) uniform scale contributes its inverse transpose instead, scaled to the
@@ -127,6 +131,8 @@ class SkinningBinding {
   /// Centre: the vertices' centres of rotation, at rest [m]. Skinning them as a surface gives where
   /// they are in a pose. Empty for other methods.
   std::span<const Vec3f> centres() const;
+  /// Centre: the bones that spread a twist.
+  std::span<const TwistBone> twistBones() const;
 
  private:
   explicit SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks);

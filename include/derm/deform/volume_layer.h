@@ -9,6 +9,7 @@
 
 #include "derm/deform/layer.h"
 #include "derm/deform/section_correction.h"
+#include "derm/deform/twist_spread.h"
 #include "derm/deform/volume_methods.h"
 #include "derm/deform/volume_regions.h"
 #include "derm/deform/volume_swell.h"
@@ -37,13 +38,14 @@ struct VolumeDesc {
   /// Where it moves: a product of terms (volume_where.h). Empty = what suits the method: around the
   /// joints, by weights. Section goes by weights in any case; terms here are multiplied in.
   std::vector<WhereTerm> where;
-  double a = 15;                 ///< WhereRule::Weights: width, > 0
-  double b = 8;                  ///< WhereRule::Weights: localisation, > 0
-  double kappa = 5;              ///< Laplacian: weight of the bending, >= 0
-  double alpha = 0.5;            ///< Section: see SkinningDesc; that of the skinning below it
-  double epsilon = 0.05;         ///< Section: see SectionDesc
-  double sigma = 0.03;           ///< Section
-  double bound = 0;              ///< Section
+  double a = 15;       ///< WhereRule::Weights: width, > 0
+  double b = 8;        ///< WhereRule::Weights: localisation, > 0
+  double kappa = 5;    ///< Laplacian: weight of the bending, >= 0
+  double alpha = 0.5;  ///< Section: see SkinningDesc; that of the skinning below it
+  TwistRule twist_spread = TwistRule::Forearms;  ///< Section: that of the skinning below it
+  double epsilon = 0.05;                         ///< Section: see SectionDesc
+  double sigma = 0.03;                           ///< Section
+  double bound = 0;                              ///< Section
   double max_change = 0.5;       ///< (0,1) share of a region's volume; beyond: clamped and reported
   std::string fixed;             ///< a vertex group that does not move; empty = none
   std::vector<SwellDesc> swell;  ///< muscles that bulge by a stated amount

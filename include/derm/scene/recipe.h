@@ -56,7 +56,8 @@ struct Recipe {
   double preroll_s = 0;                          ///< [s] simulated before the first frame
   bool loop = false;
   SkinningMethod skinning = SkinningMethod::Linear;
-  double skinning_alpha = 0.5;  ///< [0,1] of the centre method, see SkinningDesc
+  double skinning_alpha = 0.5;                   ///< [0,1] of the centre method, see SkinningDesc
+  TwistRule twist_spread = TwistRule::Forearms;  ///< of the centre method
   SeekRule seek = SeekRule::Replay;
   double inner_rate_hz = 240;        ///< [Hz] fixed step of stateful layers
   std::optional<double> teleport_m;  ///< [m] see PlaybackDesc
