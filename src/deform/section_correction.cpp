@@ -63,7 +63,10 @@ Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
   auto parts = std::make_shared<Parts>();
   parts->plan = detail::makeSectionPlan(surface, regions, rest_points, mask, desc);
   std::vector<char> moves(regions.regionCount(), 0);
-  for (const std::uint32_t l : parts->plan.member_regions) moves[l] = 1;
+  const detail::SectionPlan& plan = parts->plan;
+  for (std::size_t a = 0; a + 1 < plan.member_offsets.size(); ++a)
+    for (std::size_t m = plan.member_offsets[a]; m < plan.member_offsets[a + 1]; ++m)
+      if (plan.mask.empty() || plan.mask[a] > 0) moves[plan.member_regions[m]] = 1;
   for (std::size_t l = 0; l < regions.regionCount(); ++l)
     if (!moves[l])
       notes.info("volume-region-fixed", regions.regions[l].name,
