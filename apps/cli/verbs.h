@@ -20,5 +20,6 @@ void addPlotVerb(CLI::App& app, Run& run);
 void addPoseVerb(CLI::App& app, Run& run);
 void addRenderVerb(CLI::App& app, Run& run);
 void addWeightsVerb(CLI::App& app, Run& run);
+void addWrinklesVerb(CLI::App& app, Run& run);
 
 }  // namespace derm::cli

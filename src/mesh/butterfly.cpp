@@ -10,16 +10,17 @@ namespace derm {
 namespace {
 
 /// Four floats that the compiler keeps in one register: the kernels below are bound by loads, and
-/// one load per point instead of three is what makes them fast.
+/// one load per point instead of three is what makes them fast. The fourth is the next slot's; a
+/// store spoils that one, which is written next.
 using Float4 [[gnu::vector_size(16)]] = float;
 
-Float4 load(const Vec4f* slot) {
+Float4 load(const float* slot) {
   Float4 out;
-  std::memcpy(&out, slot->data(), sizeof out);
+  std::memcpy(&out, slot, sizeof out);
   return out;
 }
 
-void store(const Float4& value, Vec4f* slot) { std::memcpy(slot->data(), &value, sizeof value); }
+void store(const Float4& value, float* slot) { std::memcpy(slot, &value, sizeof value); }
 
 }  // namespace
 
@@ -46,38 +47,36 @@ ButterflyStencils::ButterflyStencils(std::vector<std::uint32_t> sources, std::ve
       slot_count_(sources_.size() + regular_.size() + general_.size()) {}
 
 void ButterflyStencils::gather(std::span<const Vec3f> values,
-                               std::span<Vec4f> slots) const noexcept {
-  DERM_REQUIRE(slots.size() == slot_count_);
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    const Vec3f& v = values[sources_[i]];
-    slots[i] = Vec4f(v.x(), v.y(), v.z(), 0);
-  }
+                               std::span<Vec3f> slots) const noexcept {
+  DERM_REQUIRE(slots.size() == slot_count_ + 1);
+  for (std::size_t i = 0; i < sources_.size(); ++i) slots[i] = values[sources_[i]];
 }
 
-void ButterflyStencils::evaluate(float smoothing, std::span<Vec4f> slots) const noexcept {
-  DERM_REQUIRE(slots.size() == slot_count_);
+void ButterflyStencils::evaluate(float smoothing, std::span<Vec3f> slots) const noexcept {
+  DERM_REQUIRE(slots.size() == slot_count_ + 1);
   const Float4 half = {0.5f, 0.5f, 0.5f, 0.5f};
   const float w = 0.0625f * smoothing;
   const Float4 wing = {w, w, w, w};
   const Float4 scale = {smoothing, smoothing, smoothing, smoothing};
-  Vec4f* const at = slots.data();
+  float* const values = slots.data()->data();
+  const auto at = [values](std::uint32_t slot) { return load(values + 3 * std::size_t{slot}); };
   for (const Level& level : levels_) {
-    Vec4f* out = at + level.first_slot;
+    float* out = values + 3 * std::size_t{level.first_slot};
     const Regular* const rows = regular_.data() + level.first_regular;
-    for (std::uint32_t i = 0; i < level.regular_count; ++i) {
+    for (std::uint32_t i = 0; i < level.regular_count; ++i, out += 3) {
       const Regular& r = rows[i];
-      const Float4 sides = load(at + r.c) + load(at + r.d);
-      const Float4 wings = (load(at + r.e) + load(at + r.f)) + (load(at + r.g) + load(at + r.h));
-      store(half * (load(at + r.a) + load(at + r.b)) + wing * ((sides + sides) - wings), out++);
+      const Float4 sides = at(r.c) + at(r.d);
+      const Float4 wings = (at(r.e) + at(r.f)) + (at(r.g) + at(r.h));
+      store(half * (at(r.a) + at(r.b)) + wing * ((sides + sides) - wings), out);
     }
-    for (std::uint32_t i = 0; i < level.general_count; ++i) {
+    for (std::uint32_t i = 0; i < level.general_count; ++i, out += 3) {
       const General& g = general_[level.first_general + i];
       Float4 sum = {0, 0, 0, 0};
       for (std::uint32_t e = g.first; e < g.first + g.count; ++e) {
         const float weight = entries_[e].weight;
-        sum += Float4{weight, weight, weight, weight} * load(at + entries_[e].slot);
+        sum += Float4{weight, weight, weight, weight} * at(entries_[e].slot);
       }
-      store(half * (load(at + g.a) + load(at + g.b)) + scale * sum, out++);
+      store(half * (at(g.a) + at(g.b)) + scale * sum, out);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "derm/mesh/local_refinement.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "derm/base/assert.h"
@@ -156,7 +157,7 @@ class Refiner {
     nets_.push_back(std::move(finer));
   }
 
-  /// Drops vertices that only the surroundings needed, and numbers the others on.
+  /// Drops vertices that only the surroundings needed.
   void keepUsedVertices() {
     std::vector<std::uint8_t> used(out_.vertices.size(), 0);
     const auto use = [&](std::uint32_t v) {
@@ -168,21 +169,38 @@ class Refiner {
         use(out_.vertices[i].a);
         use(out_.vertices[i].b);
       }
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t i = 0; i < out_.vertices.size(); ++i)
+      if (used[i] != 0) kept.push_back(i);
+    renumber(kept);
+  }
+
+  /// Keeps these vertices, in this order.
+  void renumber(std::span<const std::uint32_t> order) {
     std::vector<std::uint32_t> renumbered(out_.vertices.size());
-    std::vector<MiddleVertex> kept;
+    for (std::size_t i = 0; i < order.size(); ++i)
+      renumbered[order[i]] = static_cast<std::uint32_t>(vertex_count_ + i);
     const auto number = [&](std::uint32_t& v) {
       if (v >= vertex_count_) v = renumbered[v - vertex_count_];
     };
-    for (std::size_t i = 0; i < out_.vertices.size(); ++i) {
-      if (used[i] == 0) continue;
-      renumbered[i] = static_cast<std::uint32_t>(vertex_count_ + kept.size());
-      MiddleVertex vertex = out_.vertices[i];
-      number(vertex.a);
-      number(vertex.b);
-      kept.push_back(vertex);
+    std::vector<MiddleVertex> kept;
+    for (const std::uint32_t i : order) {
+      kept.push_back(out_.vertices[i]);
+      number(kept.back().a);
+      number(kept.back().b);
     }
     for (Triangle& t : out_.triangles) std::for_each(t.begin(), t.end(), number);
     out_.vertices = std::move(kept);
+  }
+
+  /// Vertices in the order of their slots: whoever copies them out reads memory in one go.
+  void sortBySlot() {
+    std::vector<std::uint32_t> order(out_.vertices.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return out_.vertices[a].slot < out_.vertices[b].slot;
+    });
+    renumber(order);
   }
 
   std::uint32_t placeOfVertex(std::uint32_t v) const { return weld_.empty() ? v : weld_[v]; }
@@ -252,6 +270,7 @@ class Refiner {
     }
     for (MiddleVertex& v : out_.vertices) v.slot = slot[v.slot];
     for (auto& corner : out_.corners) corner[1] = slot[corner[1]];
+    sortBySlot();
     out_.stencils = ButterflyStencils(std::move(sources), std::move(levels), std::move(regular),
                                       std::move(general), std::move(entries));
   }

@@ -1,2 +1,3 @@
-derm_test(scene unit bake_test.cpp correctives_test.cpp flesh_scene_test.cpp recipe_tables_test.cpp recipe_test.cpp scene_test.cpp)
+derm_test(scene unit bake_test.cpp correctives_test.cpp flesh_scene_test.cpp recipe_tables_test.cpp recipe_test.cpp scene_test.cpp
+  wrinkles_scene_test.cpp)
 target_link_libraries(derm_test_scene_unit PRIVATE nlohmann_json::nlohmann_json)

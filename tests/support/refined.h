@@ -11,11 +11,11 @@ namespace derm::testing_support {
 /// Positions of a surface's vertices followed by those a refinement adds.
 inline std::vector<Vec3f> refinedPositions(const std::vector<Vec3f>& positions,
                                            const LocalRefinement& refinement, float smoothing = 1) {
-  std::vector<Vec4f> slots(refinement.stencils.slotCount());
+  std::vector<Vec3f> slots(refinement.stencils.slotCount() + 1, Vec3f::Zero());
   refinement.stencils.gather(positions, slots);
   refinement.stencils.evaluate(smoothing, slots);
   std::vector<Vec3f> out = positions;
-  for (const MiddleVertex& v : refinement.vertices) out.push_back(slots[v.slot].head<3>());
+  for (const MiddleVertex& v : refinement.vertices) out.push_back(slots[v.slot]);
   return out;
 }
 

@@ -65,10 +65,11 @@ class ButterflyStencils {
   std::span<const General> general() const { return general_; }
   std::span<const StencilEntry> entries() const { return entries_; }
 
-  /// Copies the sources' values into their slots. Requires slots.size() == slotCount().
-  void gather(std::span<const Vec3f> values, std::span<Vec4f> slots) const noexcept;
+  /// Copies the sources' values into their slots. Requires slots.size() == slotCount() + 1: the
+  /// kernels read and write four floats at a time, the last entry has no meaning.
+  void gather(std::span<const Vec3f> values, std::span<Vec3f> slots) const noexcept;
   /// Computes all other slots. Allocation-free; one thread; the same bits always.
-  void evaluate(float smoothing, std::span<Vec4f> slots) const noexcept;
+  void evaluate(float smoothing, std::span<Vec3f> slots) const noexcept;
 
  private:
   std::vector<std::uint32_t> sources_;
