@@ -137,7 +137,7 @@ if picture flesh-cat; then # Figure 16
 fi
 
 if picture wrinkles; then # Figures 18 and 19
-  show wrist examples/recipes/wrist.toml --strip 3 --size 960x320
+  show wrist examples/recipes/wrist.toml --time 3 --yaw 30 --pitch 40 --size 960x420
   show trousers examples/recipes/trousers.toml --strip 3 --size 960x420 --yaw 150
   join wrinkles 1 wrist trousers
 fi
