@@ -46,6 +46,11 @@ join() {
     "$out/$name.webp"
 }
 
+if picture readme; then
+  show strip examples/recipes/cat_jump.toml --strip 4 --size 1280x300 --yaw 60 --pitch 12
+  join readme 1 strip
+fi
+
 bent() { # bent NAME METHOD [KEYS…]: the document's cylinder, bent, with a volume layer
   local name=$1 method=$2
   shift 2
@@ -129,4 +134,10 @@ fi
 if picture flesh-cat; then # Figure 16
   show strip examples/recipes/cat_belly_run.toml --strip 6 --field --yaw 80 --size 1200x400
   join flesh-cat 1 strip
+fi
+
+if picture wrinkles; then # Figures 18 and 19
+  show wrist examples/recipes/wrist.toml --time 3 --yaw 30 --pitch 40 --size 960x420
+  show trousers examples/recipes/trousers.toml --strip 3 --size 960x420 --yaw 150
+  join wrinkles 1 wrist trousers
 fi

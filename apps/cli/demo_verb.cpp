@@ -12,6 +12,7 @@
 #include "derm/view/report_plots.h"
 
 #include "demo_page.h"
+#include "demo_recipe.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -20,28 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kRecipe = R"toml(# The demo of derm: the cat jumps.
-character = "cast:cat"
-clip = "jump"
-fps = 30
-preroll_s = 0.5
-
-[skinning]
-method = "centre"            # joints keep their roundness
-
-[[layer]]
-type = "flesh"               # the belly lags and swings
-name = "belly"
-dominant = "spine_1"
-ends = ["spine_5"]
-frequency_hz = 5.0
-damping_ratio = 0.2
-bone_radius_m = 0.035
-max_elongation = 0.7
-
-[[layer]]
-type = "volume"              # and every limb keeps its volume, exactly
-)toml";
 constexpr double kMostError_m = 0.0005;
 constexpr std::size_t kStripPictures = 8;
 
@@ -126,8 +105,8 @@ Result<void> runDemo(const DemoOptions& options) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return Error{ErrorCode::CannotWrite, failed.message(), {.file = folder.string()}};
-  DERM_CHECK(writeFileWhole(folder / "cat.toml", kRecipe));
-  DERM_TRY(const Recipe recipe, parseRecipe(kRecipe, (folder / "cat.toml").string()));
+  DERM_CHECK(writeFileWhole(folder / "cat.toml", kDemoRecipe));
+  DERM_TRY(const Recipe recipe, parseRecipe(kDemoRecipe, (folder / "cat.toml").string()));
   Diagnostics notes;
   DERM_TRY(const BakeReport report, bakeCat(recipe, folder, notes));
   DERM_TRY(const FilmResult film, drawCat(recipe, folder, notes));

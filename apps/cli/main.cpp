@@ -37,6 +37,7 @@ int runProgram(int argc, char** argv) {
   addCheckVerb(app, run);
   addCastVerb(app, run);
   addWeightsVerb(app, run);
+  addWrinklesVerb(app, run);
   addPoseVerb(app, run);
   addBakeVerb(app, run);
   addPlotVerb(app, run);
@@ -44,7 +45,10 @@ int runProgram(int argc, char** argv) {
   addFleshVerb(app, run);
   addVolumeVerb(app, run);
   int threads = 0;
-  for (CLI::App* verb : app.get_subcommands({})) addThreads(*verb, threads);
+  for (CLI::App* verb : app.get_subcommands({})) {
+    addThreads(*verb, threads);
+    for (CLI::App* below : verb->get_subcommands({})) addThreads(*below, threads);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -21,5 +21,6 @@ void addPoseVerb(CLI::App& app, Run& run);
 void addRenderVerb(CLI::App& app, Run& run);
 void addVolumeVerb(CLI::App& app, Run& run);
 void addWeightsVerb(CLI::App& app, Run& run);
+void addWrinklesVerb(CLI::App& app, Run& run);
 
 }  // namespace derm::cli

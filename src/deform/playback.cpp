@@ -50,7 +50,7 @@ Result<Playback> Playback::make(std::shared_ptr<const Stack> stack, const Clip* 
 }
 
 Playback::Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const PlaybackDesc& desc)
-    : runner_(std::move(stack)),
+    : runner_(std::move(stack), desc.topology),
       clip_(clip),
       desc_(desc),
       rest_pose_(runner_.pose()),

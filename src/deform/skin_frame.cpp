@@ -37,6 +37,8 @@ void SkinFrame::begin(const TriMesh& rest, const NormalUpdate& normals) {
   normal_update_ = &normals;
   vertex_count_ = rest.vertexCount();
   triangles_ = rest.triangles;
+  topology_ = 0;
+  source_triangles_ = {};
   is_rest_ = true;
   normals_stale_ = false;
 }
@@ -52,7 +54,7 @@ void SkinFrame::materialise() {
 }
 
 void SkinFrame::beforeMoving() {
-  DERM_REQUIRE(!is_rest_);
+  DERM_REQUIRE(!is_rest_ && topology_ == 0);
   if (normals_stale_ || front_.normals.empty()) return;
   if (normal_update_->readsBefore())
     std::copy_n(front_.positions.begin(), vertex_count_, normals_belong_to_.begin());
@@ -88,6 +90,25 @@ void SkinFrame::present(const TriMesh& rest, const NormalUpdate& normals) {
   normal_update_ = &normals;
   vertex_count_ = rest.vertexCount();
   triangles_ = rest.triangles;
+}
+
+void SkinFrame::refine(const TriMesh& rest, const NormalUpdate& normals) {
+  DERM_REQUIRE(!is_rest_ && !normals_stale_ && rest.vertexCount() >= vertex_count_);
+  DERM_REQUIRE(rest.vertexCount() <= front_.positions.size());
+  rest_ = &rest;
+  normal_update_ = &normals;
+  vertex_count_ = rest.vertexCount();
+  triangles_ = rest.triangles;
+}
+
+void SkinFrame::refine(const AdaptiveSurface& surface) {
+  DERM_REQUIRE(surface.vertex_count >= vertex_count_ && surface.topology != 0);
+  DERM_REQUIRE(surface.vertex_count <= front_.positions.size());
+  DERM_REQUIRE(surface.vertex_count == vertex_count_ || (!is_rest_ && !normals_stale_));
+  vertex_count_ = surface.vertex_count;
+  triangles_ = surface.triangles;
+  source_triangles_ = surface.source_triangles;
+  topology_ = surface.topology;
 }
 
 }  // namespace derm

@@ -62,8 +62,9 @@ std::size_t Stack::mostVertices() const {
   return most;
 }
 
-StackRunner::StackRunner(std::shared_ptr<const Stack> stack)
+StackRunner::StackRunner(std::shared_ptr<const Stack> stack, Topology topology)
     : stack_(std::move(stack)),
+      topology_(topology),
       pose_(stack_->character().restPose()),
       model_(stack_->character().skeleton.size()),
       palette_(stack_->character().skin.slots.size()),
@@ -108,10 +109,11 @@ void StackRunner::step(double dt_s, std::span<double> layer_seconds) noexcept {
 const SkinFrame& StackRunner::evaluate(double step_fraction,
                                        std::span<double> layer_seconds) noexcept {
   DERM_REQUIRE(layer_seconds.empty() || layer_seconds.size() == layers_.size());
-  const FrameInput in = input(step_fraction);
+  FrameInput in = input(step_fraction);
   frame_.begin(stack_->input().rest, stack_->input().normals);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerTimer timer(layer_seconds, i);
+    in.adaptive_topology = topology_ == Topology::Adaptive && i + 1 == layers_.size();
     layers_[i]->evaluate(in, frame_);
   }
   frame_.materialise();
@@ -128,6 +130,10 @@ Result<void> StackRunner::restoreState(StateReader& in) {
   if (!in.atEnd())
     return Error{ErrorCode::BadData, "saved state is of another stack", {.element = "state"}};
   return {};
+}
+
+void StackRunner::report(Diagnostics& notes) const {
+  for (const auto& layer : layers_) layer->report(notes);
 }
 
 }  // namespace derm

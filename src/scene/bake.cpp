@@ -51,6 +51,7 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
     return keepGoing(progress, kFramesShare + (1 - kFramesShare) * fraction, stage);
   };
   if (!rest(0.0, "writing")) return cancelled(desc);
+  scene.playback().report(notes);
   DERM_CHECK(output->finish(report, notes, rest));
   for (const Diagnostics::Note& note : notes.notes()) report.notes.push_back(note.text());
   if (report_file) {

@@ -4,6 +4,7 @@
 
 #include "scene/flesh_parameters.h"
 #include "scene/volume_parameters.h"
+#include "scene/wrinkles_parameters.h"
 
 namespace derm {
 
@@ -24,6 +25,7 @@ const LayerTypes& builtInLayerTypes() {
   static const LayerTypes types({
       layerType<scene::FleshParameters>("flesh", "flesh that lags and swings"),
       layerType<VolumeParameters>("volume", "gives bent skin its volume back"),
+      layerType<scene::WrinklesParameters>("wrinkles", "folds that keep the skin's length"),
   });
   return types;
 }

@@ -125,23 +125,42 @@ LayerFactory placed(LayerFactory make, const Recipe& recipe, const RecipeLayer& 
   };
 }
 
+Result<std::unique_ptr<LayerParameters>> parametersOf(const Recipe& recipe, std::size_t index,
+                                                      const LayerTypes& types) {
+  const RecipeLayer& layer = recipe.layers[index];
+  const LayerType* type = types.find(layer.type);
+  if (type == nullptr)
+    return badRecipe(
+        recipe, "layer",
+        "unknown layer type \"" + layer.type + "\"" + didYouMean(layer.type, types.names()));
+  std::unique_ptr<LayerParameters> parameters = type->make();
+  DERM_CHECK(readFields(layer.keys, recipe.origin.file, "layer[" + std::to_string(index) + "]",
+                        [&](RecipeFields& f) { parameters->fields(f); }));
+  return parameters;
+}
+
 Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerTypes& types) {
   std::vector<LayerFactory> out = {morphLayer(),
                                    skinningLayer({.method = recipe.skinning,
                                                   .alpha = recipe.skinning_alpha,
                                                   .twist_spread = recipe.twist_spread})};
+  std::unique_ptr<LayerParameters> last;  // of the last enabled layer, which may take in more
+  const RecipeLayer* last_layer = nullptr;
+  const auto finish = [&] {
+    if (last != nullptr)
+      out.push_back(placed(last->factory(last_layer->name), recipe, *last_layer));
+  };
   for (std::size_t i = 0; i < recipe.layers.size(); ++i) {
     const RecipeLayer& layer = recipe.layers[i];
-    const LayerType* type = types.find(layer.type);
-    if (type == nullptr)
-      return badRecipe(
-          recipe, "layer",
-          "unknown layer type \"" + layer.type + "\"" + didYouMean(layer.type, types.names()));
-    const std::unique_ptr<LayerParameters> parameters = type->make();
-    DERM_CHECK(readFields(layer.keys, recipe.origin.file, "layer[" + std::to_string(i) + "]",
-                          [&](RecipeFields& f) { parameters->fields(f); }));
-    if (layer.enabled) out.push_back(placed(parameters->factory(layer.name), recipe, layer));
+    DERM_TRY(std::unique_ptr<LayerParameters> parameters, parametersOf(recipe, i, types));
+    if (!layer.enabled) continue;
+    if (last != nullptr && last_layer->type == layer.type && last->join(*parameters, layer.name))
+      continue;
+    finish();
+    last = std::move(parameters);
+    last_layer = &layer;
   }
+  finish();
   return out;
 }
 
@@ -191,7 +210,8 @@ Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagn
                           .loop = recipe.loop,
                           .seek = recipe.seek,
                           .inner_rate_hz = recipe.inner_rate_hz,
-                          .teleport_m = recipe.teleport_m};
+                          .teleport_m = recipe.teleport_m,
+                          .topology = options.topology};
   DERM_TRY(Playback playback, Playback::make(stack, clip, desc));
   Scene scene(std::move(playback));
   scene.recipe_ = recipe;

@@ -17,7 +17,7 @@ std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), 
 TEST(Cli, HelpOfEveryVerbHasAnExample) {
   EXPECT_EQ(derm({"--help"}).exit_code, 0);
   for (const char* verb : {"demo", "info", "check", "cast", "weights", "pose", "bake", "plot",
-                           "render", "flesh", "volume"}) {
+                           "render", "flesh", "volume", "wrinkles"}) {
     const Outcome o = derm({verb, "--help"});
     EXPECT_EQ(o.exit_code, 0) << verb;
     EXPECT_NE(o.out.find(std::string("derm ") + verb), std::string::npos) << verb;
@@ -39,6 +39,37 @@ TEST(Cli, BadArgumentsExitWithTwo) {
   EXPECT_EQ(derm({"weights", "cast:cylinder", "--method", "magic", "-o", "x.glb"}).exit_code, 2);
   EXPECT_EQ(derm({"weights", "cast:cylinder", "--max-influences", "0", "-o", "x.glb"}).exit_code,
             2);
+}
+
+TEST(Cli, WrinklesProposesARecipeThatCanBeBaked) {
+  const Folder folder;
+  const std::string recipe = folder / "arm.toml";
+  const Outcome found = derm(
+      {"wrinkles", "auto", "cast:arm", "--clip", "flex", "--most", "2", "--json", "-o", recipe});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const auto list = nlohmann::json::parse(found.out);
+  ASSERT_EQ(list["tools"].size(), 2u);
+  EXPECT_EQ(list["tools"][0]["joint"], "forearm") << "the elbow's crease";
+  EXPECT_GT(list["tools"][0]["squeeze"], 0.3);
+  const Outcome baked = derm({"bake", recipe, "--fps", "4", "-o", folder / "arm.glb"});
+  EXPECT_EQ(baked.exit_code, 0) << baked.err;
+}
+
+TEST(Cli, WrinklesSaysWhatIsWrong) {
+  const Folder folder;
+  EXPECT_EQ(derm({"wrinkles"}).exit_code, 2);
+  EXPECT_EQ(derm({"wrinkles", "auto", "cast:arm"}).exit_code, 2);
+  EXPECT_EQ(
+      derm({"wrinkles", "auto", "cast:arm", "--least", "2", "-o", folder / "x.toml"}).exit_code, 2);
+  const Outcome clip =
+      derm({"wrinkles", "auto", "cast:arm", "--clip", "flx", "-o", folder / "x.toml"});
+  EXPECT_EQ(clip.exit_code, 2);
+  EXPECT_NE(clip.err.find("flex"), std::string::npos) << clip.err;
+  const Outcome map = derm({"wrinkles", "map", "cast:arm", "-o", folder / "x.png"});
+  EXPECT_EQ(map.exit_code, 1);
+  EXPECT_NE(map.err.find("no texture coordinates"), std::string::npos) << map.err;
+  EXPECT_EQ(
+      derm({"wrinkles", "auto", "cast:arm", "-o", folder / "no/such/folder/x.toml"}).exit_code, 3);
 }
 
 TEST(Cli, MissingNamesListTheNearest) {

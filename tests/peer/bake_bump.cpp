@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "derm/cast/cast.h"
+#include "derm/deform/wrinkle_proposal.h"
 #include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
 #include "derm/scene/bake.h"
@@ -64,6 +65,23 @@ derm::Result<void> writeWanted(const derm::BakeDesc& desc, double tolerance,
   return {};
 }
 
+/// Folds where the clip squeezes the character most, as a recipe's layers.
+derm::Result<std::string> foldsFor(const derm::Character& character, const std::string& clip_name) {
+  DERM_TRY(const std::size_t clip, character.findClip(clip_name));
+  DERM_TRY(const auto found, derm::proposeWrinkles(character, character.clips[clip], {.most = 2}));
+  std::string out;
+  for (const derm::WrinkleProposal& p : found) {
+    const auto place = [](const derm::Vec3d& at) {
+      return "[" + std::to_string(at.x()) + ", " + std::to_string(at.y()) + ", " +
+             std::to_string(at.z()) + "]\n";
+    };
+    out += "[[layer]]\ntype = \"wrinkles\"\nfrom = " + place(p.tool.path[0].place) +
+           "to = " + place(p.tool.path[1].place) + "width_m = " + std::to_string(p.tool.width_m) +
+           "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -81,23 +99,29 @@ int main(int argc, char** argv) {
     derm::BakeAs as;
     std::optional<double> error_m;
     double tolerance;
+    const derm::LayerTypes* types = &testLayerTypes();
   };
   const std::string bump = "[[layer]]\ntype = \"bump\"\nheight = 0.05\n";
   const std::string fine = bump + "[[layer]]\ntype = \"refine\"\n";
+  const derm::Result<std::string> folds = foldsFor(*character, argv[2]);
+  if (!folds) return fail(folds.error());
   const Way ways[] = {
       {"correctives", bump, derm::BakeAs::Correctives, std::nullopt, kExact},
       {"bounded", bump, derm::BakeAs::Correctives, kBound * diagonal, kBound},
       {"cache", bump, derm::BakeAs::Cache, std::nullopt, kExact},
       {"fine_cache", fine, derm::BakeAs::Cache, std::nullopt, kExact},
+      {"folds", *folds, derm::BakeAs::Cache, std::nullopt, kExact, &derm::builtInLayerTypes()},
   };
   for (const Way& way : ways) {
     const std::string text =
         "fps = 24\nclip = \"" + std::string(argv[2]) + "\"\npreroll_s = 0.1\n" + way.layers;
-    derm::BakeDesc desc{.recipe = derm::parseRecipe(text, "bump.toml", testLayerTypes()).value(),
-                        .scene = {.character = character, .types = &testLayerTypes()},
-                        .output = fs::path(argv[3]) / (way.name + ".glb"),
-                        .as = way.as,
-                        .correctives = {.error_m = way.error_m}};
+    derm::BakeDesc desc;
+    desc.recipe = derm::parseRecipe(text, "bump.toml", *way.types).value();
+    desc.scene.character = character;
+    desc.scene.types = way.types;
+    desc.output = fs::path(argv[3]) / (way.name + ".glb");
+    desc.as = way.as;
+    desc.correctives.error_m = way.error_m;
     const derm::Result<derm::BakeReport> report = derm::bake(desc, notes);
     if (!report) return fail(report.error());
     if (report->correctives)

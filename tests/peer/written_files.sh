@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything the program writes passes the Khronos validator with 0 errors: the cast, new weights,
-# posed meshes, real characters written again. usage: written_files.sh DERM_PROGRAM DATA_FOLDER
+# posed meshes, baked example recipes, real characters written again. usage: written_files.sh DERM_PROGRAM DATA_FOLDER
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 derm=$1
@@ -12,6 +12,9 @@ for name in $("$derm" cast --list | awk '{ print $1 }'); do
   "$derm" cast "$name" -o "$work/$name.gltf"
   "$derm" pose "cast:$name" --time 0.5 --method dual-quaternion -o "$work/$name-posed.glb"
   "$derm" weights "cast:$name" -o "$work/$name-weights.glb"
+done
+for recipe in "$here"/../../examples/recipes/*.toml; do
+  "$derm" bake "$recipe" --fps 8 -o "$work/recipe-$(basename "$recipe" .toml).glb"
 done
 for file in "$data"/gltf-characters/*.gl*; do
   [ -e "$file" ] || { echo "no characters at $data: only the cast is checked"; break; }

@@ -27,6 +27,10 @@ struct FrameInput {
   /// [0,1] Where this instant lies between the last two inner steps: a stateful layer shows the
   /// mix of its state before and after its last step().
   double step_fraction = 1.0;
+  /// True where the surface that the layer hands on may have other triangles than it announced,
+  /// since nothing is bound to it: then a layer that refines does so only where and while that
+  /// shows (SkinFrame::refine).
+  bool adaptive_topology = false;
 };
 
 /// The surface a layer is bound to or hands on: rest mesh, weights, normals of the moved mesh.
@@ -59,6 +63,8 @@ class Layer {
   /// Stateless layers write and read nothing.
   virtual void saveState(StateWriter&) const {}
   virtual Result<void> restoreState(StateReader&) { return {}; }
+  /// Adds what was odd in the frames evaluated so far: limits that were met, lengths that were not.
+  virtual void report(Diagnostics& /*notes*/) const {}
 };
 
 /// The checked and precomputed form of a layer: immutable, shared between characters and threads.

@@ -31,6 +31,7 @@ struct PlaybackDesc {
   /// joints) was cut to another place, and stateful layers come to rest there. Absent = half the
   /// rest mesh's bounding diagonal.
   std::optional<double> teleport_m;
+  Topology topology = Topology::Constant;
 };
 
 /// Plays a clip through a stack. The surface at an instant depends on that instant alone (with
@@ -56,6 +57,8 @@ class Playback {
   std::span<const Affine3d> model() const { return runner_.model(); }
   const Stack& stack() const { return runner_.stack(); }
   const Layer& layer(std::size_t index) const { return runner_.layer(index); }
+  /// Adds what was odd in the frames so far, layer by layer.
+  void report(Diagnostics& notes) const { runner_.report(notes); }
   const PlaybackDesc& desc() const { return desc_; }
   /// Hash of all layers' states after the last frame.
   std::uint64_t stateHash() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,13 @@ class SkinFrame {
 
   std::size_t vertexCount() const { return rest_ == nullptr ? 0 : vertex_count_; }
   std::span<const Triangle> triangles() const { return triangles_; }
+  /// Changes whenever triangles() does: a viewer draws from new indices then. 0 = those the stack
+  /// announced.
+  std::uint64_t topology() const { return topology_; }
+  /// With topology() != 0: for each triangle the one of the character's mesh that it is a piece of.
+  /// Vertices have the numbers they have in the announced surface; those no triangle uses have
+  /// finite positions.
+  std::span<const std::uint32_t> sourceTriangles() const { return source_triangles_; }
 
   /// Require !isRest(). What positions() gives may be written after beforeMoving().
   std::span<Vec3f> positions() { return std::span(front_.positions).first(vertex_count_); }
@@ -52,6 +60,19 @@ class SkinFrame {
   void present();
   SurfaceOutput back(std::size_t vertex_count) { return outputOfBuffer(back_, vertex_count); }
   void present(const TriMesh& rest, const NormalUpdate& normals);
+
+  /// Goes on to a finer surface in place: the vertices so far keep their numbers and values, the
+  /// caller writes those that follow, with right normals. Requires right normals.
+  void refine(const TriMesh& rest, const NormalUpdate& normals);
+  /// The same for triangles other than the announced ones (see FrameInput::adaptive_topology).
+  /// Nothing may move the surface afterwards. `topology` != 0 names the triangles.
+  struct AdaptiveSurface {
+    std::size_t vertex_count = 0;
+    std::span<const Triangle> triangles;
+    std::span<const std::uint32_t> source_triangles;
+    std::uint64_t topology = 0;
+  };
+  void refine(const AdaptiveSurface& surface);
 
  private:
   struct Buffer {
@@ -78,6 +99,8 @@ class SkinFrame {
   const TriMesh* rest_ = nullptr;
   const NormalUpdate* normal_update_ = nullptr;
   std::span<const Triangle> triangles_;
+  std::uint64_t topology_ = 0;
+  std::span<const std::uint32_t> source_triangles_;
 };
 
 }  // namespace derm

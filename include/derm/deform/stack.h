@@ -32,14 +32,21 @@ class Stack {
   std::vector<std::shared_ptr<const BoundSurface>> surfaces_;  ///< input, then after each layer
 };
 
+/// Which triangles a run of a stack gives.
+enum class Topology {
+  Constant,  ///< those of Stack::output(), every frame: what files need
+  Adaptive,  ///< the last layer may leave out what does not show (SkinFrame::topology() tells)
+};
+
 /// One character's run of a stack: the layers' states and the work space. Not thread-safe; make one
 /// per character. After the first evaluate() nothing here allocates but saveState().
 class StackRunner {
  public:
-  explicit StackRunner(std::shared_ptr<const Stack> stack);
+  explicit StackRunner(std::shared_ptr<const Stack> stack, Topology topology = Topology::Constant);
 
   const Stack& stack() const { return *stack_; }
   /// The layer at work of stack().layers()[index]: some have more to tell than a frame holds.
+  Layer& layer(std::size_t index) { return *layers_[index]; }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
 
   /// The instant that the calls below work on. `pose` has the character's sizes; it is copied.
@@ -61,11 +68,14 @@ class StackRunner {
 
   void saveState(StateWriter& out) const;
   Result<void> restoreState(StateReader& in);
+  /// Adds what was odd in the frames so far, layer by layer.
+  void report(Diagnostics& notes) const;
 
  private:
   FrameInput input(double step_fraction) const noexcept;
 
   std::shared_ptr<const Stack> stack_;
+  Topology topology_;
   std::vector<std::unique_ptr<Layer>> layers_;
   Pose pose_;
   double time_s_ = 0;

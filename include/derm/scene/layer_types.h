@@ -19,6 +19,9 @@ class LayerParameters {
   virtual ~LayerParameters() = default;
   /// Lists the layer's own keys (not type, name, enabled). See RecipeFields.
   virtual void fields(RecipeFields& fields) = 0;
+  /// Layers of one kind that must work as one where they follow each other: takes the parameters of
+  /// the next layer, which has this name, in with its own, or returns false.
+  virtual bool join(const LayerParameters& /*next*/, std::string /*name*/) { return false; }
   /// What binds a layer with these parameters under this name. The factory keeps its own copy.
   virtual LayerFactory factory(std::string name) const = 0;
 };

@@ -28,6 +28,7 @@ struct SceneOptions {
   ImportOptions import;  ///< how the recipe's character is read
   const LayerTypes* types =
       nullptr;  ///< null = builtInLayerTypes(); those the recipe was read with
+  Topology topology = Topology::Constant;  ///< Adaptive: for viewers that can take new triangles
 };
 
 /// A recipe at work: the character, its stack of layers (morphs, skinning, then the recipe's), and

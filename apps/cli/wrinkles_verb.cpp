@@ -1,0 +1,166 @@
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "derm/deform/wrinkle_proposal.h"
+#include "derm/io/png.h"
+#include "derm/io/whole_file.h"
+#include "derm/scene/normal_map.h"
+#include "derm/scene/recipe.h"
+
+#include "character_input.h"
+#include "recipe_input.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+struct AutoOptions {
+  CharacterInput input;
+  std::string clip;
+  std::string output;
+  WrinkleProposalDesc desc;
+  bool json = false;
+};
+
+RecipeValue numbers(std::initializer_list<double> values) {
+  RecipeValue::List list;
+  for (const double v : values) list.push_back({.content = v});
+  return {.content = list};
+}
+
+/// Rounded so that a person can read and change it; vertices are snapped to anyway.
+double rounded(double metres) { return std::round(metres * 1e5) / 1e5; }
+
+RecipeLayer layerOf(const WrinkleToolDesc& tool) {
+  RecipeLayer layer{.type = "wrinkles", .name = tool.name, .keys = {}, .place = {}};
+  const auto place = [](const Vec3d& p) {
+    return numbers({rounded(p.x()), rounded(p.y()), rounded(p.z())});
+  };
+  layer.keys = {{"from", place(tool.path[0].place), {}},
+                {"to", place(tool.path[1].place), {}},
+                {"width_m", {.content = rounded(tool.width_m)}, {}},
+                {"points", {.content = std::int64_t{tool.curve.points}}, {}},
+                {"h_max_m", {.content = rounded(tool.curve.h_max)}, {}}};
+  return layer;
+}
+
+Result<const Clip*> clipOf(const Character& character, const std::string& name) {
+  if (character.clips.empty())
+    return Error{ErrorCode::BadArgument, "has no clip to measure", {.file = character.name}};
+  if (name.empty()) return &character.clips.front();
+  DERM_TRY(const std::size_t index, character.findClip(name));
+  return &character.clips[index];
+}
+
+Result<void> proposeRecipe(const AutoOptions& options, const Progress& progress,
+                           Diagnostics& notes) {
+  DERM_TRY(const Character character, options.input.load(notes));
+  DERM_TRY(const Clip* clip, clipOf(character, options.clip));
+  DERM_TRY(const std::vector<WrinkleProposal> proposals,
+           proposeWrinkles(character, *clip, options.desc, progress));
+  Recipe recipe;
+  recipe.character = options.input.source;
+  if (!clip->name.empty()) recipe.clip = clip->name;
+  for (const WrinkleProposal& p : proposals) recipe.layers.push_back(layerOf(p.tool));
+  DERM_TRY(WholeFile file, WholeFile::create(options.output));
+  DERM_CHECK(file.append(writeRecipe(recipe)));
+  DERM_CHECK(file.commit());
+  nlohmann::json list = nlohmann::json::array();
+  for (const WrinkleProposal& p : proposals) {
+    list.push_back({{"name", p.tool.name},
+                    {"joint", p.joint},
+                    {"squeeze", p.squeeze},
+                    {"time_s", p.time_s},
+                    {"lost_area_m2", p.lost_area_m2}});
+    if (!options.json)
+      fmt::print("{:<24} squeezed by {:>2.0f} % at {:.2f} s, {:.1f} cm2 of skin lost\n",
+                 p.tool.name, 100 * p.squeeze, p.time_s, 1e4 * p.lost_area_m2);
+  }
+  if (options.json)
+    fmt::print("{}\n", nlohmann::json{{"recipe", options.output}, {"tools", list}}.dump(2));
+  if (proposals.empty() && !options.json)
+    fmt::print("no skin of \"{}\" is squeezed by {:.0f} % or more in \"{}\"\n", character.name,
+               100 * options.desc.least_squeeze, clip->name);
+  return {};
+}
+
+void addAuto(CLI::App& wrinkles, Run& run) {
+  const auto options = std::make_shared<AutoOptions>();
+  CLI::App* verb = wrinkles.add_subcommand("auto", "propose tools where a clip squeezes the skin");
+  options->input.addTo(*verb);
+  verb->add_option("--clip", options->clip, "name; default the first");
+  verb->add_option("--least", options->desc.least_squeeze, "smallest squeeze worth a fold, of 1")
+      ->capture_default_str();
+  verb->add_option("--most", options->desc.most, "tools at most")->capture_default_str();
+  verb->add_flag("--json", options->json, "the list as JSON");
+  verb->add_option("-o,--output", options->output, "the recipe, .toml")->required();
+  verb->footer("example:\n  derm wrinkles auto cast:arm --clip flex -o arm.toml");
+  verb->callback([&run, options] {
+    run = [options] {
+      Diagnostics notes;
+      ProgressBar bar("measuring");
+      const Result<void> done = proposeRecipe(*options, bar.callback(), notes);
+      if (!done) return report(done.error());
+      printWarnings(notes);
+      return kDone;
+    };
+  });
+}
+
+struct MapOptions {
+  RecipeInput input;
+  double time_s = 0;
+  int size = 1024;
+  std::string normal_y = "up";
+  std::string output;
+};
+
+Result<void> drawMap(const MapOptions& options, Diagnostics& notes) {
+  DERM_TRY(const SceneSource source, options.input.load(notes));
+  DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
+  const NormalMapDesc desc{
+      .width = options.size, .height = options.size, .y_up = options.normal_y == "up"};
+  DERM_TRY(const Rgba8Image map, foldNormalMap(scene, options.time_s, desc, notes));
+  return savePng(options.output, map);
+}
+
+void addMap(CLI::App& wrinkles, Run& run) {
+  const auto options = std::make_shared<MapOptions>();
+  CLI::App* verb =
+      wrinkles.add_subcommand("map", "the folds of an instant as a normal map for the coarse mesh");
+  options->input.addTo(*verb);
+  verb->add_option("--time", options->time_s, "[s] instant of the clip")->capture_default_str();
+  verb->add_option("--size", options->size, "[px] width and height")
+      ->check(CLI::Range(16, 8192))
+      ->capture_default_str();
+  verb->add_option("--normal-y", options->normal_y, "green channel: up (glTF) or down")
+      ->check(CLI::IsMember({"up", "down"}))
+      ->capture_default_str();
+  verb->add_option("-o,--output", options->output, ".png")->required();
+  verb->footer("example:\n  derm wrinkles map face.toml --time 1.2 --size 2048 -o folds.png");
+  verb->callback([&run, options] {
+    run = [options] {
+      Diagnostics notes;
+      const Result<void> done = drawMap(*options, notes);
+      if (!done) return report(done.error());
+      printWarnings(notes);
+      return kDone;
+    };
+  });
+}
+
+}  // namespace
+
+void addWrinklesVerb(CLI::App& app, Run& run) {
+  CLI::App* verb =
+      app.add_subcommand("wrinkles", "folds: proposals and maps (`derm wrinkles auto --help`)");
+  verb->require_subcommand(1);
+  addAuto(*verb, run);
+  addMap(*verb, run);
+}
+
+}  // namespace derm::cli

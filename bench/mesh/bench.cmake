@@ -1,0 +1,10 @@
+derm_bench(mesh butterfly_bench.cpp)
+# The peer is used where it is installed. (Debian's package configuration of libosd-dev names a static
+# library that the package does not have, so it cannot be used.)
+find_path(DERM_OPENSUBDIV_INCLUDE opensubdiv/far/stencilTable.h)
+find_library(DERM_OPENSUBDIV_LIBRARY osdCPU)
+if(DERM_OPENSUBDIV_INCLUDE AND DERM_OPENSUBDIV_LIBRARY)
+  target_compile_definitions(derm_bench_mesh PRIVATE DERM_BENCH_OPENSUBDIV)
+  target_include_directories(derm_bench_mesh SYSTEM PRIVATE ${DERM_OPENSUBDIV_INCLUDE})
+  target_link_libraries(derm_bench_mesh PRIVATE ${DERM_OPENSUBDIV_LIBRARY})
+endif()

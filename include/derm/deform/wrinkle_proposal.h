@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "derm/anim/clip.h"
+#include "derm/base/diagnostics.h"
+#include "derm/base/progress.h"
+#include "derm/base/result.h"
+#include "derm/character/character.h"
+#include "derm/deform/wrinkles.h"
+
+namespace derm {
+
+/// How tools are looked for.
+struct WrinkleProposalDesc {
+  double least_squeeze =
+      0.2;               ///< (0,1) skin that keeps more than 1 - this of its length is left alone
+  std::size_t most = 8;  ///< [1,64] tools at most, best first
+  double samples_per_s = 30;  ///< [Hz] instants of the clip that are looked at
+};
+
+/// A tool where skin is squeezed.
+struct WrinkleProposal {
+  WrinkleToolDesc tool;
+  std::string joint;        ///< whose bend it is: the nearest joint of the skin
+  double squeeze = 0;       ///< [0,1] 1 - |AB| / rest length at the instant of greatest compression
+  double time_s = 0;        ///< [s] that instant
+  double lost_area_m2 = 0;  ///< [m^2] lost length x width: what they are ranked by
+};
+
+/// Looks over a clip for skin that is squeezed, as inside an elbow, behind a knee or at a wrist,
+/// and proposes a tool for each such place, ranked by the area of skin that linear skinning loses
+/// there.
+///
+/// Method: the deformation of every triangle from rest to each instant has a least stretch and its
+/// direction (smallest singular value), times the greatest where that is a pull, since skin pulled
+/// the other way lies flat; its minimum over time is averaged over neighbours. From the
+/// most squeezed triangle on, the connected region that is squeezed in about the same direction
+/// gives a tool: along that direction, as wide as the region. Tools whose ends do not come nearer
+/// by a quarter of `least_squeeze` are dropped. Points, heights and subdivision are set from the
+/// region's size. The artist keeps or edits them. Fails on parameters out of range and characters
+/// without a skin. Cost: O(samples x triangles).
+Result<std::vector<WrinkleProposal>> proposeWrinkles(const Character& character, const Clip& clip,
+                                                     const WrinkleProposalDesc& desc,
+                                                     const Progress& progress = {});
+
+}  // namespace derm

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "derm/deform/fold_curve.h"
+#include "derm/deform/layer.h"
+
+namespace derm {
+
+/// How a fold's height falls off across the tool, from 1 in the middle to 0 at the sides.
+enum class FoldFalloff {
+  None,    ///< 1 up to the sides
+  Linear,  ///< 1 - |z|
+  Wyvill,  ///< 1 + (-4 z^6 + 17 z^4 - 22 z^2) / 9: smooth at the middle and at the sides
+};
+
+inline constexpr std::array<std::pair<FoldFalloff, std::string_view>, 3> kFoldFalloffs = {
+    {{FoldFalloff::None, "none"},
+     {FoldFalloff::Linear, "linear"},
+     {FoldFalloff::Wyvill, "wyvill"}}};
+
+/// [0,1] at z in [-1,1], 0 outside.
+double foldFalloff(FoldFalloff falloff, double z);
+
+/// A point that was picked on the surface: a vertex, or a place whose nearest vertex is taken.
+struct PickedPoint {
+  std::optional<std::uint32_t> vertex;
+  Vec3d place = Vec3d::Zero();  ///< [m] on the surface in the pose the tool is defined in
+};
+
+/// The pose a tool is drawn in: a clip and an instant; absent = the rest pose.
+struct WrinklePose {
+  std::string clip;
+  double time_s = 0;  ///< [s]
+};
+
+/// One series of folds, drawn with a stroke on the surface.
+struct WrinkleToolDesc {
+  static constexpr std::size_t kMostPicked = 64;
+
+  std::string name;
+  /// Where the control curve goes: A, B, or more for a curve that follows the surface.
+  std::vector<PickedPoint> path;
+  double width_m = 0.05;  ///< [m] > 0: length of the folds, across the curve
+  FoldCurveDesc curve;    ///< lengths in metres
+  FoldFalloff falloff = FoldFalloff::Wyvill;
+  int subdivide = 2;                      ///< [0,4] cut triangles into at most 4^this where needed
+  std::optional<double> rest_length_m;    ///< [m] > 0 instead of the length when it was defined
+  std::optional<WrinklePose> defined_at;  ///< the pose of its greatest length
+};
+
+struct WrinklesDesc {
+  std::string name = "wrinkles";
+  std::vector<WrinkleToolDesc> tools;
+};
+
+/// What a tool came to in the last frame.
+struct WrinkleToolState {
+  double length_m = 0;       ///< [m] of the path now
+  double rest_length_m = 0;  ///< [m]
+  FoldState fold;
+  double highest_m = 0;       ///< [m] of the control curve
+  std::size_t held_back = 0;  ///< control points that met a neighbouring crest and stopped
+  double held_back_m = 0;     ///< [m] length that the curve is short of because of that
+};
+
+/// Folds where the surface is squeezed. Method: Larboulette, Cani, Arnaldi 2006, section 3.
+///
+/// A tool is a rectangle on the surface around its control curve (see FoldCurve). Vertices that
+/// project into it along its normal (the mean of the ends' normals, at right angles to the curve)
+/// and face the same way (scalar product of normals > 0) rise by h(x) a(z) along their normals
+/// before folding. Elevations of tools that overlap add up. The surface is cut finer by the
+/// modified butterfly (RefinableSurface) so that there are two points per control segment.
+///
+/// Where we differ from the document:
+///  - (x, z) are those of the pose the tool was defined in, for good: folds stay on their piece of
+///    skin instead of swimming over it, and everything but the heights is known at bind;
+///  - only the surface that hangs together with A inside the rectangle is folded, not what lies
+///    behind it; and elevation fades out over the last facing angles instead of stopping at 90°;
+///  - the curve may follow a path of several points: then its length is taken along the surface,
+///  and
+///    folds are at right angles to it everywhere;
+///  - crests that would cross where normals converge stop at each other (held_back);
+///  - new points come in flat, and the surface grows smooth over the first 2 % of compression, so
+///    nothing pops when the finer triangles appear.
+///
+/// The announced surface (LayerBinding::output) has all tools at their finest, always. Where a run
+/// asks for Topology::Adaptive, a group of overlapping tools is cut only while one of them folds,
+/// and with none folding the surface is handed on untouched. Base vertices keep their numbers.
+/// Cost per frame: O(cut triangles of the active tools); idle tools a few nanoseconds.
+/// Stateless. Fails at bind on: fewer than two different points (A = B), points on different
+/// pieces, width_m <= 0, everything validate(FoldCurveDesc) names, a vertex out of range, a clip
+/// that does not exist, a surface without normals. Notes: control points closer than the finest
+/// triangles can show; degenerate and non-manifold triangles under a tool.
+LayerFactory wrinklesLayer(WrinklesDesc desc);
+
+/// The layer at work, for those who look at or change it while playing.
+class WrinklesLayer : public Layer {
+ public:
+  virtual std::size_t toolCount() const = 0;
+  virtual const WrinkleToolState& tool(std::size_t index) const = 0;
+  /// Changes a tool from the next frame on: curve, fall-off and rest length. A change of path,
+  /// width, subdivision or pose needs other triangles and so a new binding; then this fails. Since
+  /// the layer has no state, playing on with a new binding is as seamless.
+  virtual Result<void> change(std::size_t index, const WrinkleToolDesc& desc) = 0;
+};
+
+}  // namespace derm

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "deform/wrinkle_patch.h"
+#include "deform/wrinkle_tool.h"
+
+namespace derm::detail {
+
+/// All tools of a layer laid on a surface: the patches they fold, and the surface with all of them
+/// at their finest.
+struct WrinkleSurface {
+  std::vector<PlacedTool> tools;
+  std::vector<std::vector<RidingPoint>> curve_points;  ///< per tool its coarsest control points
+  std::vector<std::size_t> influence_counts;           ///< per tool, over all patches
+  std::vector<WrinklePatch> patches;
+  std::vector<std::uint32_t> outside;  ///< triangles that no patch cuts
+  std::shared_ptr<const BoundSurface> input;
+  std::shared_ptr<const BoundSurface> refined;  ///< null where nothing is cut
+};
+
+/// Notes what is odd about the triangles under tools. `curves`: one per tool.
+Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
+                                          std::span<const FoldCurve> curves,
+                                          const Character& character,
+                                          const std::shared_ptr<const BoundSurface>& bound,
+                                          Diagnostics& notes);
+
+}  // namespace derm::detail

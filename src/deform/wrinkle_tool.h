@@ -1,0 +1,87 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "derm/deform/wrinkles.h"
+#include "derm/mesh/adjacency.h"
+
+namespace derm::detail {
+
+/// The surface in the pose a tool is defined in.
+struct ToolSurface {
+  const BoundSurface& bound;
+  std::span<const std::uint32_t> weld;
+  const Pieces& pieces;          ///< of places
+  std::vector<Vec3d> positions;  ///< in the defining pose
+  std::vector<Vec3d> normals;
+};
+
+/// Where a point is in a tool's rectangle.
+struct ToolPlace {
+  double along = 0;   ///< [0,1] from A to B
+  double across = 0;  ///< [-1,1]
+  double facing = 0;  ///< (0,1] fades to 0 where the surface turns away
+};
+
+/// A point that rides on a triangle of the surface.
+struct RidingPoint {
+  Triangle corners = {0, 0, 0};
+  Vec3f share = Vec3f::Zero();  ///< barycentric
+
+  Vec3f at(std::span<const Vec3f> values) const {
+    return share[0] * values[corners[0]] + share[1] * values[corners[1]] +
+           share[2] * values[corners[2]];
+  }
+};
+
+/// A tool laid on a surface.
+class PlacedTool {
+ public:
+  /// `element` names the tool in errors.
+  static Result<PlacedTool> place(const WrinkleToolDesc& desc, const ToolSurface& surface,
+                                  Diagnostics& notes);
+
+  /// None outside the rectangle or turned away.
+  std::optional<ToolPlace> project(const Vec3d& position, const Vec3d& normal) const;
+  /// Triangles of the surface that the rectangle covers some of, sorted.
+  const std::vector<std::uint32_t>& triangles() const { return triangles_; }
+  /// [m] of the path when it was defined.
+  double definedLength() const { return defined_length_; }
+  /// [m] of the path now.
+  double length(std::span<const Vec3f> positions) const;
+  /// [m] extent of a triangle along the curve.
+  double extentAlong(const Triangle& t, std::span<const Vec3d> positions) const;
+  /// Where `count` points spread evenly along the curve lie on the surface; corners are all 0 and
+  /// shares 0 where there is no surface.
+  std::vector<RidingPoint> pointsOnCurve(std::size_t count, const ToolSurface& surface) const;
+
+ private:
+  struct Segment {
+    Vec3d from, along, up, across;  ///< unit vectors
+    double start = 0, length = 0;   ///< [m]
+  };
+  struct Projection {
+    double along_m = 0, across_m = 0;
+    std::size_t segment = 0;
+    bool inside = false;  ///< between the ends of the curve
+  };
+  Projection nearest(const Vec3d& position) const;
+  void makeSegments(std::span<const Vec3d> points, std::span<const Vec3d> normals);
+  void collectTriangles(std::uint32_t start, const ToolSurface& surface);
+  bool covers(const Triangle& t, const ToolSurface& surface) const;
+
+  std::vector<RidingPoint> path_;
+  std::vector<Segment> segments_;
+  std::vector<std::uint32_t> triangles_;
+  double defined_length_ = 0;
+  double half_width_ = 0;
+};
+
+/// The surface in the tool's defining pose; fails on a clip that is not there.
+Result<ToolSurface> toolSurface(const WrinkleToolDesc& desc, const Character& character,
+                                const BoundSurface& bound, std::span<const std::uint32_t> weld,
+                                const Pieces& pieces);
+
+}  // namespace derm::detail

@@ -1,0 +1,410 @@
+#include "derm/deform/wrinkles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "deform/wrinkle_surface.h"
+
+namespace derm {
+namespace {
+
+using detail::PatchInput;
+using detail::PatchScratch;
+using detail::RidingPoint;
+using detail::WrinklePatch;
+using detail::WrinkleSurface;
+
+/// Share of the rest length by which a tool must be squeezed for its surface to be all smooth.
+constexpr double kSmoothAt = 0.02;
+/// How near two crests may come, of the distance at which they would touch.
+constexpr float kContactShare = 0.95f;
+/// The frame's own triangles, uncut; other topologies count on from here.
+constexpr std::uint64_t kUncut = 1;
+
+/// All that can change while playing.
+struct ToolTables {
+  FoldCurve curve;
+  double rest_length = 0;
+  std::vector<float> falloffs;  ///< one per influence of the tool
+};
+
+ToolTables makeTables(const WrinkleToolDesc& desc, FoldCurve curve, const WrinkleSurface& surface,
+                      std::size_t tool) {
+  ToolTables out{std::move(curve), desc.rest_length_m.value_or(surface.tools[tool].definedLength()),
+                 std::vector<float>(surface.influence_counts[tool])};
+  for (const WrinklePatch& patch : surface.patches)
+    for (const WrinklePatch::Influence& in : patch.influences())
+      if (in.tool == tool)
+        out.falloffs[in.ordinal] = in.facing * static_cast<float>(foldFalloff(
+                                                   desc.falloff, static_cast<double>(in.across)));
+  return out;
+}
+
+Result<FoldCurve> curveOf(const WrinkleToolDesc& desc) {
+  Result<FoldCurve> curve = FoldCurve::make(desc.curve);
+  if (curve || desc.name.empty()) return curve;
+  Error error = std::move(curve).error();
+  error.where.element = "tool \"" + desc.name + "\" " + error.where.element;
+  return error;
+}
+
+/// Same triangles, same influences: everything but the tables of ToolTables.
+bool samePlacement(const WrinkleToolDesc& a, const WrinkleToolDesc& b) {
+  const auto same_pick = [](const PickedPoint& p, const PickedPoint& q) {
+    return p.vertex == q.vertex && p.place == q.place;
+  };
+  const bool same_pose = a.defined_at.has_value() == b.defined_at.has_value() &&
+                         (!a.defined_at || (a.defined_at->clip == b.defined_at->clip &&
+                                            a.defined_at->time_s == b.defined_at->time_s));
+  return std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), same_pick) &&
+         a.width_m == b.width_m && a.subdivide == b.subdivide && same_pose;
+}
+
+class WrinklesBinding final : public LayerBinding,
+                              public std::enable_shared_from_this<WrinklesBinding> {
+ public:
+  WrinklesBinding(WrinklesDesc desc, WrinkleSurface surface, std::vector<ToolTables> tables)
+      : LayerBinding(desc.name, "wrinkles"),
+        desc_(std::move(desc)),
+        surface_(std::move(surface)),
+        tables_(std::move(tables)) {}
+
+  std::shared_ptr<const BoundSurface> output() const override { return surface_.refined; }
+  std::unique_ptr<Layer> makeLayer() const override;
+
+  const WrinklesDesc& desc() const { return desc_; }
+  const WrinkleSurface& surface() const { return surface_; }
+  const std::vector<ToolTables>& tables() const { return tables_; }
+
+ private:
+  WrinklesDesc desc_;
+  WrinkleSurface surface_;
+  std::vector<ToolTables> tables_;
+};
+
+class FoldingLayer final : public WrinklesLayer {
+ public:
+  explicit FoldingLayer(std::shared_ptr<const WrinklesBinding> binding);
+
+  std::size_t toolCount() const override { return tools_.size(); }
+  const WrinkleToolState& tool(std::size_t index) const override { return tools_[index].state; }
+  Result<void> change(std::size_t index, const WrinkleToolDesc& desc) override;
+  void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override;
+  void report(Diagnostics& notes) const override;
+
+ private:
+  /// A tool at work.
+  struct Tool {
+    WrinkleToolDesc desc;
+    WrinkleToolState state;
+    FoldCurve::Scratch scratch;
+    std::vector<double> heights;
+    std::vector<float> float_heights;
+    std::vector<RidingPoint> points;  ///< coarsest control points on the surface
+    std::vector<float> limits;        ///< [m] per coarsest segment
+    // What was odd in all frames so far.
+    std::size_t frames_saturated = 0, frames_held_back = 0;
+    double most_missing_m = 0, most_held_back_m = 0;
+  };
+  void setUp(std::size_t index);
+  bool foldTools(std::span<const Vec3f> positions) noexcept;
+  void holdBack(Tool& tool, std::span<const Vec3f> positions,
+                std::span<const Vec3f> normals) noexcept;
+  float smoothingOf(const WrinklePatch& patch) const noexcept;
+  bool active(const WrinklePatch& patch) const noexcept;
+  void grow(bool adaptive, SkinFrame& skin) noexcept;
+  void chooseTriangles() noexcept;
+
+  std::shared_ptr<const WrinklesBinding> binding_;
+  std::vector<ToolTables> tables_;
+  std::vector<std::vector<float>> falloffs_;  ///< of the tables, as patches read them
+  std::vector<Tool> tools_;
+  std::vector<std::span<const float>> curves_;  ///< per tool; empty where it does not fold
+  PatchScratch scratch_;
+  // Adaptive topology: triangles outside, then each patch cut or whole.
+  std::vector<std::uint8_t> cut_;
+  std::vector<Triangle> triangles_;
+  std::vector<std::uint32_t> sources_;
+  std::size_t triangle_count_ = 0;
+  std::uint64_t topology_ = kUncut;
+};
+
+FoldingLayer::FoldingLayer(std::shared_ptr<const WrinklesBinding> binding)
+    : binding_(std::move(binding)), tables_(binding_->tables()) {
+  const WrinkleSurface& surface = binding_->surface();
+  tools_.resize(tables_.size());
+  curves_.resize(tables_.size());
+  falloffs_.resize(tables_.size());
+  for (std::size_t k = 0; k < tools_.size(); ++k) {
+    tools_[k].desc = binding_->desc().tools[k];
+    tools_[k].points = surface.curve_points[k];
+    setUp(k);
+  }
+  for (const WrinklePatch& patch : surface.patches) patch.growScratch(scratch_);
+  cut_.assign(surface.patches.size(), 0);
+  if (surface.refined == nullptr) return;
+  triangles_.resize(surface.refined->rest.triangles.size());
+  sources_.resize(triangles_.size());
+}
+
+void FoldingLayer::setUp(std::size_t index) {
+  Tool& tool = tools_[index];
+  const FoldCurve& curve = tables_[index].curve;
+  tool.scratch = curve.makeScratch();
+  tool.heights.assign(curve.pointCount(), 0.0);
+  tool.float_heights.assign(curve.pointCount(), 0.0f);
+  tool.limits.assign(static_cast<std::size_t>(curve.desc().points) - 1, 0.0f);
+  tool.state.rest_length_m = tables_[index].rest_length;
+  falloffs_[index] = tables_[index].falloffs;
+}
+
+Result<void> FoldingLayer::change(std::size_t index, const WrinkleToolDesc& desc) {
+  DERM_REQUIRE(index < tools_.size());
+  Tool& tool = tools_[index];
+  if (!samePlacement(tool.desc, desc))
+    return Error{ErrorCode::Unsupported,
+                 "path, width, subdivision and pose of a tool need a new binding",
+                 {.element = tool.desc.name}};
+  if (desc.rest_length_m && !(*desc.rest_length_m > 0 && std::isfinite(*desc.rest_length_m)))
+    return Error{ErrorCode::BadArgument, "must be above 0", {.element = "rest_length_m"}};
+  if (desc.curve.points != tool.desc.curve.points)
+    return Error{ErrorCode::Unsupported,
+                 "another number of control points needs a new binding",
+                 {.element = tool.desc.name + " points"}};
+  DERM_TRY(FoldCurve curve, curveOf(desc));
+  tables_[index] = makeTables(desc, std::move(curve), binding_->surface(), index);
+  tool.desc = desc;
+  setUp(index);
+  return {};
+}
+
+/// Control curves for this instant; false where none folds.
+bool FoldingLayer::foldTools(std::span<const Vec3f> positions) noexcept {
+  bool any = false;
+  for (std::size_t k = 0; k < tools_.size(); ++k) {
+    Tool& tool = tools_[k];
+    WrinkleToolState& state = tool.state;
+    state.length_m = binding_->surface().tools[k].length(positions);
+    state.held_back = 0;
+    state.held_back_m = 0;
+    state.highest_m = 0;
+    curves_[k] = {};
+    if (!(state.length_m < state.rest_length_m)) {
+      state.fold = {.spare = state.rest_length_m - state.length_m};
+      continue;
+    }
+    state.fold =
+        tables_[k].curve.evaluate(state.length_m, state.rest_length_m, tool.scratch, tool.heights);
+    curves_[k] = tool.float_heights;
+    any = true;
+  }
+  return any;
+}
+
+/// Where normals of neighbouring control points converge, their heights end before they meet.
+///
+///    \  1 /     gap closes at rate c = N1.g - N2.g per height (each at least 0),
+///     \ | /     so crests at gap / c would touch
+///   N1 \|/ N2
+///  ----P1-P2----
+void FoldingLayer::holdBack(Tool& tool, std::span<const Vec3f> positions,
+                            std::span<const Vec3f> normals) noexcept {
+  constexpr float kFree = std::numeric_limits<float>::infinity();
+  const std::size_t segments = tool.limits.size();
+  for (std::size_t i = 0; i < segments; ++i) {
+    tool.limits[i] = kFree;
+    const RidingPoint& from = tool.points[i];
+    const RidingPoint& to = tool.points[i + 1];
+    if (from.share.isZero() || to.share.isZero()) continue;
+    const Vec3f gap = to.at(positions) - from.at(positions);
+    const float length = gap.norm();
+    if (!(length > 0)) continue;
+    const Vec3f n1 = from.at(normals), n2 = to.at(normals);
+    const float closing = std::max(0.0f, n1.dot(gap) / (length * std::max(n1.norm(), 1e-6f))) +
+                          std::max(0.0f, -n2.dot(gap) / (length * std::max(n2.norm(), 1e-6f)));
+    if (closing > 1e-6f) tool.limits[i] = kContactShare * length / closing;
+  }
+  WrinkleToolState& state = tool.state;
+  const std::size_t stride = (tool.heights.size() - 1) / segments;
+  for (std::size_t p = 0; p < tool.heights.size(); ++p) {
+    const std::size_t right = std::min(p / stride, segments - 1);
+    const std::size_t left = p % stride == 0 && p > 0 ? p / stride - 1 : right;
+    const auto limit = static_cast<double>(std::min(tool.limits[left], tool.limits[right]));
+    if (tool.heights[p] > limit) {
+      tool.heights[p] = limit;
+      ++state.held_back;
+    }
+    state.highest_m = std::max(state.highest_m, tool.heights[p]);
+    tool.float_heights[p] = static_cast<float>(tool.heights[p]);
+  }
+  if (state.held_back > 0) {
+    state.held_back_m = std::max(
+        0.0, state.rest_length_m - state.fold.missing - foldLength(state.length_m, tool.heights));
+    ++tool.frames_held_back;
+    tool.most_held_back_m = std::max(tool.most_held_back_m, state.held_back_m);
+  }
+  tool.frames_saturated += state.fold.saturated;
+  tool.most_missing_m = std::max(tool.most_missing_m, state.fold.missing);
+}
+
+bool FoldingLayer::active(const WrinklePatch& patch) const noexcept {
+  return std::any_of(patch.tools().begin(), patch.tools().end(),
+                     [&](std::uint32_t k) { return !curves_[k].empty(); });
+}
+
+float FoldingLayer::smoothingOf(const WrinklePatch& patch) const noexcept {
+  double most = 0;
+  for (const std::uint32_t k : patch.tools())
+    most = std::max(most, tools_[k].state.fold.spare / (kSmoothAt * tools_[k].state.rest_length_m));
+  most = std::clamp(most, 0.0, 1.0);
+  return static_cast<float>(most * most * (3 - 2 * most));
+}
+
+/// Rewrites the list where other patches fold than in the frame before.
+void FoldingLayer::chooseTriangles() noexcept {
+  const WrinkleSurface& surface = binding_->surface();
+  const std::vector<Triangle>& whole = surface.input->rest.triangles;
+  const BoundSurface& refined = *surface.refined;
+  bool same = topology_ != kUncut;
+  for (std::size_t i = 0; i < cut_.size(); ++i) {
+    const std::uint8_t now = active(surface.patches[i]) ? 1 : 0;
+    same = same && cut_[i] == now;
+    cut_[i] = now;
+  }
+  if (same) return;
+  ++topology_;
+  std::size_t fine = surface.outside.size();
+  std::copy_n(refined.rest.triangles.begin(), fine, triangles_.begin());
+  std::copy_n(refined.source_triangles.begin(), fine, sources_.begin());
+  triangle_count_ = fine;
+  const std::vector<std::uint32_t>& sources = surface.input->source_triangles;
+  for (std::size_t i = 0; i < cut_.size(); ++i) {
+    const LocalRefinement& patch = surface.patches[i].refinement();
+    if (cut_[i] != 0) {
+      std::copy_n(refined.rest.triangles.begin() + static_cast<std::ptrdiff_t>(fine),
+                  patch.triangles.size(),
+                  triangles_.begin() + static_cast<std::ptrdiff_t>(triangle_count_));
+      std::copy_n(refined.source_triangles.begin() + static_cast<std::ptrdiff_t>(fine),
+                  patch.triangles.size(),
+                  sources_.begin() + static_cast<std::ptrdiff_t>(triangle_count_));
+      triangle_count_ += patch.triangles.size();
+    } else {
+      for (const std::uint32_t t : patch.replaced) {
+        triangles_[triangle_count_] = whole[t];
+        sources_[triangle_count_++] = sources.empty() ? t : sources[t];
+      }
+    }
+    fine += patch.triangles.size();
+  }
+}
+
+/// Goes on to the refined surface; added vertices are still to be written.
+void FoldingLayer::grow(bool adaptive, SkinFrame& skin) noexcept {
+  const WrinkleSurface& surface = binding_->surface();
+  if (surface.refined == nullptr) return;
+  if (!adaptive) {
+    skin.refine(surface.refined->rest, surface.refined->normals);
+    return;
+  }
+  chooseTriangles();
+  std::size_t count = skin.vertexCount();
+  for (std::size_t i = 0; i < cut_.size(); ++i)
+    if (cut_[i] != 0) count = std::max<std::size_t>(count, surface.patches[i].endNew());
+  skin.refine({.vertex_count = count,
+               .triangles = std::span(triangles_).first(triangle_count_),
+               .source_triangles = std::span(sources_).first(triangle_count_),
+               .topology = topology_});
+  // Vertices that no triangle uses must be somewhere.
+  for (std::size_t i = 0; i < cut_.size(); ++i) {
+    const WrinklePatch& patch = surface.patches[i];
+    if (cut_[i] != 0 || patch.endNew() > count) continue;
+    for (std::size_t v = patch.firstNew(); v < patch.endNew(); ++v) {
+      skin.positions()[v] = skin.positions()[patch.anchor()];
+      skin.normals()[v] = skin.normals()[patch.anchor()];
+      if (!skin.tangents().empty()) skin.tangents()[v] = skin.tangents()[patch.anchor()];
+    }
+  }
+}
+
+void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
+  const WrinkleSurface& surface = binding_->surface();
+  const bool folds = foldTools(skin.isRest() ? std::span<const Vec3f>(surface.input->rest.positions)
+                                             : std::span<const Vec3f>(skin.positions()));
+  const bool adaptive = in.adaptive_topology && surface.refined != nullptr;
+  if (!folds && (adaptive || surface.refined == nullptr)) {
+    if (adaptive)
+      skin.refine({.vertex_count = skin.vertexCount(),
+                   .triangles = surface.input->rest.triangles,
+                   .source_triangles = surface.input->source_triangles,
+                   .topology = kUncut});
+    return;
+  }
+  skin.materialise();
+  skin.updateNormals();
+  for (std::size_t k = 0; k < tools_.size(); ++k)
+    if (!curves_[k].empty()) holdBack(tools_[k], skin.positions(), skin.normals());
+  grow(adaptive, skin);
+  const SurfaceOutput streams{skin.positions(), skin.normals(), skin.tangents()};
+  for (const WrinklePatch& patch : surface.patches) {
+    PatchInput input{.smoothing = smoothingOf(patch), .curves = {}, .falloffs = falloffs_};
+    if (active(patch))
+      input.curves = curves_;
+    else if (adaptive || patch.refinement().vertices.empty())
+      continue;
+    patch.evaluate(input, scratch_, streams);
+  }
+}
+
+void FoldingLayer::report(Diagnostics& notes) const {
+  const auto millimetres = [](double m) { return std::to_string(1000 * m) + " mm"; };
+  for (const Tool& tool : tools_) {
+    if (tool.frames_saturated > 0)
+      notes.info("wrinkles-saturated", tool.desc.name,
+                 "all bumps were at h_max_m in " + std::to_string(tool.frames_saturated) +
+                     " frames" +
+                     (tool.most_missing_m > 0
+                          ? "; up to " + millimetres(tool.most_missing_m) + " of length are missing"
+                          : "; they grew beyond it"));
+    if (tool.frames_held_back > 0)
+      notes.info("wrinkles-contact", tool.desc.name,
+                 "crests met their neighbours in " + std::to_string(tool.frames_held_back) +
+                     " frames and stopped; up to " + millimetres(tool.most_held_back_m) +
+                     " of length are missing");
+  }
+}
+
+std::unique_ptr<Layer> WrinklesBinding::makeLayer() const {
+  return std::make_unique<FoldingLayer>(shared_from_this());
+}
+
+}  // namespace
+
+double foldFalloff(FoldFalloff falloff, double z) {
+  const double z2 = z * z;
+  if (!(z2 <= 1)) return 0;
+  if (falloff == FoldFalloff::None) return 1;
+  if (falloff == FoldFalloff::Linear) return 1 - std::abs(z);
+  return std::clamp(1 + z2 * (-22 + z2 * (17 - 4 * z2)) / 9, 0.0, 1.0);
+}
+
+LayerFactory wrinklesLayer(WrinklesDesc desc) {
+  return [desc = std::move(desc)](
+             const Character& character, const std::shared_ptr<const BoundSurface>& bound,
+             Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
+    std::vector<FoldCurve> curves;
+    for (const WrinkleToolDesc& tool : desc.tools) {
+      DERM_TRY(FoldCurve curve, curveOf(tool));
+      curves.push_back(std::move(curve));
+    }
+    DERM_TRY(WrinkleSurface surface,
+             detail::makeWrinkleSurface(desc, curves, character, bound, notes));
+    std::vector<ToolTables> tables;
+    for (std::size_t k = 0; k < curves.size(); ++k)
+      tables.push_back(makeTables(desc.tools[k], std::move(curves[k]), surface, k));
+    return std::shared_ptr<const LayerBinding>(
+        std::make_shared<WrinklesBinding>(desc, std::move(surface), std::move(tables)));
+  };
+}
+
+}  // namespace derm

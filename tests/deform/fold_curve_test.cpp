@@ -1,0 +1,164 @@
+#include "derm/deform/fold_curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "support/allocations.h"
+
+namespace derm {
+namespace {
+
+std::string errorOf(const FoldCurveDesc& desc) {
+  const Result<FoldCurve> curve = FoldCurve::make(desc);
+  return curve ? "" : curve.error().text();
+}
+
+struct Shape {
+  std::vector<double> heights;
+  FoldState state;
+};
+
+Shape shapeOf(const FoldCurveDesc& desc, double ab, double rest = 1) {
+  const FoldCurve curve = FoldCurve::make(desc).value();
+  FoldCurve::Scratch scratch = curve.makeScratch();
+  Shape out{std::vector<double>(curve.pointCount()), {}};
+  out.state = curve.evaluate(ab, rest, scratch, out.heights);
+  return out;
+}
+
+TEST(FoldCurve, AStretchedOrRestingCurveIsStraight) {
+  for (const double ab : {1.0, 1.5, 1e6}) {
+    const Shape shape = shapeOf({.h_max = 0.1, .shares = {0.7, 0.3}}, ab);
+    EXPECT_TRUE(
+        std::all_of(shape.heights.begin(), shape.heights.end(), [](double h) { return h == 0; }));
+    EXPECT_EQ(shape.state.bumps, 0u);
+    EXPECT_LE(shape.state.spare, 0);
+  }
+}
+
+TEST(FoldCurve, TheEndsNeverMove) {
+  for (const auto& [strategy, name] : kFoldStrategies)
+    for (const double ab : {0.95, 0.5, 0.0}) {
+      const Shape shape = shapeOf({.points = 9,
+                                   .spacing = 0,
+                                   .h_max = 0.05,
+                                   .strategy = strategy,
+                                   .shares = {0.5, 0.3, 0.2}},
+                                  ab);
+      EXPECT_EQ(shape.heights.front(), 0) << name;
+      EXPECT_EQ(shape.heights.back(), 0) << name;
+    }
+}
+
+TEST(FoldCurve, EveryFieldOutOfRangeIsNamed) {
+  EXPECT_NE(errorOf({.points = 2, .h_max = 1}).find("points"), std::string::npos);
+  EXPECT_NE(errorOf({.points = 2000, .h_max = 1}).find("points"), std::string::npos);
+  EXPECT_NE(errorOf({.spacing = -1, .h_max = 1}).find("spacing"), std::string::npos);
+  EXPECT_NE(errorOf({.points = 5, .crest = 4, .h_max = 1}).find("crest"), std::string::npos);
+  EXPECT_NE(errorOf({.h_max = 0}).find("h_max_m: must be above 0"), std::string::npos);
+  EXPECT_NE(errorOf({.h_max = std::nan("")}).find("h_max_m"), std::string::npos);
+  EXPECT_NE(errorOf({.h_max = 1, .shares = {}}).find("levels"), std::string::npos);
+  EXPECT_NE(errorOf({.h_max = 1, .shares = {0.5, 0.4}}).find("sum to 0.9"), std::string::npos);
+  EXPECT_NE(errorOf({.h_max = 1, .shares = {1.5, -0.5}}).find("levels[1]"), std::string::npos);
+  EXPECT_NE(errorOf({.h_max = 1, .shares = {0.5, 0.5}, .fine_h_max = {1, 1}}).find("fine_h_max_m"),
+            std::string::npos);
+  EXPECT_NE(errorOf({.h_max = 1, .shares = {0.5, 0.5}, .fine_h_max = {0}}).find("fine_h_max_m[0]"),
+            std::string::npos);
+  EXPECT_NE(errorOf({.h_max = 1, .soft_start = 0.6}).find("soft_start"), std::string::npos);
+}
+
+TEST(FoldCurve, EndsThatMeetGiveUprightFoldsOfTheWholeLength) {
+  for (const double ab : {0.0, 1e-300, 1e-15, 1e-9}) {
+    const Shape shape = shapeOf({.h_max = 0.05, .shares = {0.8, 0.2}}, ab);
+    for (const double h : shape.heights) EXPECT_TRUE(std::isfinite(h) && h >= 0 && h <= 0.5) << ab;
+    EXPECT_NEAR(foldLength(ab, shape.heights), 1, 1e-12) << ab;
+  }
+  const Shape one = shapeOf({.points = 3, .h_max = 9}, 0);
+  EXPECT_DOUBLE_EQ(one.heights[1], 0.5);
+}
+
+TEST(FoldCurve, NumbersThatAreNoneLeaveItFlat) {
+  const double nan = std::nan("");
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const Shape& shape : {shapeOf({.h_max = 0.1}, nan), shapeOf({.h_max = 0.1}, 1, nan),
+                             shapeOf({.h_max = 0.1}, 0, infinity)})
+    for (const double h : shape.heights) EXPECT_EQ(h, 0);
+}
+
+TEST(FoldCurve, ClampedFoldsStopAtTheirThresholdAndReportWhatIsMissing) {
+  FoldCurveDesc desc{.h_max = 0.06, .saturation = FoldSaturation::Clamp};
+  const Shape shape = shapeOf(desc, 0.8);
+  EXPECT_DOUBLE_EQ(*std::max_element(shape.heights.begin(), shape.heights.end()), 0.06);
+  EXPECT_TRUE(shape.state.saturated);
+  EXPECT_NEAR(foldLength(0.8, shape.heights) + shape.state.missing, 1, 1e-12);
+  EXPECT_NEAR(shape.state.missing, 0.2 - 3 * foldGain(0.06, 0.08), 1e-15);
+}
+
+TEST(FoldCurve, SaturationIsReachedWithoutAJump) {
+  // B cap = d where 3 gain(0.06, ab / 10) = 1 - ab.
+  double low = 0.5, high = 1;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (3 * foldGain(0.06, middle / 10) > 1 - middle ? high : low) = middle;
+  }
+  for (const auto& [strategy, name] : kFoldStrategies) {
+    const Shape before = shapeOf({.h_max = 0.06, .strategy = strategy}, low + 1e-10);
+    const Shape after = shapeOf({.h_max = 0.06, .strategy = strategy}, low - 1e-10);
+    EXPECT_FALSE(before.state.saturated);
+    EXPECT_TRUE(after.state.saturated);
+    for (std::size_t i = 0; i < before.heights.size(); ++i)
+      EXPECT_NEAR(before.heights[i], after.heights[i], 1e-9) << name;
+  }
+}
+
+TEST(FoldCurve, WhatTheCoarseBumpsCannotTakeSpillsToTheFinerOnes) {
+  const FoldCurveDesc desc{.h_max = 0.03, .shares = {0.9, 0.1}, .fine_h_max = {0.04}};
+  const Shape shape = shapeOf(desc, 0.8);
+  EXPECT_FALSE(shape.state.saturated);
+  for (std::size_t i = 0; i < shape.heights.size(); i += 2)
+    EXPECT_LE(shape.heights[i], 0.03 + 1e-15);
+  EXPECT_NEAR(foldLength(0.8, shape.heights), 1, 1e-12);
+}
+
+TEST(FoldCurve, AFinerLevelStaysUnderItsThresholdUntilAllAreFull) {
+  const FoldCurveDesc desc{.h_max = 0.05, .shares = {0.5, 0.5}, .fine_h_max = {0.004}};
+  const Shape shape = shapeOf(desc, 0.97);
+  EXPECT_FALSE(shape.state.saturated);
+  for (std::size_t i = 1; i < shape.heights.size(); i += 2)
+    EXPECT_LE(shape.heights[i] - (shape.heights[i - 1] + shape.heights[i + 1]) / 2, 0.004 * 1.05);
+  // The fine points are full by now; the coarse bumps have taken over what they could not.
+  EXPECT_GT(*std::max_element(shape.heights.begin(), shape.heights.end()),
+            foldHeight(0.5 * 0.03 / 2, 0.097));
+  const Shape full = shapeOf(desc, 0.3);
+  EXPECT_TRUE(full.state.saturated);
+  EXPECT_NEAR(foldLength(0.3, full.heights), 1, 1e-12);
+}
+
+TEST(FoldCurve, ASoftStartGrowsLinearlyAndReportsWhatIsMissing) {
+  FoldCurveDesc desc{.points = 3, .h_max = 1, .soft_start = 0.02};
+  const auto height = [&](double d) { return shapeOf(desc, 1 - d).heights[1]; };
+  EXPECT_NEAR(height(2e-5) / height(1e-5), 2, 1e-2);
+  const Shape shape = shapeOf(desc, 0.99);
+  EXPECT_GT(shape.state.missing, 0);
+  EXPECT_NEAR(foldLength(0.99, shape.heights) + shape.state.missing, 1, 1e-12);
+  const Shape grown = shapeOf(desc, 0.9);
+  EXPECT_EQ(grown.state.missing, 0);
+  EXPECT_NEAR(foldLength(0.9, grown.heights), 1, 1e-12);
+}
+
+TEST(FoldCurve, EvaluatingAllocatesNothing) {
+  const FoldCurve curve = FoldCurve::make({.h_max = 0.02, .shares = {0.6, 0.3, 0.1}}).value();
+  FoldCurve::Scratch scratch = curve.makeScratch();
+  std::vector<double> heights(curve.pointCount());
+  const std::size_t before = testing_support::allocationCount();
+  double sum = 0;
+  for (int i = 0; i < 50; ++i) sum += curve.evaluate(0.02 * i, 1, scratch, heights).spare;
+  EXPECT_EQ(testing_support::allocationCount(), before);
+  EXPECT_GT(sum, 0);
+}
+
+}  // namespace
+}  // namespace derm

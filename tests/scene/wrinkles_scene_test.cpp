@@ -1,0 +1,211 @@
+// Folds by recipe: keys, tools that join, bakes, normal maps, proposals.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "derm/deform/wrinkle_proposal.h"
+#include "derm/io/character_file.h"
+#include "derm/mesh/adjacency.h"
+#include "derm/mesh/closedness.h"
+#include "derm/mesh/weld.h"
+#include "derm/scene/bake.h"
+#include "derm/scene/normal_map.h"
+#include "derm/scene/recipe.h"
+#include "derm/scene/scene.h"
+
+#include "deform/wrinkle_rig.h"
+
+namespace derm {
+namespace {
+
+using namespace testing_support;
+
+const char* const kTool = R"([[layer]]
+type = "wrinkles"
+name = "folds"
+from = [0.1, 0, 0]
+to = [0.9, 0, 0]
+width_m = 0.5
+points = 9
+h_max_m = 0.05
+)";
+
+std::string errorOf(const std::string& text) {
+  const Result<Recipe> recipe = parseRecipe(text, "r.toml");
+  if (!recipe) return recipe.error().text();
+  Diagnostics notes;
+  const auto character = std::make_shared<const Character>(squeezable(sheet(8)));
+  const Result<Scene> scene = openScene(*recipe, {.character = character}, notes);
+  return scene ? "no error" : scene.error().text();
+}
+
+std::string withKey(const std::string& line) { return std::string(kTool) + line + "\n"; }
+
+Scene sceneOf(const std::string& text, TriMesh mesh = sheet(16), Diagnostics* notes = nullptr) {
+  Diagnostics unused;
+  const auto character = std::make_shared<const Character>(squeezable(std::move(mesh)));
+  return openScene(parseRecipe(text, "r.toml").value(), {.character = character},
+                   notes ? *notes : unused)
+      .value();
+}
+
+TEST(WrinklesScene, EveryKeyOfTheLayerIsReadAndWrittenBack) {
+  const std::string text = withKey(R"(strategy = "from-a"
+spacing = 2
+crest = 2
+levels = [0.75, 0.25]
+fine_h_max_m = [0.01]
+saturation = "clamp"
+soft_start = 0.01
+falloff = "linear"
+subdivide = 1
+rest_length_m = 0.9
+define_clip = "squeeze"
+define_at_s = 0.25)");
+  EXPECT_EQ(errorOf(text), "no error");
+  const Recipe recipe = parseRecipe(text, "r.toml").value();
+  EXPECT_EQ(parseRecipe(writeRecipe(recipe), "again.toml").value(), recipe);
+}
+
+TEST(WrinklesScene, BadKeysAreNamedWithTheirPlace) {
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_PRED2(has, errorOf(withKey("levels = [0.5, 0.4]")), "sum to 1");
+  EXPECT_PRED2(has, errorOf(withKey("levels = [0.5, 0.4]")), "r.toml:9");
+  EXPECT_PRED2(has, errorOf(withKey("path = [0, 0, 0, 1, 0, 0]")), "beside from or to");
+  EXPECT_PRED2(has, errorOf(withKey("rest_length_m = 0")), "rest_length_m");
+  EXPECT_PRED2(has, errorOf(withKey("strategy = \"sideways\"")), "strategy");
+  EXPECT_PRED2(has, errorOf(withKey("fine_h_max_m = [0.1]")), "fine_h_max_m");
+  EXPECT_PRED2(has, errorOf(withKey("from_vertex = 70000")), "no vertex 70000");
+  EXPECT_PRED2(has, errorOf("[[layer]]\ntype = \"wrinkles\"\nfrom = [0, 0, 0]\n"), "to: missing");
+  EXPECT_PRED2(has, errorOf("[[layer]]\ntype = \"wrinkles\"\nfrom = [0, 0]\nto = [1, 0, 0]\n"),
+               "three numbers");
+  EXPECT_PRED2(has, errorOf("[[layer]]\ntype = \"wrinkles\"\n"), "has 0");
+  std::string text = kTool;
+  text.replace(text.find("width_m = 0.5"), 13, "width_m = 0.0");
+  EXPECT_PRED2(has, errorOf(text), "width_m: must be above 0");
+  text = kTool;
+  text.replace(text.find("h_max_m = 0.05"), 14, "h_max_m = 0");
+  EXPECT_PRED2(has, errorOf(text), "h_max_m: must be above 0");
+  text = kTool;
+  text.replace(text.find("to = [0.9"), 9, "to = [0.1");
+  EXPECT_PRED2(has, errorOf(text), "A and B must differ");
+  EXPECT_PRED2(has, errorOf(text), "r.toml:1") << "the layer's own line";
+}
+
+TEST(WrinklesScene, ToolsInARowAreOneLayer) {
+  std::string second = kTool;
+  second.replace(second.find("\"folds\""), 7, "\"more\"");
+  const Scene scene = sceneOf(std::string(kTool) + second);
+  ASSERT_EQ(scene.stack().layers().size(), 3u);
+  EXPECT_EQ(scene.stack().layers()[2]->name(), "folds + more");
+  const Scene one = sceneOf(kTool);
+  EXPECT_EQ(scene.stack().output().rest.triangles.size(),
+            one.stack().output().rest.triangles.size())
+      << "cut once";
+  const Scene off = sceneOf(std::string(kTool) + second + "enabled = false\n");
+  EXPECT_EQ(off.stack().layers()[2]->name(), "folds");
+}
+
+TEST(WrinklesScene, ABakeHasTheFinestTrianglesInEveryFrame) {
+  Scene scene = sceneOf("fps = 8\n" + std::string(kTool));
+  const std::size_t finest = scene.stack().output().rest.triangles.size();
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "derm-folds-bake.glb";
+  Diagnostics notes;
+  BakeDesc desc;
+  desc.recipe = scene.recipe();
+  desc.scene.character = scene.character();
+  desc.output = file;
+  const Result<BakeReport> report = bake(desc, notes);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->triangles, finest);
+  EXPECT_EQ(report->frame_count, 9u);
+  EXPECT_GT(report->frames.back().max_displacement_m, 0.02);
+  EXPECT_EQ(report->frames.front().max_displacement_m, 0);
+  EXPECT_GT(notes.count("wrinkles-saturated"), 0u) << "what the layers met is in the report";
+  const Result<Character> read = loadCharacter(file, {}, notes);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->mesh.triangles.size(), finest);
+  EXPECT_EQ(read->morphs.size(), 8u);
+  std::filesystem::remove(file);
+}
+
+TriMesh sheetWithUvs(int n) {
+  TriMesh mesh = sheet(n);
+  for (const Vec3f& p : mesh.positions) mesh.uvs.push_back(Vec2f(p.x(), p.z() + 0.5f));
+  return mesh;
+}
+
+TEST(WrinklesScene, ANormalMapShowsTheSlopesOfTheFolds) {
+  Scene scene = sceneOf(kTool, sheetWithUvs(20));
+  Diagnostics notes;
+  const NormalMapDesc desc{.width = 128, .height = 128};
+  const Rgba8Image flat = foldNormalMap(scene, 0, desc, notes).value();
+  for (const Rgba8& p : flat.pixels) ASSERT_EQ(p, (Rgba8{128, 128, 255, 255}));
+  const Rgba8Image folded = foldNormalMap(scene, 0.4, desc, notes).value();
+  // The first bump rises from x = 0.1 to 0.2 and falls to 0.3: normals lean back, then forward.
+  const auto red = [&](double u) { return int(folded.at(int(u * 128), 64).r); };
+  EXPECT_LT(red(0.15), 108);
+  EXPECT_GT(red(0.25), 148);
+  EXPECT_EQ(folded.at(2, 2), (Rgba8{128, 128, 255, 255}));
+  NormalMapDesc down = desc;
+  down.y_up = false;
+  const Rgba8Image other = foldNormalMap(scene, 0.4, down, notes).value();
+  for (std::size_t i = 0; i < folded.pixels.size(); ++i) {
+    ASSERT_EQ(other.pixels[i].r, folded.pixels[i].r);
+    ASSERT_NEAR(int(other.pixels[i].g) + int(folded.pixels[i].g), 255, 1);
+  }
+}
+
+TEST(WrinklesScene, ANormalMapNeedsTextureCoordinates) {
+  Scene scene = sceneOf(kTool);
+  Diagnostics notes;
+  const auto map = foldNormalMap(scene, 0, {}, notes);
+  ASSERT_FALSE(map);
+  EXPECT_NE(map.error().text().find("no texture coordinates"), std::string::npos);
+  EXPECT_FALSE(foldNormalMap(scene, 0, {.width = 0}, notes));
+}
+
+TEST(WrinklesScene, ProposalsFindWhereAndHowSkinIsSqueezed) {
+  // Squeezed along x only between x = 0.4 and 0.6.
+  Character c = squeezable(sheet(30));
+  SkinBuilder builder(c.skin.slots, c.mesh.vertexCount());
+  Diagnostics notes;
+  std::vector<Influence> row;
+  for (const Vec3f& p : c.mesh.positions) {
+    const float u = std::clamp((p.x() - 0.4f) / 0.2f, 0.0f, 1.0f);
+    row = {{0, 1 - u}, {1, u}};
+    builder.addVertex(row, 0, "sheet", notes);
+  }
+  c.skin = std::move(builder).finish();
+  c.clips[0].tracks[0].values[3] = 0.9f;
+  const auto found = proposeWrinkles(c, c.clips[0], {});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 1u);
+  const WrinkleProposal& p = found->front();
+  const Vec3d a = p.tool.path[0].place, b = p.tool.path[1].place;
+  EXPECT_NEAR((a.x() + b.x()) / 2, 0.5, 0.03);
+  EXPECT_NEAR(std::abs(a.x() - b.x()), 0.2, 0.06);
+  EXPECT_NEAR(a.z(), b.z(), 0.04) << "along the squeeze";
+  EXPECT_NEAR(p.tool.width_m, 1, 0.1);
+  EXPECT_GT(p.squeeze, 0.3);
+  EXPECT_NEAR(p.time_s, 1, 1e-6);
+  Diagnostics bound;
+  EXPECT_TRUE(Stack::bind(std::make_shared<const Character>(c), withTools({p.tool}), bound));
+}
+
+TEST(WrinklesScene, ProposalsAskForASkinAndForSqueezedSkin) {
+  Character c = squeezable(sheet(10));
+  EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {.least_squeeze = 0}));
+  EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {.most = 0}));
+  c.clips[0].tracks[0].values[3] = 1.2f;  // only stretched
+  EXPECT_TRUE(proposeWrinkles(c, c.clips[0], {})->empty());
+  c.skin = {};
+  EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {}));
+}
+
+}  // namespace
+}  // namespace derm
