@@ -5,6 +5,11 @@
 #include "derm/base/parallel.h"
 
 namespace derm {
+namespace {
+
+constexpr std::size_t kChunk = 1024;  // points at a time
+
+}  // namespace
 
 VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields) : fields_(std::move(fields)) {
   const RegionVolumes& volumes = fields_->volumes();
@@ -52,6 +57,8 @@ VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields) : fields_(std
       for (const std::uint32_t place : surface.borders[apex]) near[place] = 1;
   for (std::uint32_t p = 0; p < near.size(); ++p)
     if (near[p] != 0) near_borders_.push_back(p);
+  const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+  trim(own_, shared_, shares_, walls_, near_borders_);
 }
 
 VolumeLine::Scratch VolumeLine::makeScratch() const {
@@ -61,7 +68,7 @@ VolumeLine::Scratch VolumeLine::makeScratch() const {
           .own = std::vector<Cubic>(regions),
           .still = std::vector<double>(regions),
           .volumes = std::vector<double>(regions),
-          .moved = std::vector<Vec3d>(fields_->surface().pointCount()),
+          .moved = {},
           .slopes = RegionMatrix(regions)};
 }
 
@@ -94,7 +101,10 @@ void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> fee
       ++region;
     }
   });
-  for (const std::uint32_t p : near_borders_) scratch.moved[p] = points[p];
+  parallelFor(near_borders_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t n = begin; n < end; ++n)
+      scratch.moved[near_borders_[n]] = points[near_borders_[n]];
+  });
   sumShared(feet, field, true, scratch, scratch.still);
   for (std::size_t l = 0; l < scratch.own.size(); ++l)
     scratch.own[l] = {slopes(l, l) - scratch.slopes(l, l), scratch.cubes.total(l),
@@ -163,19 +173,26 @@ void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d
                             std::span<const double> lambda, std::span<Vec3d> moved) const noexcept {
   const RegionVolumes& volumes = fields_->volumes();
   const MeasuredSurface& surface = fields_->surface();
-  for (const std::uint32_t p : near_borders_) {  // in ascending order: borders before their apexes
-    if (p >= surface.placeCount()) {
-      const std::span<const std::uint32_t> border = surface.borders[p - surface.placeCount()];
-      Vec3d sum = Vec3d::Zero();
-      for (const std::uint32_t place : border) sum += moved[place] - points[place];
-      moved[p] = points[p] + sum / static_cast<double>(border.size());
-      continue;
+  // In ascending order: places come before apexes.
+  const auto places = static_cast<std::size_t>(
+      std::lower_bound(near_borders_.begin(), near_borders_.end(), surface.placeCount()) -
+      near_borders_.begin());
+  parallelFor(places, kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t n = begin; n < end; ++n) {
+      const std::uint32_t p = near_borders_[n];
+      Vec3d at = points[p];
+      const std::span<const std::uint32_t> rows = volumes.regionsOf(p);
+      const std::uint32_t first = volumes.firstEntry(p);
+      for (std::uint32_t k = 0; k < rows.size(); ++k) at += lambda[rows[k]] * field[first + k];
+      moved[p] = at;
     }
-    Vec3d at = points[p];
-    const std::span<const std::uint32_t> rows = volumes.regionsOf(p);
-    const std::uint32_t first = volumes.firstEntry(p);
-    for (std::uint32_t k = 0; k < rows.size(); ++k) at += lambda[rows[k]] * field[first + k];
-    moved[p] = at;
+  });
+  for (std::size_t n = places; n < near_borders_.size(); ++n) {
+    const std::uint32_t p = near_borders_[n];
+    const std::span<const std::uint32_t> border = surface.borders[p - surface.placeCount()];
+    Vec3d sum = Vec3d::Zero();
+    for (const std::uint32_t place : border) sum += moved[place] - points[place];
+    moved[p] = points[p] + sum / static_cast<double>(border.size());
   }
 }
 

@@ -25,7 +25,7 @@ class VolumeLine {
     std::vector<Cubic> own;       ///< per region, of its own triangles
     std::vector<double> still;    ///< per region, volume of shared parts with lambda = 0
     std::vector<double> volumes;  ///< work space
-    std::vector<Vec3d> moved;     ///< of the points near borders
+    std::span<Vec3d> moved;       ///< per point, the caller's: those near borders are used
     RegionMatrix slopes;          ///< of the shared parts, when last renewed
   };
 
@@ -34,7 +34,8 @@ class VolumeLine {
   /// True where no triangle follows two regions: then each region is its own cubic.
   bool independent() const { return shared_.empty() && walls_.empty(); }
 
-  /// Prepares a frame. `slopes` is VolumeFields::matrix() of the same points and field.
+  /// Prepares a frame. `scratch.moved` stays the line's until the last evaluate(). `slopes` is
+  /// VolumeFields::matrix() of the same points and field.
   void begin(std::span<const Vec3d> points, std::span<const Vec3d> feet,
              std::span<const Vec3d> field, const RegionMatrix& slopes,
              Scratch& scratch) const noexcept;
