@@ -1,21 +1,31 @@
 #include "deform/section_gains.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "derm/base/parallel.h"
 
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kPlaceChunk = 2048;
 constexpr int kFieldPasses = 6;
 /// Turning below this is rounding.
 constexpr double kNoActivity = 1e-12;
 
+/// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
+float reciprocal(std::uint16_t n) {
+  static constexpr std::array<float, 17> kOf = {
+      0,         1,         1.0f / 2,  1.0f / 3,  1.0f / 4,  1.0f / 5,
+      1.0f / 6,  1.0f / 7,  1.0f / 8,  1.0f / 9,  1.0f / 10, 1.0f / 11,
+      1.0f / 12, 1.0f / 13, 1.0f / 14, 1.0f / 15, 1.0f / 16};
+  return n < kOf.size() ? kOf[n] : 1.0f / static_cast<float>(n);
+}
+
 /// Places at a time where each chunk keeps a number per region.
 std::size_t gainChunk(std::size_t places) {
   constexpr std::size_t kMostChunks = 64;
-  return std::max(kPlaceChunk, (places + kMostChunks - 1) / kMostChunks);
+  return std::max(kSectionChunk, (places + kMostChunks - 1) / kMostChunks);
 }
 
 }  // namespace
@@ -57,35 +67,38 @@ void SectionGains::makeField() {
   sumAreas();
   const std::size_t n = plan_.active.size();
   const auto unscaled = static_cast<float>(1 / (frame_.scale * frame_.scale));
-  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t a = begin; a < end; ++a) {
       const float ratio = std::min(1.0f, b_.field[a] * plan_.rest_area_inverse[a] * unscaled);
       b_.field[a] = plan_.bending[a] * ratio * ratio;
     }
   });
+  float *from = b_.field.data(), *to = b_.gains.data();
+  static_assert(kFieldPasses % 2 == 0, "the last pass ends in field");
   for (int pass = 0; pass < kFieldPasses; ++pass) {
     if (plan_.far_neighbours.empty())
-      averageField(plan_.near_neighbours.data());
+      averageField(plan_.near_neighbours.data(), from, to);
     else
-      averageField(plan_.far_neighbours.data());
+      averageField(plan_.far_neighbours.data(), from, to);
+    std::swap(from, to);
   }
 }
 
 template <class Difference>
-void SectionGains::averageField(const Difference* neighbours) {
-  parallelFor(plan_.active.size(), kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+void SectionGains::averageField(const Difference* neighbours, const float* from, float* to) {
+  parallelFor(plan_.active.size(), kSectionChunk, [&](std::size_t begin, std::size_t end) {
+    const Difference* next = neighbours + plan_.chunk_neighbours[begin / kSectionChunk];
     for (std::size_t a = begin; a < end; ++a) {
-      const float* const here = b_.field.data() + a;
+      const SectionNeighbours count = plan_.neighbour_counts[a];
       float sum = 0;
-      for (std::uint32_t k = plan_.neighbour_offsets[a]; k < plan_.neighbour_offsets[a + 1]; ++k)
-        sum += here[neighbours[k]];
-      b_.next_field[a] = 0.5f * (*here + sum * plan_.neighbour_weights[a]);
+      for (const Difference* const last = next + count.moving; next != last; ++next)
+        sum += from[static_cast<std::ptrdiff_t>(a) + *next];
+      to[a] = 0.5f * (from[a] + sum * reciprocal(count.all));
     }
   });
-  std::swap(b_.field, b_.next_field);
 }
 
-/// g per place, for the time being in next_field, and the most of phi g in each region.
+/// g per place, for the time being in gains, and the most of phi g in each region.
 void SectionGains::findLargest() {
   std::fill(b_.activities.begin(), b_.activities.end(), 0.0);
   for (const SectionPlan::ActivitySource& s : plan_.activity_sources)
@@ -100,10 +113,10 @@ void SectionGains::findLargest() {
       const SectionShares::Row concerns = plan_.concerns[a], members = plan_.members[a];
       for (std::uint32_t k = 0; k < concerns.count; ++k)
         g += double{concerns.shares[k]} * b_.activities[concerns.columns[k]];
-      b_.next_field[a] = static_cast<float>(g);
+      b_.gains[a] = static_cast<float>(g);
       for (std::uint32_t k = 0; k < members.count; ++k) {
         float& here = most[members.columns[k]];
-        here = std::max(here, members.shares[k] * b_.next_field[a]);
+        here = std::max(here, members.shares[k] * b_.gains[a]);
       }
     }
   });
@@ -115,13 +128,14 @@ void SectionGains::findLargest() {
 void SectionGains::make() {
   makeField();
   findLargest();
-  parallelFor(plan_.active.size(), kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(plan_.active.size(), kSectionChunk, [&](std::size_t begin, std::size_t end) {
     const auto epsilon = static_cast<float>(plan_.desc.epsilon);
     for (std::size_t a = begin; a < end; ++a) {
       const SectionShares::Row members = plan_.members[a];
+      const float g = b_.gains[a];
       for (std::uint32_t k = 0; k < members.count; ++k) {
         const float most = b_.largest_gain[members.columns[k]];
-        const float near = most > static_cast<float>(kNoActivity) ? b_.next_field[a] / most : 0.0f;
+        const float near = most > static_cast<float>(kNoActivity) ? g / most : 0.0f;
         const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
         b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + epsilon);
       }

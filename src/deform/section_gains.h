@@ -20,7 +20,7 @@ class SectionGains {
   void sumAreas();
   void makeField();
   template <class Difference>
-  void averageField(const Difference* neighbours);
+  void averageField(const Difference* neighbours, const float* from, float* to);
   void findLargest();
 
   const SectionPlan& plan_;

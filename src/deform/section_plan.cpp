@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -139,21 +140,23 @@ void Builder::findActive() {
 }
 
 void Builder::describeActive() {
-  out_.neighbour_offsets.push_back(0);
   std::vector<float> shares;
   for (const std::uint32_t v : out_.active) {
     const auto here = static_cast<std::int32_t>(out_.active_of_point[v]);
     out_.bending.push_back(regions_.bending[v]);
     if (!mask_.empty()) out_.mask.push_back(mask_[v]);
-    std::size_t all = 0;
+    if (out_.neighbour_counts.size() % kSectionChunk == 0)
+      out_.chunk_neighbours.push_back(static_cast<std::uint32_t>(out_.far_neighbours.size()));
+    SectionNeighbours count;
     for (const std::uint32_t n : neighbours_[v]) {
       if (isApex(n)) continue;
-      ++all;
-      if (out_.active_of_point[n] != kStandsStill)
-        out_.far_neighbours.push_back(static_cast<std::int32_t>(out_.active_of_point[n]) - here);
+      if (count.all == std::numeric_limits<std::uint16_t>::max()) break;
+      ++count.all;
+      if (out_.active_of_point[n] == kStandsStill) continue;
+      ++count.moving;
+      out_.far_neighbours.push_back(static_cast<std::int32_t>(out_.active_of_point[n]) - here);
     }
-    out_.neighbour_offsets.push_back(static_cast<std::uint32_t>(out_.far_neighbours.size()));
-    out_.neighbour_weights.push_back(all == 0 ? 0.0f : 1.0f / static_cast<float>(all));
+    out_.neighbour_counts.push_back(count);
     shares.assign(regions_.membership.sharesOf(v).begin(), regions_.membership.sharesOf(v).end());
     out_.members.add(regions_.membership.columnsOf(v), shares);
   }
@@ -247,10 +250,9 @@ void Builder::addStill(std::vector<std::vector<Triangle>>& still) {
 
 void Builder::trim() {
   const auto each = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
-  each(out_.active, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_offsets,
-       out_.near_neighbours, out_.far_neighbours, out_.neighbour_weights, out_.pure,
-       out_.general_triangles, out_.walls, out_.shares, out_.still, out_.still_triangles,
-       out_.still_walls);
+  each(out_.active, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_counts,
+       out_.near_neighbours, out_.far_neighbours, out_.pure, out_.general_triangles, out_.walls,
+       out_.shares, out_.still, out_.still_triangles, out_.still_walls);
   out_.members.trim();
   out_.concerns.trim();
 }

@@ -41,6 +41,14 @@ struct SectionApex {
   std::uint32_t first_entry = 0, entry_count = 0;    ///< in apex_regions
 };
 
+/// Places are worked through this many at a time.
+inline constexpr std::size_t kSectionChunk = 2048;
+
+/// How many neighbours of a place move, and how many it has; the first 65535 count.
+struct SectionNeighbours {
+  std::uint16_t moving = 0, all = 0;
+};
+
 struct SectionWall {
   RegionVolumes::Wall wall;
   std::uint32_t foot_a = 0, foot_b = 0;  ///< joints of the regions
@@ -101,17 +109,18 @@ struct SectionPlan {
 
   // Places that can move, by block. Everything per active place is in this order.
   std::vector<std::uint32_t> active;
-  std::vector<std::uint32_t> active_of_point;    ///< kNone: stands still
-  std::vector<float> bending;                    ///< 1 - sum of squared weights
-  std::vector<float> mask;                       ///< or empty
-  std::vector<float> rest_area_inverse;          ///< 1 / one-ring area; 0 where it is not needed
-  std::vector<std::uint32_t> neighbour_offsets;  ///< active ones only
-  /// Neighbours less the place itself; in 32 bits where some lie too far apart in the mesh's order.
+  std::vector<std::uint32_t> active_of_point;  ///< kNone: stands still
+  std::vector<float> bending;                  ///< 1 - sum of squared weights
+  std::vector<float> mask;                     ///< or empty
+  std::vector<float> rest_area_inverse;        ///< 1 / one-ring area; 0 where it is not needed
+  std::vector<SectionNeighbours> neighbour_counts;
+  std::vector<std::uint32_t> chunk_neighbours;  ///< where those of kSectionChunk places begin
+  /// Neighbours that move, less the place itself; in 32 bits where some lie too far apart in the
+  /// mesh's order.
   std::vector<std::int16_t> near_neighbours;
   std::vector<std::int32_t> far_neighbours;
-  std::vector<float> neighbour_weights;  ///< per place 1 / number of all its neighbours
-  SectionShares members;                 ///< in regions
-  SectionShares concerns;                ///< of activities
+  SectionShares members;   ///< in regions
+  SectionShares concerns;  ///< of activities
   /// What a joint's turning counts for: (joint, activity) pairs; an activity is the most of them.
   struct ActivitySource {
     std::uint32_t joint, activity;

@@ -12,7 +12,6 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kPlaceChunk = 2048;
 constexpr std::size_t kPointChunk = 4096;
 constexpr int kMostSteps = 30;
 constexpr int kMostHalvings = 4;  ///< down to 1/16
@@ -174,12 +173,12 @@ void Solver::placeApexes(const SectionBlock& block) {
 
 double Solver::place(const SectionBlock& block, std::span<const double> lambda) {
   const std::size_t n = block.active_count;
-  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
-    b_.part_maxima[begin / kPlaceChunk] =
+  parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
+    b_.part_maxima[begin / kSectionChunk] =
         placeRange(lambda, block.first_active + begin, block.first_active + end);
   });
   double most = 0;
-  for (std::size_t c = 0; c * kPlaceChunk < n; ++c) most = std::max(most, b_.part_maxima[c]);
+  for (std::size_t c = 0; c * kSectionChunk < n; ++c) most = std::max(most, b_.part_maxima[c]);
   placeApexes(block);
   return most;
 }
@@ -326,7 +325,7 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
 
 void Solver::findLargestMove(SectionReport& report) {
   const std::size_t n = plan_.active.size();
-  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
     double most = 0;
     std::uint32_t place = 0;
     for (std::size_t a = begin; a < end; ++a) {
@@ -335,11 +334,11 @@ void Solver::findLargestMove(SectionReport& report) {
       most = move;
       place = plan_.active[a];
     }
-    b_.part_maxima[begin / kPlaceChunk] = most;
-    b_.part_places[begin / kPlaceChunk] = place;
+    b_.part_maxima[begin / kSectionChunk] = most;
+    b_.part_places[begin / kSectionChunk] = place;
   });
   double most = 0;
-  for (std::size_t c = 0; c * kPlaceChunk < n; ++c) {
+  for (std::size_t c = 0; c * kSectionChunk < n; ++c) {
     if (!(b_.part_maxima[c] > most)) continue;
     most = b_.part_maxima[c];
     report.moved_point = b_.part_places[c];
@@ -361,7 +360,6 @@ void Solver::write(std::span<Vec3d> displacement) const {
 SectionBuffers::SectionBuffers(const SectionPlan& plan)
     : corners(plan.point_count),
       field(plan.active.size()),
-      next_field(plan.active.size()),
       gains(plan.members.entryBound()),
       activities(plan.activity_count),
       largest_gain(plan.region_count),
@@ -377,7 +375,7 @@ SectionBuffers::SectionBuffers(const SectionPlan& plan)
       chunk_volumes(std::max(plan.pure_chunks.size(), plan.still_chunks.size())),
       chunk_slopes(plan.pure_chunks.size()),
       parts(plan.part_count),
-      part_maxima(plan.active.size() / kPlaceChunk + 1),
+      part_maxima(plan.active.size() / kSectionChunk + 1),
       part_places(part_maxima.size()),
       apex_moves(plan.apex_regions.size()) {
   std::size_t most = 0;

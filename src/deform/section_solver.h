@@ -23,9 +23,9 @@ static_assert(sizeof(SectionCorner) == 48);
 struct SectionBuffers {
   explicit SectionBuffers(const SectionPlan& plan);
 
-  std::vector<SectionCorner> corners;    ///< per point
-  std::vector<float> field, next_field;  ///< per active place: b
-  std::vector<float> gains;              ///< per entry of the active places' members: G
+  std::vector<SectionCorner> corners;  ///< per point
+  std::vector<float> field;            ///< per active place: b
+  std::vector<float> gains;            ///< per entry of the active places' members: G
   std::vector<double> activities;
   std::vector<float> largest_gain;                       ///< per region: max of phi g
   std::vector<float> gain_parts;                         ///< the same per chunk of places
