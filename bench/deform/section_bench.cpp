@@ -25,6 +25,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Binding takes seconds: a fixed number of frames makes it happen once.
+constexpr int kFrames = 25;
+
 double seconds(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
@@ -73,7 +76,8 @@ double worstError(const Timed& timed, const SkinFrame& frame) {
   std::vector<Vec3d> points(surface.pointCount()), feet(regions.jointCount());
   measurePoints(surface, frame.positions(), Vec3d::Zero(), points);
   regions.jointPositions(timed.runner.model(), feet);
-  const std::vector<double> now = RegionVolumes(surface, regions, false).volumes(points, feet);
+  const std::vector<double> now =
+      RegionVolumes(surface, regions, RegionTables::Volumes).volumes(points, feet);
   const auto& binding = dynamic_cast<const VolumeLayerBinding&>(*stack.layers().back());
   double worst = 0;
   for (std::size_t l = 0; l < now.size(); ++l)
@@ -126,7 +130,42 @@ void section(benchmark::State& state) {
   state.counters["bytes_per_vertex"] = bytes / double(state.range(0));
   state.counters["error"] = worstError(volume, frame);
 }
-BENCHMARK(section)->Arg(13000)->Arg(100000)->Unit(benchmark::kMillisecond);
+/// Frames of the layer with one of the documents' methods, for the memory it takes.
+void documentsLayer(benchmark::State& state, VolumeCorrection method) {
+  constexpr int kVertices = 100000;
+  const auto character =
+      std::make_shared<const Character>(bench_support::riggedTube(kVertices / 50, 50, 21, 1));
+  VolumeDesc desc = sectionDesc();
+  desc.method = method;
+  desc.where = {{.rule = WhereRule::SmoothWeights}};
+  Timed linear(character, {skinningLayer({})});
+  const double at_first = heapBytes();
+  Timed again(character, {skinningLayer({})});
+  const double before = heapBytes();
+  Timed volume(character, {skinningLayer({}), volumeLayer("volume", desc)});
+  const double bytes = heapBytes() - before - (before - at_first);
+  Pose pose = character->restPose();
+  sampleClip(character->clips[0], 0.4f, pose);
+  double one_s = 1e9, two_s = 1e9;
+  for (auto _ : state) {
+    one_s = std::min(one_s, volume.lastLayer(pose, 1));
+    two_s = std::min(two_s, volume.lastLayer(pose, 2));
+  }
+  state.counters["frame_us"] = 1e6 * one_s;
+  state.counters["two_threads"] = one_s / two_s;
+  state.counters["bytes_per_vertex"] = bytes / kVertices;
+}
+BENCHMARK_CAPTURE(documentsLayer, axes_exact, VolumeCorrection::AxesExact)
+    ->Iterations(kFrames)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(documentsLayer, normal, VolumeCorrection::Normal)
+    ->Iterations(kFrames)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(documentsLayer, gradient, VolumeCorrection::Gradient)
+    ->Iterations(kFrames)
+    ->Unit(benchmark::kMillisecond);
+
+BENCHMARK(section)->Arg(13000)->Arg(100000)->Iterations(kFrames)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace derm

@@ -49,7 +49,7 @@ struct Scene {
     desc.least_volume_share = 0;
     regions = std::make_shared<const VolumeRegions>(
         VolumeRegions::bind(*surface, mesh, character.skeleton, character.skin, desc).value());
-    volumes = std::make_shared<const RegionVolumes>(*surface, *regions);
+    volumes = std::make_shared<const RegionVolumes>(*surface, *regions, RegionTables::Rows);
     gamma = volumeGamma(*surface, mesh, character.skeleton, character.skin,
                         {.terms = {{WhereRule::SmoothWeights, {}}}}, notes)
                 .value();

@@ -77,7 +77,7 @@ void measureVolumes(const RestSurface& rest, const RegionLabels& labels,
     each.membership.shares.push_back(1);
     each.membership.offsets.push_back(static_cast<std::uint32_t>(each.membership.columns.size()));
   }
-  const RegionVolumes volumes(rest.surface, each, false);
+  const RegionVolumes volumes(rest.surface, each, RegionTables::Volumes);
   groups.volume = volumes.volumes(rest.positions, each.bindPositions());
 }
 

@@ -72,7 +72,6 @@ RegionRings::RegionRings(const MeasuredSurface& surface, const RegionVolumes& vo
     const bool one = rows.size() == 1 && build.sides[i].empty() &&
                      std::all_of(build.corners[i].begin(), build.corners[i].end(),
                                  [](const Corner& c) { return c.share_count == 1; });
-    first_entry_.push_back(volumes.firstEntry(i));
     region_.push_back(one ? rows[0] : kMixed);
     if (one) {
       build.chain(build.corners[i]);
@@ -84,12 +83,14 @@ RegionRings::RegionRings(const MeasuredSurface& surface, const RegionVolumes& vo
     corner_offsets_.push_back(static_cast<std::uint32_t>(corners_.size()));
     side_offsets_.push_back(static_cast<std::uint32_t>(sides_.size()));
   }
+  const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+  trim(region_, ring_offsets_, ring_, corner_offsets_, side_offsets_, corners_, sides_, shares_);
 }
 
 void RegionRings::mixed(std::size_t point, std::span<const Vec3d> x, std::span<const Vec3d> feet,
                         std::span<Vec3d> gradients, std::span<double> part) const noexcept {
   const std::span<const std::uint32_t> rows = volumes_->regionsOf(point);
-  const std::span<Vec3d> out = gradients.subspan(first_entry_[point], rows.size());
+  const std::span<Vec3d> out = gradients.subspan(volumes_->firstEntry(point), rows.size());
   std::fill(out.begin(), out.end(), Vec3d(Vec3d::Zero()));
   const auto entry = [&](std::uint32_t region) -> Vec3d& {
     std::size_t k = 0;

@@ -42,7 +42,7 @@ class RegionRings {
           continue;
         }
         const Vec3d around = ring(i, points);
-        gradients[first_entry_[i]] = around / 6;
+        gradients[volumes_->firstEntry(i)] = around / 6;
         part[region_[i]] += around.dot(points[i]);
         visit(i, rest);
       }
@@ -90,7 +90,6 @@ class RegionRings {
   const RegionVolumes* volumes_;
   std::size_t region_count_ = 0;
   std::vector<std::uint32_t> region_;  ///< per point
-  std::vector<std::uint32_t> first_entry_;
   std::vector<std::uint32_t> ring_offsets_, ring_;
   std::vector<std::uint32_t> corner_offsets_, side_offsets_;
   std::vector<Corner> corners_;

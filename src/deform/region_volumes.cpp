@@ -82,18 +82,26 @@ struct RegionVolumes::Builder {
   RegionVolumes& out;
   std::span<const Triangle> triangles;
   const VolumeRegions& regions;
-  std::vector<std::uint32_t> triangle_first, triangle_count;  ///< shares of each triangle
+  std::vector<Share> triangle_shares;                         ///< of each triangle in turn
+  std::vector<std::uint32_t> triangle_first, triangle_count;  ///< in triangle_shares
 
   void shareTriangles();
   void sortTriangles(const MeasuredSurface& surface);
   void findWalls();
-  void listRows();
+  void listRows(bool with_gradients);
 
   std::span<const Share> sharesOf(std::size_t t) const {
-    return std::span(out.shares_).subspan(triangle_first[t], triangle_count[t]);
+    return std::span(triangle_shares).subspan(triangle_first[t], triangle_count[t]);
   }
-  /// Adds entries to the list of shares, equal regions summed, nothings left out.
-  std::uint32_t addShares(std::vector<Share>& row) {
+  /// Most triangles belong to one region: only the others' shares are kept.
+  std::uint32_t keepShares(std::size_t t) {
+    const auto first = static_cast<std::uint32_t>(out.shares_.size());
+    const std::span<const Share> some = sharesOf(t);
+    out.shares_.insert(out.shares_.end(), some.begin(), some.end());
+    return first;
+  }
+  /// Adds entries to a list of shares, equal regions summed, nothings left out.
+  static std::uint32_t addShares(std::vector<Share>& row, std::vector<Share>& list) {
     std::sort(row.begin(), row.end(),
               [](const Share& l, const Share& r) { return l.region < r.region; });
     std::uint32_t count = 0;
@@ -101,7 +109,7 @@ struct RegionVolumes::Builder {
       Share sum = row[i];
       for (++i; i < row.size() && row[i].region == sum.region; ++i) sum.share += row[i].share;
       if (std::abs(sum.share) < kNoShare) continue;
-      out.shares_.push_back(sum);
+      list.push_back(sum);
       ++count;
     }
     row.clear();
@@ -118,10 +126,10 @@ void RegionVolumes::Builder::shareTriangles() {
       const auto shares = regions.membership.sharesOf(corner);
       for (std::size_t k = 0; k < columns.size(); ++k) row.push_back({columns[k], shares[k] / 3});
     }
-    triangle_first.push_back(static_cast<std::uint32_t>(out.shares_.size()));
-    triangle_count.push_back(addShares(row));
+    triangle_first.push_back(static_cast<std::uint32_t>(triangle_shares.size()));
+    triangle_count.push_back(addShares(row, triangle_shares));
     // A triangle of one region counts wholly: thirds do not add up to 1.
-    if (triangle_count.back() == 1) out.shares_.back().share = 1;
+    if (triangle_count.back() == 1) triangle_shares.back().share = 1;
   }
 }
 
@@ -131,16 +139,18 @@ void RegionVolumes::Builder::sortTriangles(const MeasuredSurface& surface) {
     const Triangle& corners = triangles[t];
     const Triangle feet = {out.foot_[corners[0]], out.foot_[corners[1]], out.foot_[corners[2]]};
     const bool three_feet = feet[0] != feet[1] && feet[1] != feet[2] && feet[2] != feet[0];
+    const bool one_region = triangle_count[t] == 1;
+    const std::uint32_t first = three_feet || !one_region ? keepShares(t) : 0;
     if (three_feet)
       out.feet_triangles_.push_back(
           {.feet = feet,
            .hub = regions.hub_of_piece[surface.piece_of_point[corners[0]]],
-           .first_share = triangle_first[t],
+           .first_share = first,
            .share_count = triangle_count[t]});
-    if (triangle_count[t] == 1)
+    if (one_region)
       by_region[sharesOf(t)[0].region].push_back(corners);
     else
-      out.shared_.push_back({corners, triangle_first[t], triangle_count[t], three_feet});
+      out.shared_.push_back({corners, first, triangle_count[t], three_feet});
   }
   out.pure_.reserve(triangles.size() - out.shared_.size());
   out.pure_begin_.push_back(0);
@@ -159,15 +169,16 @@ void RegionVolumes::Builder::findWalls() {
       for (const Share& s : sharesOf(sides[i].triangle))
         row.push_back({s.region, sides[i].sign * s.share});
     const auto at = static_cast<std::uint32_t>(out.shares_.size());
-    const std::uint32_t count = addShares(row);
+    const std::uint32_t count = addShares(row, out.shares_);
     if (count > 0) out.walls_.push_back({sides[first].a, sides[first].b, at, count});
   }
 }
 
-void RegionVolumes::Builder::listRows() {
-  std::vector<std::vector<std::uint32_t>> rows(out.point_count_), around(out.point_count_);
+void RegionVolumes::Builder::listRows(bool with_gradients) {
+  std::vector<std::vector<std::uint32_t>> rows(out.point_count_);
+  std::vector<std::vector<std::uint32_t>> around(out.point_count_);
   const auto touch = [&](std::uint32_t v, std::uint32_t thing, std::span<const Share> shares) {
-    around[v].push_back(thing);
+    if (with_gradients) around[v].push_back(thing);
     for (const Share& s : shares)
       if (std::find(rows[v].begin(), rows[v].end(), s.region) == rows[v].end())
         rows[v].push_back(s.region);
@@ -190,27 +201,30 @@ void RegionVolumes::Builder::listRows() {
     ++thing;
   }
   out.row_offsets_.push_back(0);
-  out.around_offsets_.push_back(0);
+  if (with_gradients) out.around_offsets_.push_back(0);
   for (std::size_t v = 0; v < out.point_count_; ++v) {
     std::sort(rows[v].begin(), rows[v].end());
     out.row_regions_.insert(out.row_regions_.end(), rows[v].begin(), rows[v].end());
     out.row_offsets_.push_back(static_cast<std::uint32_t>(out.row_regions_.size()));
+    if (!with_gradients) continue;
     out.around_.insert(out.around_.end(), around[v].begin(), around[v].end());
     out.around_offsets_.push_back(static_cast<std::uint32_t>(out.around_.size()));
   }
 }
 
 RegionVolumes::RegionVolumes(const MeasuredSurface& surface, const VolumeRegions& regions,
-                             bool with_gradients)
+                             RegionTables tables)
     : point_count_(surface.pointCount()),
       region_count_(regions.regionCount()),
       foot_(regions.foot) {
   DERM_REQUIRE(regions.membership.rowCount() == point_count_);
-  Builder builder{*this, surface.triangles, regions, {}, {}};
+  Builder builder{*this, surface.triangles, regions, {}, {}, {}};
   builder.shareTriangles();
   builder.sortTriangles(surface);
   builder.findWalls();
-  if (with_gradients) builder.listRows();
+  if (tables != RegionTables::Volumes) builder.listRows(tables == RegionTables::Gradients);
+  const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+  trim(shared_, walls_, shares_, row_offsets_, row_regions_, around_offsets_, around_);
 }
 
 RegionVolumes::Scratch RegionVolumes::makeScratch() const {

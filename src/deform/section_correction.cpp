@@ -64,9 +64,11 @@ Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
   parts->plan = detail::makeSectionPlan(surface, regions, rest_points, mask, desc);
   std::vector<char> moves(regions.regionCount(), 0);
   const detail::SectionPlan& plan = parts->plan;
-  for (std::size_t a = 0; a + 1 < plan.member_offsets.size(); ++a)
-    for (std::size_t m = plan.member_offsets[a]; m < plan.member_offsets[a + 1]; ++m)
-      if (plan.mask.empty() || plan.mask[a] > 0) moves[plan.member_regions[m]] = 1;
+  for (std::size_t a = 0; a < plan.members.placeCount(); ++a) {
+    if (!plan.mask.empty() && plan.mask[a] <= 0) continue;
+    const detail::SectionShares::Row row = plan.members[a];
+    for (std::uint32_t k = 0; k < row.count; ++k) moves[row.columns[k]] = 1;
+  }
   for (std::size_t l = 0; l < regions.regionCount(); ++l)
     if (!moves[l])
       notes.info("volume-region-fixed", regions.regions[l].name,
@@ -97,6 +99,32 @@ SectionReport SectionBinding::solve(const Frame& frame, Scratch& scratch,
   DERM_REQUIRE(after_m3.size() == plan.region_count);
   return detail::solveSections(plan, frame, scratch.buffers_->buffers, displacement, outcomes,
                                after_m3);
+}
+
+SectionReport SectionBinding::solve(const Frame& frame, const Vertices& vertices, Scratch& scratch,
+                                    std::span<RegionOutcome> outcomes,
+                                    std::span<double> after_m3) const noexcept {
+  const detail::SectionPlan& plan = parts_->plan;
+  DERM_REQUIRE(vertices.surface != nullptr && vertices.surface->pointCount() == plan.point_count);
+  DERM_REQUIRE(vertices.surface->placeCount() == plan.place_count);
+  DERM_REQUIRE(vertices.positions.size() == vertices.surface->vertexCount());
+  DERM_REQUIRE(vertices.centres.size() == vertices.positions.size());
+  DERM_REQUIRE(frame.feet.size() == plan.joint_count);
+  DERM_REQUIRE(frame.activities.size() == plan.joint_count);
+  DERM_REQUIRE(frame.targets.size() == plan.region_count && outcomes.size() == plan.region_count);
+  DERM_REQUIRE(scratch.buffers_ && scratch.buffers_->buffers.corners.size() == plan.point_count);
+  DERM_REQUIRE(after_m3.size() == plan.region_count);
+  return detail::solveSections(plan, frame, vertices, scratch.buffers_->buffers, outcomes,
+                               after_m3);
+}
+
+void SectionBinding::apply(const MeasuredSurface& surface, const Scratch& scratch,
+                           std::span<Vec3f> positions) const noexcept {
+  DERM_REQUIRE(surface.placeCount() == parts_->plan.place_count);
+  DERM_REQUIRE(positions.size() == surface.vertexCount());
+  DERM_REQUIRE(scratch.buffers_ &&
+               scratch.buffers_->buffers.corners.size() == parts_->plan.point_count);
+  detail::moveVertices(surface, scratch.buffers_->buffers, positions);
 }
 
 JointActivities::JointActivities(const Skeleton& skeleton, const Skin& skin,

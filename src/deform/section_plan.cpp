@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -23,7 +24,7 @@ class Builder {
         regions_(regions),
         rest_(rest),
         mask_(mask),
-        volumes_(surface, regions, false),
+        volumes_(surface, regions, RegionTables::Volumes),
         neighbours_(vertexNeighbours(surface.triangles, surface.pointCount())) {}
 
   SectionPlan build(const SectionDesc& desc) && {
@@ -33,7 +34,6 @@ class Builder {
     out_.region_count = regions_.regionCount();
     out_.joint_count = regions_.jointCount();
     out_.rest_volumes = volumes_.volumes(rest_, regions_.bindPositions());
-    out_.foot = regions_.foot;
     for (RegionVolumes::FeetTriangle t : volumes_.feetTriangles()) {
       t.first_share = copyShares(t.first_share, t.share_count);
       out_.feet_triangles.push_back(t);
@@ -46,6 +46,7 @@ class Builder {
     listApexes();
     sortTriangles();
     sortGeneral();
+    planAreas();
     trim();
     return std::move(out_);
   }
@@ -59,6 +60,7 @@ class Builder {
   void listApexes();
   void sortTriangles();
   void sortGeneral();
+  void planAreas();
   void addStill(std::vector<std::vector<Triangle>>& still);
   void trim();
   /// Of all the shares of the sums only those of several regions are kept.
@@ -138,26 +140,32 @@ void Builder::findActive() {
 }
 
 void Builder::describeActive() {
-  out_.neighbour_offsets.push_back(0);
-  out_.member_offsets.push_back(0);
+  std::vector<float> shares;
   for (const std::uint32_t v : out_.active) {
+    const auto here = static_cast<std::int32_t>(out_.active_of_point[v]);
     out_.bending.push_back(regions_.bending[v]);
     if (!mask_.empty()) out_.mask.push_back(mask_[v]);
-    std::size_t all = 0;
+    if (out_.neighbour_counts.size() % kSectionChunk == 0)
+      out_.chunk_neighbours.push_back(static_cast<std::uint32_t>(out_.far_neighbours.size()));
+    SectionNeighbours count;
     for (const std::uint32_t n : neighbours_[v]) {
       if (isApex(n)) continue;
-      ++all;
-      if (out_.active_of_point[n] != kStandsStill)
-        out_.neighbours.push_back(out_.active_of_point[n]);
+      if (count.all == std::numeric_limits<std::uint16_t>::max()) break;
+      ++count.all;
+      if (out_.active_of_point[n] == kStandsStill) continue;
+      ++count.moving;
+      out_.far_neighbours.push_back(static_cast<std::int32_t>(out_.active_of_point[n]) - here);
     }
-    out_.neighbour_offsets.push_back(static_cast<std::uint32_t>(out_.neighbours.size()));
-    out_.neighbour_weights.push_back(all == 0 ? 0.0f : 1.0f / static_cast<float>(all));
-    for (std::size_t k = 0; k < regions_.membership.columnsOf(v).size(); ++k) {
-      out_.member_regions.push_back(regions_.membership.columnsOf(v)[k]);
-      out_.member_shares.push_back(static_cast<float>(regions_.membership.sharesOf(v)[k]));
-    }
-    out_.member_offsets.push_back(static_cast<std::uint32_t>(out_.member_regions.size()));
+    out_.neighbour_counts.push_back(count);
+    shares.assign(regions_.membership.sharesOf(v).begin(), regions_.membership.sharesOf(v).end());
+    out_.members.add(regions_.membership.columnsOf(v), shares);
   }
+  const auto isNear = [](std::int32_t d) {
+    return d == static_cast<std::int32_t>(static_cast<std::int16_t>(d));
+  };
+  if (!std::all_of(out_.far_neighbours.begin(), out_.far_neighbours.end(), isNear)) return;
+  out_.near_neighbours.assign(out_.far_neighbours.begin(), out_.far_neighbours.end());
+  out_.far_neighbours.clear();
 }
 
 void Builder::listAreas() {
@@ -181,16 +189,18 @@ void Builder::listConcerns() {
   // A joint counts in each piece on its own, since other joints stand for it there.
   const std::size_t n = out_.joint_count;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number;
-  out_.concern_offsets.push_back(0);
+  std::vector<std::uint32_t> activities;
+  std::vector<float> shares;
   for (const std::uint32_t v : out_.active) {
     const std::uint32_t piece = surface_.piece_of_point[v];
+    activities.clear();
     for (std::size_t k = 0; k < regions_.concern.columnsOf(v).size(); ++k) {
       const std::pair key(piece, regions_.concern.columnsOf(v)[k]);
       const auto at = number.emplace(key, static_cast<std::uint32_t>(number.size())).first;
-      out_.concern_activities.push_back(at->second);
-      out_.concern_shares.push_back(static_cast<float>(regions_.concern.sharesOf(v)[k]));
+      activities.push_back(at->second);
     }
-    out_.concern_offsets.push_back(static_cast<std::uint32_t>(out_.concern_activities.size()));
+    shares.assign(regions_.concern.sharesOf(v).begin(), regions_.concern.sharesOf(v).end());
+    out_.concerns.add(activities, shares);
   }
   out_.activity_count = number.size();
   for (const auto& [key, activity] : number)
@@ -240,11 +250,11 @@ void Builder::addStill(std::vector<std::vector<Triangle>>& still) {
 
 void Builder::trim() {
   const auto each = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
-  each(out_.active, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_offsets,
-       out_.neighbours, out_.neighbour_weights, out_.member_offsets, out_.member_regions,
-       out_.member_shares, out_.concern_offsets, out_.concern_activities, out_.concern_shares,
-       out_.pure, out_.general_triangles, out_.walls, out_.shares, out_.still, out_.still_triangles,
-       out_.still_walls);
+  each(out_.active, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_counts,
+       out_.near_neighbours, out_.far_neighbours, out_.pure, out_.general_triangles, out_.walls,
+       out_.shares, out_.still, out_.still_triangles, out_.still_walls);
+  out_.members.trim();
+  out_.concerns.trim();
 }
 
 void Builder::sortTriangles() {
@@ -291,7 +301,8 @@ void Builder::sortGeneral() {
   for (RegionVolumes::Wall w : volumes_.walls()) {
     if (!block_moves_[blockOfPoint(w.a)]) continue;
     w.first_share = copyShares(w.first_share, w.share_count);
-    (moves(w.a) || moves(w.b) ? out_.walls : out_.still_walls).push_back(w);
+    (moves(w.a) || moves(w.b) ? out_.walls : out_.still_walls)
+        .push_back({w, regions_.foot[w.a], regions_.foot[w.b]});
   }
   const auto by_block = [&](auto& list, const auto& point) {
     std::stable_sort(list.begin(), list.end(), [&](const auto& l, const auto& r) {
@@ -299,7 +310,7 @@ void Builder::sortGeneral() {
     });
   };
   const auto corner = [](const RegionVolumes::SharedTriangle& t) { return t.corners[0]; };
-  const auto end_of = [](const RegionVolumes::Wall& w) { return w.a; };
+  const auto end_of = [](const SectionWall& w) { return w.wall.a; };
   by_block(out_.general_triangles, corner);
   by_block(out_.walls, end_of);
   std::uint32_t triangle = 0, wall = 0;
@@ -323,6 +334,43 @@ void Builder::sortGeneral() {
     block.general_count =
         static_cast<std::uint32_t>(out_.general_chunks.size()) - block.first_general;
   }
+}
+
+/// Chunks that share no place that moves go into one round: their areas can be added at once, and
+/// each place gets them in the same order on any number of threads.
+void Builder::planAreas() {
+  constexpr std::size_t kRounds = 16;
+  std::vector<std::uint16_t> taken(out_.active.size(), 0);  ///< bit by bit: rounds of a place
+  std::vector<std::vector<SectionAreaChunk>> rounds(kRounds), alone;
+  const auto place = [&](const SectionAreaChunk& chunk) {
+    const auto each = [&](const auto& body) {
+      for (std::uint32_t t = chunk.begin; t < chunk.end; ++t)
+        for (const std::uint32_t p :
+             chunk.general ? out_.general_triangles[t].corners : out_.pure[t])
+          if (!isApex(p) && out_.active_of_point[p] != kStandsStill)
+            body(taken[out_.active_of_point[p]]);
+    };
+    unsigned all = 0;
+    each([&](std::uint16_t bits) { all |= bits; });
+    std::size_t round = 0;
+    while (round < kRounds && (all >> round & 1u) != 0) ++round;
+    if (round == kRounds) {  // triangles in no order at all: after the others, one by one
+      alone.push_back({chunk});
+      return;
+    }
+    each([&](std::uint16_t& bits) { bits = static_cast<std::uint16_t>(bits | 1u << round); });
+    rounds[round].push_back(chunk);
+  };
+  for (const SectionChunk& c : out_.pure_chunks) place({c.begin, c.end, false});
+  for (const SectionChunk& c : out_.general_chunks)
+    if (!c.walls) place({c.begin, c.end, true});
+  rounds.insert(rounds.end(), alone.begin(), alone.end());
+  for (const std::vector<SectionAreaChunk>& round : rounds) {
+    if (round.empty()) continue;
+    out_.area_rounds.push_back(static_cast<std::uint32_t>(out_.area_chunks.size()));
+    out_.area_chunks.insert(out_.area_chunks.end(), round.begin(), round.end());
+  }
+  out_.area_rounds.push_back(static_cast<std::uint32_t>(out_.area_chunks.size()));
 }
 
 }  // namespace

@@ -28,11 +28,77 @@ struct SectionChunk {
   std::size_t first_part = 0;  ///< general: of region_count * (region_count + 1) partial sums
 };
 
+/// Triangles of `pure` or, where they are `general`, of `general_triangles`.
+struct SectionAreaChunk {
+  std::uint32_t begin = 0, end = 0;
+  bool general = false;
+};
+
 /// A fan's middle: moves as the mean of its border.
 struct SectionApex {
   std::uint32_t point = 0;
   std::uint32_t first_border = 0, border_count = 0;  ///< in apex_borders
   std::uint32_t first_entry = 0, entry_count = 0;    ///< in apex_regions
+};
+
+/// Places are worked through this many at a time.
+inline constexpr std::size_t kSectionChunk = 2048;
+
+/// How many neighbours of a place move, and how many it has; the first 65535 count.
+struct SectionNeighbours {
+  std::uint16_t moving = 0, all = 0;
+};
+
+struct SectionWall {
+  RegionVolumes::Wall wall;
+  std::uint32_t foot_a = 0, foot_b = 0;  ///< joints of the regions
+};
+
+/// Shares of places. Most places have one, which is 1: for these only what it is of is kept.
+class SectionShares {
+ public:
+  struct Row {
+    const std::uint32_t* columns = nullptr;
+    const float* shares = nullptr;
+    std::uint32_t count = 0;
+    std::uint32_t first = 0;  ///< number of its first entry
+  };
+
+  void add(std::span<const std::uint32_t> columns, std::span<const float> shares) {
+    if (columns.size() == 1 && shares[0] == kWhole) {
+      of_place_.push_back(columns[0]);
+      return;
+    }
+    of_place_.push_back(kSeveral | static_cast<std::uint32_t>(offsets_.size() - 1));
+    columns_.insert(columns_.end(), columns.begin(), columns.end());
+    shares_.insert(shares_.end(), shares.begin(), shares.end());
+    offsets_.push_back(static_cast<std::uint32_t>(columns_.size()));
+  }
+  void trim() {
+    for (std::vector<std::uint32_t>* list : {&of_place_, &offsets_, &columns_})
+      list->shrink_to_fit();
+    shares_.shrink_to_fit();
+  }
+  Row operator[](std::size_t place) const {
+    const std::uint32_t one = of_place_[place];
+    if ((one & kSeveral) == 0)
+      return {&of_place_[place], &kWhole, 1, static_cast<std::uint32_t>(place)};
+    const std::uint32_t first = offsets_[one & ~kSeveral];
+    return {columns_.data() + first, shares_.data() + first,
+            offsets_[(one & ~kSeveral) + 1] - first,
+            static_cast<std::uint32_t>(of_place_.size()) + first};
+  }
+  std::size_t placeCount() const { return of_place_.size(); }
+  /// Numbers of entries are below this.
+  std::size_t entryBound() const { return of_place_.size() + columns_.size(); }
+
+ private:
+  static constexpr std::uint32_t kSeveral = 0x80000000u;
+  static constexpr float kWhole = 1.0f;
+
+  std::vector<std::uint32_t> of_place_;  ///< a column, or kSeveral and the number of a row
+  std::vector<std::uint32_t> offsets_ = {0}, columns_;
+  std::vector<float> shares_;
 };
 
 struct SectionPlan {
@@ -47,12 +113,14 @@ struct SectionPlan {
   std::vector<float> bending;                  ///< 1 - sum of squared weights
   std::vector<float> mask;                     ///< or empty
   std::vector<float> rest_area_inverse;        ///< 1 / one-ring area; 0 where it is not needed
-  std::vector<std::uint32_t> neighbour_offsets, neighbours;  ///< active ones only
-  std::vector<float> neighbour_weights;  ///< per place 1 / number of all its neighbours
-  std::vector<std::uint32_t> member_offsets, member_regions;
-  std::vector<float> member_shares;
-  std::vector<std::uint32_t> concern_offsets, concern_activities;
-  std::vector<float> concern_shares;
+  std::vector<SectionNeighbours> neighbour_counts;
+  std::vector<std::uint32_t> chunk_neighbours;  ///< where those of kSectionChunk places begin
+  /// Neighbours that move, less the place itself; in 32 bits where some lie too far apart in the
+  /// mesh's order.
+  std::vector<std::int16_t> near_neighbours;
+  std::vector<std::int32_t> far_neighbours;
+  SectionShares members;   ///< in regions
+  SectionShares concerns;  ///< of activities
   /// What a joint's turning counts for: (joint, activity) pairs; an activity is the most of them.
   struct ActivitySource {
     std::uint32_t joint, activity;
@@ -63,12 +131,14 @@ struct SectionPlan {
   std::vector<Triangle> pure;  ///< moving ones, by block and region
   std::vector<SectionChunk> pure_chunks;
   std::vector<RegionVolumes::SharedTriangle> general_triangles;
-  std::vector<RegionVolumes::Wall> walls;
+  std::vector<SectionWall> walls;
   std::vector<SectionChunk> general_chunks;
-  std::size_t part_count = 0;  ///< partial sums of all general chunks
+  /// Chunks whose triangles' areas are added to their corners, in rounds that may go on at once.
+  std::vector<SectionAreaChunk> area_chunks;
+  std::vector<std::uint32_t> area_rounds;  ///< where rounds begin in area_chunks, and the end
+  std::size_t part_count = 0;              ///< partial sums of all general chunks
   std::size_t matrix_size = 0;
   std::vector<RegionVolumes::Share> shares;
-  std::vector<std::uint32_t> foot;  ///< per point
   std::vector<SectionApex> apexes;
   std::vector<std::uint32_t> apex_borders;  ///< points
   std::vector<std::uint32_t> apex_regions;
@@ -78,7 +148,7 @@ struct SectionPlan {
   std::vector<Triangle> still;
   std::vector<SectionChunk> still_chunks;
   std::vector<RegionVolumes::SharedTriangle> still_triangles;
-  std::vector<RegionVolumes::Wall> still_walls;
+  std::vector<SectionWall> still_walls;
   std::vector<RegionVolumes::FeetTriangle> feet_triangles;
 };
 

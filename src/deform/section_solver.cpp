@@ -6,21 +6,23 @@
 
 #include "derm/base/parallel.h"
 
+#include "deform/section_gains.h"
 #include "deform/section_sums.h"
 
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kPlaceChunk = 2048;
-constexpr int kFieldPasses = 6;
+constexpr std::size_t kPointChunk = 4096;
 constexpr int kMostSteps = 30;
 constexpr int kMostHalvings = 4;  ///< down to 1/16
 /// Radii change by less than half, or the step is refused.
 constexpr double kMostChange = 0.5;
-/// Turning below this is rounding.
-constexpr double kNoActivity = 1e-12;
 
 Vec3d wide(const float* d) { return Vec3d(d[0], d[1], d[2]); }
+/// A place that stands still may have a direction that is not finite.
+Vec3d moveOf(const SectionCorner& c) {
+  return c.s != 0 ? Vec3d(c.s * wide(c.d)) : Vec3d(Vec3d::Zero());
+}
 
 /// One frame's work: fills the corners, then solves block by block.
 class Solver {
@@ -28,10 +30,11 @@ class Solver {
   Solver(const SectionPlan& plan, const SectionBinding::Frame& frame, SectionBuffers& buffers)
       : plan_(plan), frame_(frame), b_(buffers), sums_(plan, frame, buffers) {}
 
-  SectionReport solve(std::span<Vec3d> displacement, std::span<RegionOutcome> outcomes) {
-    fillCorners();
-    makeField();
-    makeGains();
+  /// From points per point, or from vertices.
+  void fillCorners();
+  void fillCorners(const SectionBinding::Vertices& vertices);
+  SectionReport solve(std::span<RegionOutcome> outcomes) {
+    SectionGains(plan_, frame_, b_).make();
     sums_.sumStill();
     SectionReport report;
     for (const SectionBlock& block : plan_.blocks)
@@ -39,14 +42,14 @@ class Solver {
         solveBlock(block, outcomes, report);
       else
         leave(block, outcomes);
-    write(displacement, report);
+    findLargestMove(report);
     return report;
   }
+  void write(std::span<Vec3d> displacement) const;
 
  private:
-  void fillCorners();
-  void makeField();
-  void makeGains();
+  void setCorner(std::size_t p, const Vec3d& x, const Vec3d& centre);
+  void findLargestMove(SectionReport& report);
   void solveBlock(const SectionBlock& block, std::span<RegionOutcome> outcomes,
                   SectionReport& report);
   /// A block that cannot move is not measured either.
@@ -66,7 +69,6 @@ class Solver {
   double largestError(const SectionBlock& block, std::span<const RegionOutcome> outcomes) const;
   double errorNorm(const SectionBlock& block, std::span<const RegionOutcome> outcomes) const;
   bool newtonStep(const SectionBlock& block, std::span<const RegionOutcome> outcomes);
-  void write(std::span<Vec3d> displacement, SectionReport& report);
 
   const SectionPlan& plan_;
   const SectionBinding::Frame& frame_;
@@ -74,97 +76,55 @@ class Solver {
   SectionSums sums_;
 };
 
-void Solver::fillCorners() {
-  parallelFor(plan_.point_count, 4096, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      SectionCorner& c = b_.corners[p];
-      for (int k = 0; k < 3; ++k) c.x[k] = frame_.points[p][k];
-      c.s = 0;
-      c.h = 0;
-      const bool moves = p < plan_.place_count && plan_.active_of_point[p] != kStandsStill;
-      for (int k = 0; k < 3; ++k)
-        c.d[k] = moves ? static_cast<float>(frame_.points[p][k] - frame_.centres[p][k]) : 0.0f;
-    }
-  });
-}
-
-/// b_i: where skin bends, less where it is squeezed; averaged.
-void Solver::makeField() {
-  std::fill(b_.field.begin(), b_.field.end(), 0.0f);
-  const auto at = [&](std::uint32_t p) {
-    return Vec3d(b_.corners[p].x[0], b_.corners[p].x[1], b_.corners[p].x[2]);
-  };
-  const auto add = [&](const Triangle& t) {
-    const Vec3d a = at(t[0]);
-    const auto area =
-        static_cast<float>(0.5 * Vec3d(at(t[1]) - a).cross(Vec3d(at(t[2]) - a)).norm());
-    for (const std::uint32_t p : t)
-      if (plan_.active_of_point[p] != kStandsStill) b_.field[plan_.active_of_point[p]] += area;
-  };
-  for (const Triangle& t : plan_.pure) add(t);
-  for (const RegionVolumes::SharedTriangle& t : plan_.general_triangles)
-    if (*std::max_element(t.corners.begin(), t.corners.end()) < plan_.place_count) add(t.corners);
-  const std::size_t n = plan_.active.size();
-  const auto unscaled = static_cast<float>(1 / (frame_.scale * frame_.scale));
-  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t a = begin; a < end; ++a) {
-      const float ratio = std::min(1.0f, b_.field[a] * plan_.rest_area_inverse[a] * unscaled);
-      b_.field[a] = plan_.bending[a] * ratio * ratio;
-    }
-  });
-  for (int pass = 0; pass < kFieldPasses; ++pass) {
-    parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t a = begin; a < end; ++a) {
-        float sum = 0;
-        for (std::uint32_t k = plan_.neighbour_offsets[a]; k < plan_.neighbour_offsets[a + 1]; ++k)
-          sum += b_.field[plan_.neighbours[k]];
-        b_.next_field[a] = 0.5f * (b_.field[a] + sum * plan_.neighbour_weights[a]);
-      }
-    });
-    std::swap(b_.field, b_.next_field);
+void Solver::setCorner(std::size_t p, const Vec3d& x, const Vec3d& centre) {
+  SectionCorner& c = b_.corners[p];
+  c.s = 0;
+  c.h = 0;
+  const bool moves = p < plan_.place_count && plan_.active_of_point[p] != kStandsStill;
+  for (int k = 0; k < 3; ++k) {
+    c.x[k] = x[k];
+    c.d[k] = moves ? static_cast<float>(x[k] - centre[k]) : 0.0f;
   }
 }
 
-void Solver::makeGains() {
-  std::fill(b_.activities.begin(), b_.activities.end(), 0.0);
-  for (const SectionPlan::ActivitySource& s : plan_.activity_sources)
-    b_.activities[s.activity] = std::max(b_.activities[s.activity], frame_.activities[s.joint]);
-  const std::size_t n = plan_.active.size();
-  // g per place, for the time being in next_field.
-  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t a = begin; a < end; ++a) {
-      double g = 0;
-      for (std::uint32_t k = plan_.concern_offsets[a]; k < plan_.concern_offsets[a + 1]; ++k)
-        g += double{plan_.concern_shares[k]} * b_.activities[plan_.concern_activities[k]];
-      b_.next_field[a] = static_cast<float>(g);
+void Solver::fillCorners() {
+  parallelFor(plan_.point_count, kPointChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) setCorner(p, frame_.points[p], frame_.centres[p]);
+  });
+}
+
+void Solver::fillCorners(const SectionBinding::Vertices& vertices) {
+  const MeasuredSurface& surface = *vertices.surface;
+  const auto mean = [&](std::span<const Vec3f> values, std::span<const std::uint32_t> members) {
+    Vec3d sum = values[members[0]].cast<double>();
+    for (const std::uint32_t v : members.subspan(1)) sum += values[v].cast<double>();
+    if (members.size() > 1) sum /= static_cast<double>(members.size());
+    return Vec3d(sum - vertices.origin);
+  };
+  parallelFor(plan_.place_count, kPointChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      const std::span<const std::uint32_t> members = surface.vertices_of_place[p];
+      setCorner(p, mean(vertices.positions, members), mean(vertices.centres, members));
     }
   });
-  std::fill(b_.largest_gain.begin(), b_.largest_gain.end(), 0.0f);
-  for (std::size_t a = 0; a < n; ++a)
-    for (std::uint32_t k = plan_.member_offsets[a]; k < plan_.member_offsets[a + 1]; ++k) {
-      float& most = b_.largest_gain[plan_.member_regions[k]];
-      most = std::max(most, plan_.member_shares[k] * b_.next_field[a]);
-    }
-  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
-    const auto epsilon = static_cast<float>(plan_.desc.epsilon);
-    for (std::size_t a = begin; a < end; ++a)
-      for (std::uint32_t k = plan_.member_offsets[a]; k < plan_.member_offsets[a + 1]; ++k) {
-        const float most = b_.largest_gain[plan_.member_regions[k]];
-        const float near = most > static_cast<float>(kNoActivity) ? b_.next_field[a] / most : 0.0f;
-        const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
-        b_.gains[k] = mask * b_.field[a] * plan_.member_shares[k] * (near + epsilon);
-      }
-  });
+  for (std::size_t apex = 0; apex < surface.apexCount(); ++apex) {
+    Vec3d sum = Vec3d::Zero();
+    for (const std::uint32_t p : surface.borders[apex])
+      sum += Vec3d(b_.corners[p].x[0], b_.corners[p].x[1], b_.corners[p].x[2]);
+    sum /= static_cast<double>(surface.borders[apex].size());
+    setCorner(plan_.place_count + apex, sum, sum);
+  }
 }
 
 double Solver::placeRange(std::span<const double> lambda, std::size_t begin, std::size_t end) {
   const double sigma = plan_.desc.sigma, bound = plan_.desc.bound;
   double most = 0;
   for (std::size_t a = begin; a < end; ++a) {
-    const std::uint32_t first = plan_.member_offsets[a], last = plan_.member_offsets[a + 1];
+    const SectionShares::Row members = plan_.members[a];
+    const float* const gains = b_.gains.data() + members.first;
     double eta = 0;
-    for (std::uint32_t k = first; k < last; ++k)
-      eta += lambda[plan_.member_regions[k]] * double{b_.gains[k]};
+    for (std::uint32_t k = 0; k < members.count; ++k)
+      eta += lambda[members.columns[k]] * double{gains[k]};
     double s = eta, slope = 1;
     if (bound > 0) {
       s = bound * std::tanh(eta / bound);
@@ -180,7 +140,7 @@ double Solver::placeRange(std::span<const double> lambda, std::size_t begin, std
     SectionCorner& c = b_.corners[plan_.active[a]];
     c.s = s;
     // A place of several regions moves differently with each: its gains are multiplied in later.
-    c.h = static_cast<float>(last - first == 1 ? slope * double{b_.gains[first]} : slope);
+    c.h = static_cast<float>(members.count == 1 ? slope * double{gains[0]} : slope);
   }
   return most;
 }
@@ -199,10 +159,10 @@ void Solver::placeApexes(const SectionBlock& block) {
       mean += part * (Vec3d(c.x[0], c.x[1], c.x[2]) + c.s * wide(c.d));
       const std::uint32_t a = plan_.active_of_point[p];
       if (a == kStandsStill) continue;
-      const std::uint32_t first = plan_.member_offsets[a], last = plan_.member_offsets[a + 1];
-      for (std::uint32_t k = first; k < last; ++k) {
-        const auto at = std::find(regions.begin(), regions.end(), plan_.member_regions[k]);
-        const double gain = last - first == 1 ? 1.0 : double{b_.gains[k]};
+      const SectionShares::Row members = plan_.members[a];
+      for (std::uint32_t k = 0; k < members.count; ++k) {
+        const auto at = std::find(regions.begin(), regions.end(), members.columns[k]);
+        const double gain = members.count == 1 ? 1.0 : double{b_.gains[members.first + k]};
         moves[static_cast<std::size_t>(at - regions.begin())] +=
             part * gain * double{c.h} * wide(c.d);
       }
@@ -213,12 +173,12 @@ void Solver::placeApexes(const SectionBlock& block) {
 
 double Solver::place(const SectionBlock& block, std::span<const double> lambda) {
   const std::size_t n = block.active_count;
-  parallelFor(n, kPlaceChunk, [&](std::size_t begin, std::size_t end) {
-    b_.part_maxima[begin / kPlaceChunk] =
+  parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
+    b_.part_maxima[begin / kSectionChunk] =
         placeRange(lambda, block.first_active + begin, block.first_active + end);
   });
   double most = 0;
-  for (std::size_t c = 0; c * kPlaceChunk < n; ++c) most = std::max(most, b_.part_maxima[c]);
+  for (std::size_t c = 0; c * kSectionChunk < n; ++c) most = std::max(most, b_.part_maxima[c]);
   placeApexes(block);
   return most;
 }
@@ -363,22 +323,36 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
         !outcomes[l].idle && !(std::abs(b_.residual[l]) <= reached * std::abs(frame_.targets[l]));
 }
 
-void Solver::write(std::span<Vec3d> displacement, SectionReport& report) {
-  parallelFor(plan_.point_count, 4096, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      const SectionCorner& c = b_.corners[p];
-      displacement[p] = c.s != 0 ? Vec3d(c.s * wide(c.d)) : Vec3d(Vec3d::Zero());
+void Solver::findLargestMove(SectionReport& report) {
+  const std::size_t n = plan_.active.size();
+  parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
+    double most = 0;
+    std::uint32_t place = 0;
+    for (std::size_t a = begin; a < end; ++a) {
+      const double move = moveOf(b_.corners[plan_.active[a]]).squaredNorm();
+      if (!(move > most)) continue;
+      most = move;
+      place = plan_.active[a];
     }
+    b_.part_maxima[begin / kSectionChunk] = most;
+    b_.part_places[begin / kSectionChunk] = place;
+  });
+  double most = 0;
+  for (std::size_t c = 0; c * kSectionChunk < n; ++c) {
+    if (!(b_.part_maxima[c] > most)) continue;
+    most = b_.part_maxima[c];
+    report.moved_point = b_.part_places[c];
+  }
+  report.largest_move_m = std::sqrt(most);
+}
+
+void Solver::write(std::span<Vec3d> displacement) const {
+  parallelFor(plan_.point_count, kPointChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) displacement[p] = moveOf(b_.corners[p]);
   });
   for (const SectionApex& apex : plan_.apexes)
     for (std::uint32_t k = apex.first_border; k < apex.first_border + apex.border_count; ++k)
       displacement[apex.point] += displacement[plan_.apex_borders[k]] / apex.border_count;
-  for (const std::uint32_t p : plan_.active) {
-    const double move = displacement[p].norm();
-    if (!(move > report.largest_move_m)) continue;
-    report.largest_move_m = move;
-    report.moved_point = p;
-  }
 }
 
 }  // namespace
@@ -386,10 +360,10 @@ void Solver::write(std::span<Vec3d> displacement, SectionReport& report) {
 SectionBuffers::SectionBuffers(const SectionPlan& plan)
     : corners(plan.point_count),
       field(plan.active.size()),
-      next_field(plan.active.size()),
-      gains(plan.member_regions.size()),
+      gains(plan.members.entryBound()),
       activities(plan.activity_count),
       largest_gain(plan.region_count),
+      gain_parts(SectionGains::partCount(plan)),
       still_volumes(plan.region_count),
       volumes(plan.region_count),
       residual(plan.region_count),
@@ -401,7 +375,8 @@ SectionBuffers::SectionBuffers(const SectionPlan& plan)
       chunk_volumes(std::max(plan.pure_chunks.size(), plan.still_chunks.size())),
       chunk_slopes(plan.pure_chunks.size()),
       parts(plan.part_count),
-      part_maxima(plan.active.size() / kPlaceChunk + 1),
+      part_maxima(plan.active.size() / kSectionChunk + 1),
+      part_places(part_maxima.size()),
       apex_moves(plan.apex_regions.size()) {
   std::size_t most = 0;
   for (const SectionBlock& block : plan.blocks)
@@ -413,9 +388,33 @@ SectionReport solveSections(const SectionPlan& plan, const SectionBinding::Frame
                             SectionBuffers& buffers, std::span<Vec3d> displacement,
                             std::span<RegionOutcome> outcomes,
                             std::span<double> after_m3) noexcept {
-  const SectionReport report = Solver(plan, frame, buffers).solve(displacement, outcomes);
+  Solver solver(plan, frame, buffers);
+  solver.fillCorners();
+  const SectionReport report = solver.solve(outcomes);
+  solver.write(displacement);
   std::copy(buffers.volumes.begin(), buffers.volumes.end(), after_m3.begin());
   return report;
+}
+
+SectionReport solveSections(const SectionPlan& plan, const SectionBinding::Frame& frame,
+                            const SectionBinding::Vertices& vertices, SectionBuffers& buffers,
+                            std::span<RegionOutcome> outcomes,
+                            std::span<double> after_m3) noexcept {
+  Solver solver(plan, frame, buffers);
+  solver.fillCorners(vertices);
+  const SectionReport report = solver.solve(outcomes);
+  std::copy(buffers.volumes.begin(), buffers.volumes.end(), after_m3.begin());
+  return report;
+}
+
+void moveVertices(const MeasuredSurface& surface, const SectionBuffers& buffers,
+                  std::span<Vec3f> positions) noexcept {
+  parallelFor(positions.size(), kPointChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) {
+      const SectionCorner& c = buffers.corners[surface.place_of_vertex[v]];
+      positions[v] = (positions[v].cast<double>() + moveOf(c)).cast<float>();
+    }
+  });
 }
 
 }  // namespace derm::detail

@@ -58,9 +58,10 @@ void SectionSums::eachMove(std::uint32_t point, const Body& body) const {
   const SectionCorner& c = b_.corners[point];
   const Vec3d move(double{c.h} * double{c.d[0]}, double{c.h} * double{c.d[1]},
                    double{c.h} * double{c.d[2]});
-  const std::uint32_t first = plan_.member_offsets[a], last = plan_.member_offsets[a + 1];
-  for (std::uint32_t k = first; k < last; ++k)
-    body(plan_.member_regions[k], last - first == 1 ? move : Vec3d(double{b_.gains[k]} * move));
+  const SectionShares::Row members = plan_.members[a];
+  for (std::uint32_t k = 0; k < members.count; ++k)
+    body(members.columns[k],
+         members.count == 1 ? move : Vec3d(double{b_.gains[members.first + k]} * move));
 }
 
 void SectionSums::sumGeneral(const SectionBlock& block, const SectionChunk& chunk) {
@@ -83,8 +84,9 @@ void SectionSums::sumGeneral(const SectionBlock& block, const SectionChunk& chun
   };
   for (std::uint32_t i = chunk.begin; i < chunk.end; ++i) {
     if (chunk.walls) {
-      const RegionVolumes::Wall& w = plan_.walls[i];
-      const Vec3d a = at(w.a), b = at(w.b), fa = foot(w.a), fb = foot(w.b);
+      const auto& [w, foot_a, foot_b] = plan_.walls[i];
+      const Vec3d a = at(w.a), b = at(w.b);
+      const Vec3d &fa = frame_.feet[foot_a], &fb = frame_.feet[foot_b];
       add(w.first_share, w.share_count, prismWall(a, b, fa, fb));
       const WallGradient g = prismWallGradient(a, b, fa, fb);
       add_slope(w.first_share, w.share_count, w.a, g.to_a);
@@ -152,8 +154,9 @@ void SectionSums::sumStill() {
   for (const RegionVolumes::SharedTriangle& t : plan_.still_triangles)
     add(t.first_share, t.share_count,
         at(t.corners[0]).dot(at(t.corners[1]).cross(at(t.corners[2]))) / 6);
-  for (const RegionVolumes::Wall& w : plan_.still_walls)
-    add(w.first_share, w.share_count, prismWall(at(w.a), at(w.b), foot(w.a), foot(w.b)));
+  for (const auto& [w, foot_a, foot_b] : plan_.still_walls)
+    add(w.first_share, w.share_count,
+        prismWall(at(w.a), at(w.b), frame_.feet[foot_a], frame_.feet[foot_b]));
   for (const RegionVolumes::FeetTriangle& t : plan_.feet_triangles) {
     const Vec3d across = frame_.feet[t.feet[1]].cross(frame_.feet[t.feet[2]]);
     const double v = frame_.feet[t.feet[0]].dot(across) / 6;

@@ -23,7 +23,6 @@ class SectionSums {
     return Vec3d(c.x[0] + c.s * double{c.d[0]}, c.x[1] + c.s * double{c.d[1]},
                  c.x[2] + c.s * double{c.d[2]});
   }
-  Vec3d foot(std::uint32_t point) const { return frame_.feet[plan_.foot[point]]; }
   /// Calls body(region, dx/dlambda) for each multiplier that moves a point.
   template <class Body>
   void eachMove(std::uint32_t point, const Body& body) const;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "derm/base/parallel.h"
 #include "derm/deform/region_volumes.h"
 #include "derm/deform/skinning.h"
 
@@ -28,6 +29,7 @@ class SectionCorrectorBinding final : public VolumeCorrectorBinding {
       : centres_(std::move(centres)), section_(std::move(section)) {}
 
   std::span<const double> restVolumes() const override { return section_.restVolumes(); }
+  bool needsPoints() const override { return false; }
   std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding&) const override;
 
   const SkinningBinding& centres() const { return centres_; }
@@ -44,25 +46,43 @@ class SectionCorrector final : public VolumeCorrector {
       : centres_(binding.centres()),
         section_(binding.section()),
         centre_scratch_(centres_.makeScratch()),
-        scratch_(section_.makeScratch()),
-        centre_positions_(centres_.vertexCount()) {}
+        scratch_(section_.makeScratch()) {}
 
-  void correct(const FrameInput& in, VolumeFrame& frame, VolumeReport& report) noexcept override {
+  void correct(const FrameInput& in, SkinFrame& skin, VolumeFrame& frame,
+               VolumeReport& report) noexcept override {
+    const std::span<Vec3f> centres = skin.back().positions;
     centres_.evaluate(in.palette, SurfaceStreams{.positions = centres_.centres()}, centre_scratch_,
-                      {.positions = centre_positions_});
-    frame.toPoints(centre_positions_, frame.displacement());
-    const SectionReport done =
-        section_.solve({.points = frame.points(),
-                        .centres = frame.displacement(),
-                        .feet = frame.feet(),
-                        .activities = frame.activities(),
-                        .targets = frame.targets(),
-                        .scale = frame.scale()},
-                       scratch_, frame.displacement(), report.regions, report.after_m3);
+                      {.positions = centres});
+    SectionBinding::Frame input{.feet = frame.feet(),
+                                .activities = frame.activities(),
+                                .targets = frame.targets(),
+                                .scale = frame.scale()};
+    SectionReport done;
+    if (frame.hasPoints()) {
+      frame.toPoints(centres, frame.displacement());
+      input.points = frame.points();
+      input.centres = frame.displacement();
+      done = section_.solve(input, scratch_, frame.displacement(), report.regions, report.after_m3);
+    } else {
+      done = section_.solve(input,
+                            {.surface = &frame.surface(),
+                             .positions = skin.positions(),
+                             .centres = centres,
+                             .origin = frame.origin()},
+                            scratch_, report.regions, report.after_m3);
+    }
     report.iterations = done.iterations;
     report.largest_move_m = done.largest_move_m;
     report.largest_change = done.largest_change;
     report.moved_vertex = frame.vertexOf(done.moved_point);
+  }
+  void apply(const VolumeFrame& frame, SkinFrame& skin) noexcept override {
+    if (frame.hasPoints()) {
+      frame.apply(skin);
+      return;
+    }
+    skin.beforeMoving();
+    section_.apply(frame.surface(), scratch_, skin.positions());
   }
   void finishReport(const VolumeFrame&, VolumeReport&) const override {}
 
@@ -71,7 +91,6 @@ class SectionCorrector final : public VolumeCorrector {
   SectionBinding section_;
   SkinningScratch centre_scratch_;
   SectionBinding::Scratch scratch_;
-  std::vector<Vec3f> centre_positions_;
 };
 
 std::unique_ptr<VolumeCorrector> SectionCorrectorBinding::makeCorrector(
@@ -128,6 +147,7 @@ class DocumentsBinding final : public VolumeCorrectorBinding {
         rest_volumes_(std::move(rest_volumes)) {}
 
   std::span<const double> restVolumes() const override { return rest_volumes_; }
+  bool needsPoints() const override { return true; }
   std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const override;
 
   const VolumeMethodBinding& method() const { return method_; }
@@ -139,35 +159,45 @@ class DocumentsBinding final : public VolumeCorrectorBinding {
   std::vector<double> rest_volumes_;
 };
 
+/// The point that moves most; of equal ones the first.
+struct Farthest {
+  double square = 0;
+  std::uint32_t point = 0;
+  Farthest& operator+=(const Farthest& other) {
+    if (other.square > square) *this = other;
+    return *this;
+  }
+};
+
 class DocumentsCorrector final : public VolumeCorrector {
  public:
   DocumentsCorrector(const DocumentsBinding& binding, const VolumeFrameBinding& frame)
       : method_(binding.method()),
         volumes_(binding.volumes()),
-        foot_(frame.volumeRegions().foot),
         places_(frame.surface().placeCount()),
         scratch_(method_.makeScratch()) {}
 
-  void correct(const FrameInput&, VolumeFrame& frame, VolumeReport& report) noexcept override {
+  void correct(const FrameInput&, SkinFrame&, VolumeFrame& frame,
+               VolumeReport& report) noexcept override {
     method_.solve(frame.points(), frame.feet(), frame.targets(), scratch_, frame.displacement(),
                   report.regions);
     report.iterations = VolumeMethodBinding::iterations(scratch_);
-    double most = 0;
-    std::uint32_t point = 0;
-    for (std::uint32_t p = 0; p < places_; ++p) {
-      const double square = frame.displacement()[p].squaredNorm();
-      if (!(square > most)) continue;
-      most = square;
-      point = p;
-    }
-    report.largest_move_m = std::sqrt(most);
-    report.moved_vertex = frame.vertexOf(point);
+    const std::span<const Vec3d> moves = frame.displacement();
+    const Farthest farthest =
+        deterministicSum<Farthest>(places_, [&](std::size_t begin, std::size_t end) {
+          Farthest part;
+          for (std::size_t p = begin; p < end; ++p)
+            part += {moves[p].squaredNorm(), static_cast<std::uint32_t>(p)};
+          return part;
+        });
+    report.largest_move_m = std::sqrt(farthest.square);
+    report.moved_vertex = frame.vertexOf(farthest.point);
   }
   void finishReport(const VolumeFrame& frame, VolumeReport& report) const override {
     std::vector<Vec3d> moved(frame.points().begin(), frame.points().end());
     report.largest_change = 0;
     for (std::size_t p = 0; p < moved.size(); ++p) {
-      const double radius = (moved[p] - frame.feet()[foot_[p]]).norm();
+      const double radius = (moved[p] - frame.feet()[volumes_->feetOfPoints()[p]]).norm();
       const double move = frame.displacement()[p].norm();
       if (move > report.largest_change * radius && radius > 0)
         report.largest_change = move / radius;
@@ -179,7 +209,6 @@ class DocumentsCorrector final : public VolumeCorrector {
  private:
   VolumeMethodBinding method_;
   std::shared_ptr<const RegionVolumes> volumes_;
-  std::span<const std::uint32_t> foot_;
   std::size_t places_;
   VolumeMethodBinding::Scratch scratch_;
 };
@@ -213,7 +242,8 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMateri
   if (!desc.where.empty()) where.terms = desc.where;
   DERM_TRY(const std::vector<double> gamma,
            volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
-  const auto volumes = std::make_shared<const RegionVolumes>(*m.surface, *m.regions);
+  const auto volumes =
+      std::make_shared<const RegionVolumes>(*m.surface, *m.regions, RegionTables::Rows);
   std::vector<double> rest = volumes->volumes(restPoints(m), m.regions->bindPositions());
   const VolumeMethodDesc method{.method = methodOf(desc.method),
                                 .solve = !desc.exact      ? VolumeSolve::Linearised

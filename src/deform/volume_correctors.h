@@ -13,8 +13,12 @@ namespace derm {
 class VolumeCorrector {
  public:
   virtual ~VolumeCorrector() = default;
-  /// Fills the frame's displacement and what the report can have for free. Allocation-free.
-  virtual void correct(const FrameInput& in, VolumeFrame& frame, VolumeReport& report) noexcept = 0;
+  /// Fills the frame's displacement, where it has points, and what the report can have for free.
+  /// May write to the skin's back buffer. Allocation-free.
+  virtual void correct(const FrameInput& in, SkinFrame& skin, VolumeFrame& frame,
+                       VolumeReport& report) noexcept = 0;
+  /// Moves the skin by what correct() found.
+  virtual void apply(const VolumeFrame& frame, SkinFrame& skin) noexcept { frame.apply(skin); }
   /// The rest of the report of the last frame.
   virtual void finishReport(const VolumeFrame& frame, VolumeReport& report) const = 0;
 };
@@ -23,6 +27,8 @@ class VolumeCorrectorBinding {
  public:
   virtual ~VolumeCorrectorBinding() = default;
   virtual std::span<const double> restVolumes() const = 0;
+  /// Whether correct() works on the frame's points.
+  virtual bool needsPoints() const = 0;
   virtual std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const = 0;
 };
 

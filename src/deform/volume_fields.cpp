@@ -9,6 +9,7 @@ namespace derm {
 namespace {
 
 constexpr std::size_t kChunk = 4096;  // points at a time
+constexpr std::size_t kOddChunk = 1024;
 
 Vec3d unitOrZero(const Vec3d& v) {
   const double length = v.norm();
@@ -116,7 +117,9 @@ void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
 }
 
 void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept {
-  std::copy(gradients.begin(), gradients.end(), out.begin());
+  parallelFor(gradients.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) out[e] = gradients[e];
+  });
   spreadBorders(gradients, out);
 }
 
@@ -163,13 +166,21 @@ void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
   }
 }
 
+template <class Body>
+void VolumeFields::eachOddPlace(const Body& body) const noexcept {
+  const std::size_t places = odd_points_.size() - surface_->apexCount();  // apexes come last
+  parallelFor(places, kOddChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t n = begin; n < end; ++n) body(odd_points_[n]);
+  });
+}
+
 void VolumeFields::oddAlongGradient(std::span<const Vec3d> gradients,
                                     std::span<Vec3d> field) const noexcept {
   const auto each = [&](const auto& body) {
-    for (const std::uint32_t i : odd_points_)
-      if (i < surface_->placeCount())
-        for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
-          body(i, e);
+    eachOddPlace([&](std::uint32_t i) {
+      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
+        body(i, e);
+    });
   };
   each([&](std::uint32_t, std::uint32_t e) { field[e] = gradients[e]; });
   spreadBorders(gradients, field);
@@ -186,23 +197,21 @@ void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const
   const auto project = [&](std::uint32_t i, const Vec3d& n) {
     for (Vec3d& f : rowOf(i)) f = (gamma_[i] * n.dot(f)) * n;
   };
-  for (const std::uint32_t i : odd_points_) {
-    if (i >= surface_->placeCount()) break;  // apexes come last
+  eachOddPlace([&](std::uint32_t i) {
     const std::span<Vec3d> row = rowOf(i);
     std::copy_n(gradients.begin() + volumes_->firstEntry(i), row.size(), row.begin());
-  }
+  });
   spreadBorders(gradients, field);
-  std::size_t border = 0;
-  for (const std::uint32_t i : odd_points_) {
-    if (i >= surface_->placeCount()) break;
-    if (border < border_places_.size() && border_places_[border] == i) {
-      project(i, borderNormal(border++, points));
-      continue;
+  eachOddPlace([&](std::uint32_t i) {
+    const auto border = std::lower_bound(border_places_.begin(), border_places_.end(), i);
+    if (border != border_places_.end() && *border == i) {
+      project(i, borderNormal(static_cast<std::size_t>(border - border_places_.begin()), points));
+      return;
     }
     Vec3d sum = Vec3d::Zero();
     for (const Vec3d& f : rowOf(i)) sum += f;
     project(i, unitOrZero(sum));
-  }
+  });
   meanOverBorders(field);
 }
 

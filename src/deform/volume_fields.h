@@ -104,6 +104,9 @@ class VolumeFields {
  private:
   static constexpr std::uint32_t kApart = 0xFFFFFFFFu;
 
+  /// On several threads.
+  template <class Body>
+  void eachOddPlace(const Body& body) const noexcept;
   template <class Product>
   void addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept;
   Vec3d borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept;

@@ -45,6 +45,9 @@ void VolumeFrameBinding::forgetTriangles() {
   surface->vertices_of_place = surface_->vertices_of_place;
   surface->borders = surface_->borders;
   surface_ = surface;
+}
+
+void VolumeFrameBinding::forgetShares() {
   const auto regions = std::make_shared<VolumeRegions>();
   regions->regions = regions_->regions;
   regions->joints = regions_->joints;
@@ -64,10 +67,10 @@ void VolumeFrameBinding::grow(std::span<const Affine3f> palette,
   for (std::size_t l = 0; l < targets.size(); ++l) targets[l] *= rest_volumes[l];
 }
 
-VolumeFrame::VolumeFrame(const VolumeFrameBinding& binding)
+VolumeFrame::VolumeFrame(const VolumeFrameBinding& binding, bool with_points)
     : binding_(&binding),
-      points_(binding.surface().pointCount()),
-      displacement_(binding.surface().pointCount(), Vec3d::Zero()),
+      points_(with_points ? binding.surface().pointCount() : 0),
+      displacement_(points_.size(), Vec3d::Zero()),
       feet_(binding.volumeRegions().jointCount()),
       rotations_(feet_.size()),
       activities_(feet_.size()),
@@ -82,7 +85,7 @@ void VolumeFrame::measure(const FrameInput& in, std::span<const Vec3f> positions
   origin_.setZero();
   for (const Vec3d& f : feet_) origin_ += f / static_cast<double>(feet_.size());
   for (Vec3d& f : feet_) f -= origin_;
-  toPoints(positions, points_);
+  if (hasPoints()) toPoints(positions, points_);
   binding_->activities().evaluate(in.model, rotations_, activities_);
   binding_->grow(in.palette, rest_volumes, targets_);
   double rest = 0, now = 0;

@@ -25,7 +25,9 @@ class VolumeFrameBinding {
   const VolumeRegions& volumeRegions() const { return *regions_; }
   const JointActivities& activities() const { return activities_; }
 
-  /// Goes on with copies without what only binding needs, for methods that have their own.
+  /// Goes on with a copy of the regions without what only binding needs.
+  void forgetShares();
+  /// The same for the surface, for methods that have their own triangles.
   void forgetTriangles();
   /// How much the pose's matrices make the regions larger; 1 for a rigid pose. Allocation-free.
   void grow(std::span<const Affine3f> palette, std::span<const double> rest_volumes,
@@ -47,7 +49,12 @@ class VolumeFrameBinding {
 /// The work space of one character's frames.
 class VolumeFrame {
  public:
-  explicit VolumeFrame(const VolumeFrameBinding& binding);
+  /// Methods that read vertices themselves go without points and displacement: 48 bytes each.
+  VolumeFrame(const VolumeFrameBinding& binding, bool with_points);
+
+  bool hasPoints() const { return !points_.empty(); }
+  const MeasuredSurface& surface() const { return binding_->surface(); }
+  const Vec3d& origin() const { return origin_; }
 
   /// Takes up a frame: points, feet, activities and targets. All positions are then less origin().
   void measure(const FrameInput& in, std::span<const Vec3f> positions,

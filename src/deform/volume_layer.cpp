@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "derm/base/parallel.h"
+
 #include "deform/volume_correctors.h"
 #include "deform/volume_frame.h"
 
@@ -41,7 +43,7 @@ class WorkingLayer final : public VolumeLayer {
  public:
   explicit WorkingLayer(std::shared_ptr<const Binding> binding)
       : binding_(std::move(binding)),
-        frame_(binding_->frame()),
+        frame_(binding_->frame(), binding_->method().needsPoints() || !binding_->swell().empty()),
         corrector_(binding_->method().makeCorrector(binding_->frame())),
         swell_scratch_(binding_->swell().makeScratch()) {
     report_.regions.resize(binding_->regions().size());
@@ -57,13 +59,15 @@ class WorkingLayer final : public VolumeLayer {
       std::copy(frame_.points().begin(), frame_.points().end(), unswollen_.begin());
       binding_->swell().apply(in.pose.local, swell_scratch_, frame_.points(), frame_.targets());
     }
-    corrector_->correct(in, frame_, report_);
+    corrector_->correct(in, skin, frame_, report_);
     if (swells)
-      for (std::size_t p = 0; p < unswollen_.size(); ++p) {
-        frame_.displacement()[p] += frame_.points()[p] - unswollen_[p];
-        frame_.points()[p] = unswollen_[p];
-      }
-    if (swells || report_.largest_move_m > 0) frame_.apply(skin);
+      parallelFor(unswollen_.size(), 4096, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t p = begin; p < end; ++p) {
+          frame_.displacement()[p] += frame_.points()[p] - unswollen_[p];
+          frame_.points()[p] = unswollen_[p];
+        }
+      });
+    if (swells || report_.largest_move_m > 0) corrector_->apply(frame_, skin);
   }
 
   VolumeReport report() const override {
@@ -131,6 +135,7 @@ Result<std::shared_ptr<const LayerBinding>> bindVolume(std::string name, const V
   const VolumeMaterial material{character, bound, surface, regions};
   DERM_TRY(std::unique_ptr<VolumeCorrectorBinding> method,
            bindVolumeCorrector(material, desc, notes));
+  frame.forgetShares();
   if (desc.method == VolumeCorrection::Section) frame.forgetTriangles();
   return std::shared_ptr<const LayerBinding>(std::make_shared<Binding>(
       std::move(name), std::move(frame), std::move(method), std::move(swell), desc.regions));

@@ -5,6 +5,13 @@
 #include "derm/base/parallel.h"
 
 namespace derm {
+namespace {
+
+constexpr std::size_t kChunk = 1024;  // points at a time
+constexpr std::uint32_t kLongestRun = 2048;
+constexpr std::size_t kMostRunChunks = 128;
+
+}  // namespace
 
 VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields) : fields_(std::move(fields)) {
   const RegionVolumes& volumes = fields_->volumes();
@@ -21,19 +28,23 @@ VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields) : fields_(std
   const auto moves = [&](std::uint32_t p) { return fields_->moves(p); };
   std::vector<std::uint8_t> near(surface.pointCount(), 0);
   for (std::uint32_t l = 0; l < volumes.regionCount(); ++l) {
-    own_begin_.push_back(static_cast<std::uint32_t>(own_.size()));
+    bool begins = true;
     for (std::uint32_t n = volumes.pureBegin(l); n < volumes.pureBegin(l + 1); ++n) {
       const Triangle& t = volumes.pureTriangles()[n];
-      if (!moves(t[0]) && !moves(t[1]) && !moves(t[2])) continue;
-      if (follows_one[t[0]] && follows_one[t[1]] && follows_one[t[2]]) {
-        own_.push_back(t);
-      } else {
+      const bool still = !moves(t[0]) && !moves(t[1]) && !moves(t[2]);
+      if (!still && follows_one[t[0]] && follows_one[t[1]] && follows_one[t[2]]) {
+        if (begins || n - own_.back().begin == kLongestRun) own_.push_back({n, n, l});
+        own_.back().end = n + 1;
+        begins = false;
+        continue;
+      }
+      begins = true;
+      if (!still) {
         shared_.push_back({t, static_cast<std::uint32_t>(shares_.size()), 1});
         shares_.push_back({l, 1.0});
       }
     }
   }
-  own_begin_.push_back(static_cast<std::uint32_t>(own_.size()));
   const auto base = static_cast<std::uint32_t>(shares_.size());
   shares_.insert(shares_.end(), volumes.shares().begin(), volumes.shares().end());
   for (const RegionVolumes::SharedTriangle& t : volumes.sharedTriangles())
@@ -52,16 +63,18 @@ VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields) : fields_(std
       for (const std::uint32_t place : surface.borders[apex]) near[place] = 1;
   for (std::uint32_t p = 0; p < near.size(); ++p)
     if (near[p] != 0) near_borders_.push_back(p);
+  const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+  trim(own_, shared_, shares_, walls_, near_borders_);
 }
 
 VolumeLine::Scratch VolumeLine::makeScratch() const {
   const std::size_t regions = fields_->volumes().regionCount();
-  return {.cubes = RegionSums(own_.size(), 2 * regions),
+  return {.runs = std::vector<Cubic>(own_.size()),
           .shared = RegionSums(shared_.size() + walls_.size(), regions + fields_->pairCount()),
           .own = std::vector<Cubic>(regions),
           .still = std::vector<double>(regions),
           .volumes = std::vector<double>(regions),
-          .moved = std::vector<Vec3d>(fields_->surface().pointCount()),
+          .moved = {},
           .slopes = RegionMatrix(regions)};
 }
 
@@ -69,18 +82,13 @@ void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> fee
                        std::span<const Vec3d> field, const RegionMatrix& slopes,
                        Scratch& scratch) const noexcept {
   const RegionVolumes& volumes = fields_->volumes();
-  const std::size_t regions = volumes.regionCount();
-  scratch.cubes.setZero();
-  parallelFor(own_.size(), scratch.cubes.chunk(), [&](std::size_t begin, std::size_t end) {
-    const std::span<double> second = scratch.cubes.row(begin);
-    const std::span<double> third = second.subspan(regions);
-    std::size_t region = static_cast<std::size_t>(
-        std::upper_bound(own_begin_.begin(), own_begin_.end(), begin) - own_begin_.begin() - 1);
-    for (std::size_t n = begin; n < end;) {
-      const std::size_t stop = std::min<std::size_t>(end, own_begin_[region + 1]);
+  const std::span<const Triangle> triangles = volumes.pureTriangles();
+  const std::size_t chunk = (own_.size() + kMostRunChunks - 1) / kMostRunChunks;
+  parallelFor(own_.size(), chunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t run = begin; run < end; ++run) {
       double c2 = 0, c3 = 0;
-      for (; n < stop; ++n) {
-        const Triangle& t = own_[n];
+      for (std::uint32_t n = own_[run].begin; n < own_[run].end; ++n) {
+        const Triangle& t = triangles[n];
         const Vec3d& d1 = field[volumes.firstEntry(t[0])];
         const Vec3d& d2 = field[volumes.firstEntry(t[1])];
         const Vec3d& d3 = field[volumes.firstEntry(t[2])];
@@ -89,16 +97,20 @@ void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> fee
             d23.dot(points[t[0]]) + d3.cross(d1).dot(points[t[1]]) + d1.cross(d2).dot(points[t[2]]);
         c3 += d23.dot(d1);
       }
-      second[region] += c2 / 6;
-      third[region] += c3 / 6;
-      ++region;
+      scratch.runs[run] = {.c2 = c2 / 6, .c3 = c3 / 6};
     }
   });
-  for (const std::uint32_t p : near_borders_) scratch.moved[p] = points[p];
+  parallelFor(near_borders_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t n = begin; n < end; ++n)
+      scratch.moved[near_borders_[n]] = points[near_borders_[n]];
+  });
   sumShared(feet, field, true, scratch, scratch.still);
   for (std::size_t l = 0; l < scratch.own.size(); ++l)
-    scratch.own[l] = {slopes(l, l) - scratch.slopes(l, l), scratch.cubes.total(l),
-                      scratch.cubes.total(regions + l)};
+    scratch.own[l] = {.c1 = slopes(l, l) - scratch.slopes(l, l)};
+  for (std::size_t run = 0; run < own_.size(); ++run) {
+    scratch.own[own_[run].region].c2 += scratch.runs[run].c2;
+    scratch.own[own_[run].region].c3 += scratch.runs[run].c3;
+  }
 }
 
 void VolumeLine::addSlopes(std::uint32_t point, const Vec3d& gradient, std::uint32_t region,
@@ -163,19 +175,26 @@ void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d
                             std::span<const double> lambda, std::span<Vec3d> moved) const noexcept {
   const RegionVolumes& volumes = fields_->volumes();
   const MeasuredSurface& surface = fields_->surface();
-  for (const std::uint32_t p : near_borders_) {  // in ascending order: borders before their apexes
-    if (p >= surface.placeCount()) {
-      const std::span<const std::uint32_t> border = surface.borders[p - surface.placeCount()];
-      Vec3d sum = Vec3d::Zero();
-      for (const std::uint32_t place : border) sum += moved[place] - points[place];
-      moved[p] = points[p] + sum / static_cast<double>(border.size());
-      continue;
+  // In ascending order: places come before apexes.
+  const auto places = static_cast<std::size_t>(
+      std::lower_bound(near_borders_.begin(), near_borders_.end(), surface.placeCount()) -
+      near_borders_.begin());
+  parallelFor(places, kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t n = begin; n < end; ++n) {
+      const std::uint32_t p = near_borders_[n];
+      Vec3d at = points[p];
+      const std::span<const std::uint32_t> rows = volumes.regionsOf(p);
+      const std::uint32_t first = volumes.firstEntry(p);
+      for (std::uint32_t k = 0; k < rows.size(); ++k) at += lambda[rows[k]] * field[first + k];
+      moved[p] = at;
     }
-    Vec3d at = points[p];
-    const std::span<const std::uint32_t> rows = volumes.regionsOf(p);
-    const std::uint32_t first = volumes.firstEntry(p);
-    for (std::uint32_t k = 0; k < rows.size(); ++k) at += lambda[rows[k]] * field[first + k];
-    moved[p] = at;
+  });
+  for (std::size_t n = places; n < near_borders_.size(); ++n) {
+    const std::uint32_t p = near_borders_[n];
+    const std::span<const std::uint32_t> border = surface.borders[p - surface.placeCount()];
+    Vec3d sum = Vec3d::Zero();
+    for (const std::uint32_t place : border) sum += moved[place] - points[place];
+    moved[p] = points[p] + sum / static_cast<double>(border.size());
   }
 }
 

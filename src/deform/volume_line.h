@@ -20,12 +20,12 @@ class VolumeLine {
     double c1 = 0, c2 = 0, c3 = 0;
   };
   struct Scratch {
-    RegionSums cubes;             ///< sums of c2, then of c3
+    std::vector<Cubic> runs;      ///< per run its c2 and c3
     RegionSums shared;            ///< of volumes, then of slopes by pairs
     std::vector<Cubic> own;       ///< per region, of its own triangles
     std::vector<double> still;    ///< per region, volume of shared parts with lambda = 0
     std::vector<double> volumes;  ///< work space
-    std::vector<Vec3d> moved;     ///< of the points near borders
+    std::span<Vec3d> moved;       ///< per point, the caller's: those near borders are used
     RegionMatrix slopes;          ///< of the shared parts, when last renewed
   };
 
@@ -34,7 +34,8 @@ class VolumeLine {
   /// True where no triangle follows two regions: then each region is its own cubic.
   bool independent() const { return shared_.empty() && walls_.empty(); }
 
-  /// Prepares a frame. `slopes` is VolumeFields::matrix() of the same points and field.
+  /// Prepares a frame. `scratch.moved` stays the line's until the last evaluate(). `slopes` is
+  /// VolumeFields::matrix() of the same points and field.
   void begin(std::span<const Vec3d> points, std::span<const Vec3d> feet,
              std::span<const Vec3d> field, const RegionMatrix& slopes,
              Scratch& scratch) const noexcept;
@@ -48,6 +49,10 @@ class VolumeLine {
                 Scratch& scratch, std::span<double> change, RegionMatrix& slopes) const noexcept;
 
  private:
+  /// Neighbours in RegionVolumes::pureTriangles() that follow their region alone.
+  struct Run {
+    std::uint32_t begin = 0, end = 0, region = 0;
+  };
   struct SharedTriangle {
     Triangle corners{};
     std::uint32_t first_share = 0, share_count = 0;
@@ -60,8 +65,7 @@ class VolumeLine {
                  std::span<const Vec3d> field, std::span<double> pairs) const noexcept;
 
   std::shared_ptr<const VolumeFields> fields_;
-  std::vector<Triangle> own_;             ///< sorted by region
-  std::vector<std::uint32_t> own_begin_;  ///< per region, and the end
+  std::vector<Run> own_;  ///< by region
   std::vector<SharedTriangle> shared_;
   std::vector<RegionVolumes::Share> shares_;
   std::vector<RegionVolumes::Wall> walls_;

@@ -14,6 +14,16 @@ constexpr double kReached = 1e-13;        // of the rest volume
 constexpr double kShort = 1e-9;           // of the rest volume: reported beyond this
 constexpr int kMostSteps = 30;
 
+/// Of displacements, and of how they changed.
+struct Maxima {
+  double largest = 0, change = 0;
+  Maxima& operator+=(const Maxima& other) {
+    largest = std::max(largest, other.largest);
+    change = std::max(change, other.change);
+    return *this;
+  }
+};
+
 }  // namespace
 
 void VolumeSolver::run(std::span<const double> targets) noexcept {
@@ -32,9 +42,13 @@ void VolumeSolver::run(std::span<const double> targets) noexcept {
     else if (desc.solve == VolumeSolve::Exact || !solveMinimiser())
       p_.line ? solveLine() : solveFull(desc.method == VolumeMethod::Gradient);
   }
-  const bool finite =
-      std::all_of(u_.begin(), u_.end(), [](const Vec3d& u) { return u.allFinite(); });
-  if (finite) return;
+  const std::size_t not_finite =
+      deterministicSum<std::size_t>(u_.size(), [&](std::size_t begin, std::size_t end) {
+        std::size_t count = 0;
+        for (std::size_t i = begin; i < end; ++i) count += u_[i].allFinite() ? 0 : 1;
+        return count;
+      });
+  if (not_finite == 0) return;
   moveNowhere();
   for (std::size_t l = 0; l < outcomes_.size(); ++l)
     if (b_.active[l] != 0) outcomes_[l].short_of_target = true;
@@ -63,7 +77,11 @@ bool VolumeSolver::prepare(std::span<const double> targets) noexcept {
   return any;
 }
 
-void VolumeSolver::moveNowhere() noexcept { std::fill(u_.begin(), u_.end(), Vec3d(Vec3d::Zero())); }
+void VolumeSolver::moveNowhere() noexcept {
+  parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) u_[i].setZero();
+  });
+}
 
 void VolumeSolver::volumesAt(std::span<const Vec3d> displacement, std::span<double> out) noexcept {
   parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
@@ -194,6 +212,7 @@ void VolumeSolver::solveLinearised() noexcept {
 void VolumeSolver::solveLine() noexcept {
   makeField();
   makeMatrix();
+  b_.line->moved = u_;  // free until the multipliers are found
   p_.line->begin(x_, feet_, b_.field, b_.matrix, *b_.line);
   if (!p_.line->independent()) {
     solveLineNewton();
@@ -317,12 +336,15 @@ bool VolumeSolver::solveMinimiser() noexcept {
     for (std::size_t l = 0; l < b_.change.size(); ++l) b_.change[l] += b_.residual[l];
     solveRegions(b_.matrix, b_.active, b_.change, b_.work, b_.lambda);
     combine(b_.lambda, b_.trial);
-    double largest = 0, change = 0;
-    for (std::size_t i = 0; i < u_.size(); ++i) {
-      largest = std::max(largest, b_.trial[i].cwiseAbs().maxCoeff());
-      change = std::max(change, (b_.trial[i] - u_[i]).cwiseAbs().maxCoeff());
-      u_[i] = b_.trial[i];
-    }
+    const auto [largest, change] = deterministicSum<Maxima>(u_.size(), [&](std::size_t begin,
+                                                                           std::size_t end) {
+      Maxima part;
+      for (std::size_t i = begin; i < end; ++i) {
+        part += {b_.trial[i].cwiseAbs().maxCoeff(), (b_.trial[i] - u_[i]).cwiseAbs().maxCoeff()};
+        u_[i] = b_.trial[i];
+      }
+      return part;
+    });
     volumesAt(u_, b_.volumes);
     error = residual(b_.volumes);
     if (!std::isfinite(error) || !std::isfinite(largest)) break;

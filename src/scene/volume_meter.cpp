@@ -40,7 +40,7 @@ void widen(SurfaceMeasure& measure, double stretch) {
 VolumeMeter::VolumeMeter(MeasuredSurface surface, VolumeRegions regions)
     : surface_(std::move(surface)),
       regions_(std::move(regions)),
-      volumes_(surface_, regions_, false),
+      volumes_(surface_, regions_, RegionTables::Volumes),
       points_(surface_.pointCount()),
       feet_(regions_.jointCount()),
       parts_(regions_.regionCount()) {}

@@ -36,7 +36,7 @@ class Meter {
   explicit Meter(const Character& c)
       : surface_(makeMeasuredSurface(c.mesh.positions, c.mesh.triangles, c.name, notes_)),
         regions_(VolumeRegions::bind(surface_, c.mesh, c.skeleton, c.skin, {}).value()),
-        volumes_(surface_, regions_, false),
+        volumes_(surface_, regions_, RegionTables::Volumes),
         points_(surface_.pointCount()),
         feet_(regions_.jointCount()) {}
 

@@ -31,7 +31,7 @@ TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
         makeMeasuredSurface(c->mesh.positions, c->mesh.triangles, file, notes);
     const VolumeRegions regions =
         VolumeRegions::bind(surface, c->mesh, c->skeleton, c->skin, {}).value();
-    const RegionVolumes volumes(surface, regions, false);
+    const RegionVolumes volumes(surface, regions, RegionTables::Volumes);
     std::vector<Vec3d> points(surface.pointCount()), feet(regions.jointCount());
     double worst = 0, change = 0;
     for (const Clip& clip : c->clips) {

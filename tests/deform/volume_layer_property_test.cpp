@@ -131,46 +131,84 @@ TEST(VolumeLayer, MotionScaleAndMirrorOfThePoseCommuteWithIt) {
   }
 }
 
-TEST(VolumeLayer, ReorderedVerticesGiveReorderedResults) {
-  const Character c = bendyLimb();
-  Character turned = c;
-  const auto n = std::uint32_t(c.mesh.vertexCount());
-  const auto to = [n](std::uint32_t v) { return n - 1 - v; };
-  SkinBuilder builder(c.skin.slots, n);
+/// The same with other numbers of vertices: `old_of` is a permutation.
+Character reordered(const Character& c, std::span<const std::uint32_t> old_of) {
+  Character out = c;
+  std::vector<std::uint32_t> new_of(old_of.size());
+  SkinBuilder builder(c.skin.slots, old_of.size());
   Diagnostics notes;
-  for (std::uint32_t v = 0; v < n; ++v) {
-    turned.mesh.positions[v] = c.mesh.positions[to(v)];
-    turned.mesh.normals[v] = c.mesh.normals[to(v)];
-    std::vector<Influence> row(c.skin[to(v)].begin(), c.skin[to(v)].end());
+  for (std::uint32_t v = 0; v < old_of.size(); ++v) {
+    new_of[old_of[v]] = v;
+    out.mesh.positions[v] = c.mesh.positions[old_of[v]];
+    out.mesh.normals[v] = c.mesh.normals[old_of[v]];
+    std::vector<Influence> row(c.skin[old_of[v]].begin(), c.skin[old_of[v]].end());
     builder.addVertex(row, 0, "limb", notes);
   }
-  turned.skin = std::move(builder).finish();
-  for (Triangle& t : turned.mesh.triangles)
-    for (std::uint32_t& corner : t) corner = to(corner);
-  const Worked a = work(c, bentPose(c)), b = work(turned, bentPose(c));
+  out.skin = std::move(builder).finish();
+  for (Triangle& t : out.mesh.triangles)
+    for (std::uint32_t& corner : t) corner = new_of[corner];
+  return out;
+}
+
+TEST(VolumeLayer, ReorderedVerticesGiveReorderedResults) {
+  const Character c = bendyLimb();
+  const auto n = std::uint32_t(c.mesh.vertexCount());
+  std::vector<std::uint32_t> old_of;
+  for (std::uint32_t v = 0; v < n; ++v) old_of.push_back(n - 1 - v);
+  const Worked a = work(c, bentPose(c)), b = work(reordered(c, old_of), bentPose(c));
   for (std::uint32_t v = 0; v < n; ++v)
-    EXPECT_LT((a.positions[to(v)] - b.positions[v]).norm(), 1e-5f);
+    EXPECT_LT((a.positions[old_of[v]] - b.positions[v]).norm(), 1e-5f);
+}
+
+TEST(VolumeLayer, VerticesAndTrianglesInNoOrderGiveTheSameOnAnyNumberOfThreads) {
+  // Enough for neighbours more than 16 bits apart, and for triangles that no two threads may add.
+  const Character c = smoothLimb({.length = 30, .rings = 1601, .joints = {0, 10, 20}}, 5);
+  const auto n = std::uint32_t(c.mesh.vertexCount());
+  Rng rng(7);
+  std::vector<std::uint32_t> old_of(n);
+  for (std::uint32_t v = 0; v < n; ++v) old_of[v] = v;
+  for (std::size_t v = n; v-- > 1;) std::swap(old_of[v], old_of[rng.below(v + 1)]);
+  Character mixed = reordered(c, old_of);
+  std::vector<Triangle>& triangles = mixed.mesh.triangles;
+  for (std::size_t t = triangles.size(); t-- > 1;)
+    std::swap(triangles[t], triangles[rng.below(t + 1)]);
+  const Worked a = work(c, bentPose(c));
+  std::vector<Vec3f> one;
+  for (const int threads : {1, 4}) {
+    const ThreadLimit limit(threads);
+    const Worked b = work(mixed, bentPose(c));
+    for (std::uint32_t v = 0; v < n; ++v)
+      ASSERT_LT((a.positions[old_of[v]] - b.positions[v]).norm(), 2e-5f);
+    if (threads == 1) one = b.positions;
+    EXPECT_EQ(one, b.positions);
+  }
 }
 
 TEST(VolumeLayer, GivesTheSameBitsOnAnyNumberOfThreadsAndAllocatesNothing) {
   const Character c = smoothLimb({.length = 30, .rings = 401, .joints = {0, 10, 20}}, 4);
-  std::vector<Vec3f> one, four;
-  {
+  for (const VolumePreset preset :
+       {VolumePreset::Default, VolumePreset::Local, VolumePreset::Rubber, VolumePreset::Fidelity,
+        VolumePreset::Muscle, VolumePreset::ExactAxes}) {
+    SCOPED_TRACE(int(preset));
+    const VolumeDesc desc = volumePreset(preset);
+    std::vector<Vec3f> one, four;
+    {
+      const ThreadLimit limit(1);
+      one = work(c, bentPose(c), desc).positions;
+    }
+    {
+      const ThreadLimit limit(4);
+      four = work(c, bentPose(c), desc).positions;
+    }
+    EXPECT_EQ(one, four);
+    StackRunner runner(stackOf(std::make_shared<const Character>(c), {volumeLayer("v", desc)}));
     const ThreadLimit limit(1);
-    one = work(c, bentPose(c)).positions;
+    runner.setPose(bentPose(c), 0);
+    runner.evaluate();
+    const std::size_t before = testing_support::allocationCount();
+    runner.evaluate();
+    EXPECT_EQ(testing_support::allocationCount(), before);
   }
-  {
-    const ThreadLimit limit(4);
-    four = work(c, bentPose(c)).positions;
-  }
-  EXPECT_EQ(one, four);
-  StackRunner runner(stackOf(std::make_shared<const Character>(c), {volumeLayer("v", {})}));
-  const ThreadLimit limit(1);
-  runner.setPose(bentPose(c), 0);
-  runner.evaluate();
-  const std::size_t before = testing_support::allocationCount();
-  runner.evaluate();
-  EXPECT_EQ(testing_support::allocationCount(), before);
 }
 
 TEST(VolumeLayer, AnIdleLimbIsNotTouched) {
@@ -264,7 +302,8 @@ TEST(VolumeLayer, PassesACharacterWithoutASkinThrough) {
   EXPECT_EQ(runner.evaluate().vertexCount(), c.mesh.vertexCount());
 }
 
-TEST(VolumeLayer, MuscleSwellsByTheStatedAmount) {
+/// Skin of its first joint's far side, as the group "biceps".
+Character muscledLimb() {
   Character c = bendyLimb();
   VertexGroup biceps{.name = "biceps"};
   for (std::uint32_t v = 0; v < c.mesh.vertexCount(); ++v)
@@ -273,6 +312,19 @@ TEST(VolumeLayer, MuscleSwellsByTheStatedAmount) {
       biceps.strengths.push_back(1);
     }
   c.mesh.groups.push_back(biceps);
+  return c;
+}
+
+TEST(VolumeLayer, WorksOnPointsAsOnVertices) {
+  // With a muscle, even one that does not swell, it goes over points in double.
+  const Character c = muscledLimb();
+  VolumeDesc desc;
+  desc.swell = {{.group = "biceps", .joint = "j1", .from_deg = 0, .to_deg = 90, .percent = 0}};
+  EXPECT_EQ(work(c, bentPose(c)).positions, work(c, bentPose(c), desc).positions);
+}
+
+TEST(VolumeLayer, MuscleSwellsByTheStatedAmount) {
+  const Character c = muscledLimb();
   VolumeDesc desc;
   desc.swell = {{.group = "biceps", .joint = "j1", .from_deg = 0, .to_deg = 90, .percent = 20}};
   Pose pose = c.restPose();

@@ -10,6 +10,13 @@
 
 namespace derm {
 
+/// What a RegionVolumes is made for; each does what those before it do.
+enum class RegionTables {
+  Volumes,    ///< volumes() alone: some 30 bytes per vertex
+  Rows,       ///< who takes part in which region: 8 more
+  Gradients,  ///< gradients(): 28 more
+};
+
 /// Volumes of a closed surface's regions, and their gradients.
 ///
 /// Every vertex has a foot: the place of a joint near it. A triangle owns the prism between itself
@@ -36,10 +43,9 @@ class RegionVolumes {
     std::vector<double> parts;
   };
 
-  /// `regions` belongs to `surface`. Copies what it needs. Solvers that never ask for gradients()
-  /// save its tables (some 40 bytes per vertex).
+  /// `regions` belongs to `surface`. Copies what it needs.
   RegionVolumes(const MeasuredSurface& surface, const VolumeRegions& regions,
-                bool with_gradients = true);
+                RegionTables tables = RegionTables::Gradients);
 
   std::size_t pointCount() const { return point_count_; }
   std::size_t regionCount() const { return region_count_; }
@@ -52,7 +58,8 @@ class RegionVolumes {
   /// The same with its own scratch, for bind time.
   std::vector<double> volumes(std::span<const Vec3d> positions, std::span<const Vec3d> feet) const;
 
-  /// Which regions' volumes each point takes part in: rows of region numbers, ascending.
+  /// Which regions' volumes each point takes part in: rows of region numbers, ascending. Requires
+  /// RegionTables::Rows or more.
   std::span<const std::uint32_t> regionsOf(std::size_t vertex) const {
     return std::span(row_regions_)
         .subspan(row_offsets_[vertex], row_offsets_[vertex + 1] - row_offsets_[vertex]);
@@ -62,8 +69,8 @@ class RegionVolumes {
 
   /// [m^2] dV_l/dx_i, one entry per (vertex, region) of the rows above: entry firstEntry(i) + k is
   /// the gradient of the k-th region of regionsOf(i). A closing vertex (the middle of a boundary
-  /// loop) has rows as any other; MeasuredSurface hands them on to its loop. Requires a plan made
-  /// with gradients. Allocation-free.
+  /// loop) has rows as any other; MeasuredSurface hands them on to its loop. Requires
+  /// RegionTables::Gradients. Allocation-free.
   void gradients(std::span<const Vec3d> positions, std::span<const Vec3d> feet,
                  std::span<Vec3d> out) const noexcept;
 

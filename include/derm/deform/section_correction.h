@@ -107,6 +107,21 @@ class SectionBinding {
   SectionReport solve(const Frame& frame, Scratch& scratch, std::span<Vec3d> displacement,
                       std::span<RegionOutcome> outcomes, std::span<double> after_m3) const noexcept;
 
+  /// The same surface as a stack has it: floats per vertex.
+  struct Vertices {
+    const MeasuredSurface* surface = nullptr;  ///< the bound one; its triangles are not read
+    std::span<const Vec3f> positions;          ///< [m]
+    std::span<const Vec3f> centres;            ///< [m]
+    Vec3d origin = Vec3d::Zero();              ///< [m] what the frame's feet are less
+  };
+  /// One frame without points in double: the frame's `points` and `centres` are not read, and what
+  /// it found stays in `scratch` for apply(). Allocation-free.
+  SectionReport solve(const Frame& frame, const Vertices& vertices, Scratch& scratch,
+                      std::span<RegionOutcome> outcomes, std::span<double> after_m3) const noexcept;
+  /// Moves vertices by what the last solve() with this scratch found, rounding once.
+  void apply(const MeasuredSurface& surface, const Scratch& scratch,
+             std::span<Vec3f> positions) const noexcept;
+
  private:
   struct Parts;
   explicit SectionBinding(std::shared_ptr<const Parts> parts);

@@ -1,0 +1,146 @@
+#include "deform/section_gains.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "derm/base/parallel.h"
+
+namespace derm::detail {
+namespace {
+
+constexpr int kFieldPasses = 6;
+/// Turning below this is rounding.
+constexpr double kNoActivity = 1e-12;
+
+/// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
+float reciprocal(std::uint16_t n) {
+  static constexpr std::array<float, 17> kOf = {
+      0,         1,         1.0f / 2,  1.0f / 3,  1.0f / 4,  1.0f / 5,
+      1.0f / 6,  1.0f / 7,  1.0f / 8,  1.0f / 9,  1.0f / 10, 1.0f / 11,
+      1.0f / 12, 1.0f / 13, 1.0f / 14, 1.0f / 15, 1.0f / 16};
+  return n < kOf.size() ? kOf[n] : 1.0f / static_cast<float>(n);
+}
+
+/// Places at a time where each chunk keeps a number per region.
+std::size_t gainChunk(std::size_t places) {
+  constexpr std::size_t kMostChunks = 64;
+  return std::max(kSectionChunk, (places + kMostChunks - 1) / kMostChunks);
+}
+
+}  // namespace
+
+std::size_t SectionGains::partCount(const SectionPlan& plan) {
+  const std::size_t n = plan.active.size(), chunk = gainChunk(n);
+  return (n + chunk - 1) / chunk * plan.region_count;
+}
+
+/// One-ring areas of the active places, to field.
+void SectionGains::sumAreas() {
+  std::fill(b_.field.begin(), b_.field.end(), 0.0f);
+  const auto at = [&](std::uint32_t p) {
+    return Vec3d(b_.corners[p].x[0], b_.corners[p].x[1], b_.corners[p].x[2]);
+  };
+  const auto add = [&](const Triangle& t) {
+    const Vec3d a = at(t[0]);
+    const auto area =
+        static_cast<float>(0.5 * Vec3d(at(t[1]) - a).cross(Vec3d(at(t[2]) - a)).norm());
+    for (const std::uint32_t p : t)
+      if (plan_.active_of_point[p] != kStandsStill) b_.field[plan_.active_of_point[p]] += area;
+  };
+  const auto add_chunk = [&](const SectionAreaChunk& chunk) {
+    for (std::uint32_t t = chunk.begin; t < chunk.end; ++t) {
+      const Triangle& c = chunk.general ? plan_.general_triangles[t].corners : plan_.pure[t];
+      if (!chunk.general || *std::max_element(c.begin(), c.end()) < plan_.place_count) add(c);
+    }
+  };
+  for (std::size_t round = 0; round + 1 < plan_.area_rounds.size(); ++round) {
+    const std::uint32_t first = plan_.area_rounds[round], last = plan_.area_rounds[round + 1];
+    parallelFor(last - first, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t c = begin; c < end; ++c) add_chunk(plan_.area_chunks[first + c]);
+    });
+  }
+}
+
+/// b_i: where skin bends, less where it is squeezed; averaged.
+void SectionGains::makeField() {
+  sumAreas();
+  const std::size_t n = plan_.active.size();
+  const auto unscaled = static_cast<float>(1 / (frame_.scale * frame_.scale));
+  parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t a = begin; a < end; ++a) {
+      const float ratio = std::min(1.0f, b_.field[a] * plan_.rest_area_inverse[a] * unscaled);
+      b_.field[a] = plan_.bending[a] * ratio * ratio;
+    }
+  });
+  float *from = b_.field.data(), *to = b_.gains.data();
+  static_assert(kFieldPasses % 2 == 0, "the last pass ends in field");
+  for (int pass = 0; pass < kFieldPasses; ++pass) {
+    if (plan_.far_neighbours.empty())
+      averageField(plan_.near_neighbours.data(), from, to);
+    else
+      averageField(plan_.far_neighbours.data(), from, to);
+    std::swap(from, to);
+  }
+}
+
+template <class Difference>
+void SectionGains::averageField(const Difference* neighbours, const float* from, float* to) {
+  parallelFor(plan_.active.size(), kSectionChunk, [&](std::size_t begin, std::size_t end) {
+    const Difference* next = neighbours + plan_.chunk_neighbours[begin / kSectionChunk];
+    for (std::size_t a = begin; a < end; ++a) {
+      const SectionNeighbours count = plan_.neighbour_counts[a];
+      float sum = 0;
+      for (const Difference* const last = next + count.moving; next != last; ++next)
+        sum += from[static_cast<std::ptrdiff_t>(a) + *next];
+      to[a] = 0.5f * (from[a] + sum * reciprocal(count.all));
+    }
+  });
+}
+
+/// g per place, for the time being in gains, and the most of phi g in each region.
+void SectionGains::findLargest() {
+  std::fill(b_.activities.begin(), b_.activities.end(), 0.0);
+  for (const SectionPlan::ActivitySource& s : plan_.activity_sources)
+    b_.activities[s.activity] = std::max(b_.activities[s.activity], frame_.activities[s.joint]);
+  const std::size_t n = plan_.active.size();
+  const std::size_t regions = plan_.region_count, chunk = gainChunk(n);
+  std::fill(b_.gain_parts.begin(), b_.gain_parts.end(), 0.0f);
+  parallelFor(n, chunk, [&](std::size_t begin, std::size_t end) {
+    float* const most = b_.gain_parts.data() + begin / chunk * regions;
+    for (std::size_t a = begin; a < end; ++a) {
+      double g = 0;
+      const SectionShares::Row concerns = plan_.concerns[a], members = plan_.members[a];
+      for (std::uint32_t k = 0; k < concerns.count; ++k)
+        g += double{concerns.shares[k]} * b_.activities[concerns.columns[k]];
+      b_.gains[a] = static_cast<float>(g);
+      for (std::uint32_t k = 0; k < members.count; ++k) {
+        float& here = most[members.columns[k]];
+        here = std::max(here, members.shares[k] * b_.gains[a]);
+      }
+    }
+  });
+  std::fill(b_.largest_gain.begin(), b_.largest_gain.end(), 0.0f);
+  for (std::size_t i = 0; i < b_.gain_parts.size(); ++i)
+    b_.largest_gain[i % regions] = std::max(b_.largest_gain[i % regions], b_.gain_parts[i]);
+}
+
+void SectionGains::make() {
+  makeField();
+  findLargest();
+  parallelFor(plan_.active.size(), kSectionChunk, [&](std::size_t begin, std::size_t end) {
+    const auto epsilon = static_cast<float>(plan_.desc.epsilon);
+    for (std::size_t a = begin; a < end; ++a) {
+      const SectionShares::Row members = plan_.members[a];
+      const float g = b_.gains[a];
+      for (std::uint32_t k = 0; k < members.count; ++k) {
+        const float most = b_.largest_gain[members.columns[k]];
+        const float near = most > static_cast<float>(kNoActivity) ? g / most : 0.0f;
+        const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
+        b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + epsilon);
+      }
+    }
+  });
+}
+
+}  // namespace derm::detail
