@@ -55,18 +55,28 @@ void printSummary(const BakeReport& report) {
                c.near_singular);
 }
 
-Result<void> runBake(const BakeOptions& options) {
-  Diagnostics notes;
+Result<void> runBake(const BakeOptions& options, Diagnostics& notes) {
+  if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
   DERM_TRY(const BakeDesc desc, bakeDescOf(options, notes));
   BakeReport report;
   {
     ProgressBar bar("bake");
     DERM_TRY(report, bake(desc, notes, bar.callback()));
   }
-  if (!options.plot.empty()) DERM_CHECK(savePlots(report, options.plot));
-  printWarnings(notes);
+  if (!options.plot.empty()) DERM_CHECK(savePlots(plotsOf(report), options.plot));
   printSummary(report);
   return {};
+}
+
+struct PlotOptions {
+  std::string report;
+  std::string output;
+};
+
+Result<void> plotReport(const PlotOptions& options, Diagnostics&) {
+  DERM_CHECK(checkPlotEnding(options.output));
+  DERM_TRY(const BakeReport report, loadBakeReport(options.report));
+  return savePlots(plotsOf(report), options.output);
 }
 
 }  // namespace
@@ -97,32 +107,16 @@ void addBakeVerb(CLI::App& app, Run& run) {
       "  derm bake belly.toml -o belly.glb --as correctives --error-mm 0.5 --report belly.json\n"
       "  derm bake cast:cat --clip jump -o jump.pc2\n"
       "  derm bake hero.glb --recipe belly.toml -o hero_{frame}.obj");
-  verb->callback([&run, options] {
-    run = [options] {
-      const Result<void> done = runBake(*options);
-      return done ? kDone : report(done.error());
-    };
-  });
+  setWork(*verb, run, options, runBake);
 }
 
 void addPlotVerb(CLI::App& app, Run& run) {
-  struct PlotOptions {
-    std::string report;
-    std::string output;
-  };
   const auto options = std::make_shared<PlotOptions>();
   CLI::App* verb = app.add_subcommand("plot", "curves of a bake's report");
   verb->add_option("REPORT", options->report, "what derm bake --report wrote")->required();
   verb->add_option("-o,--output", options->output, ".svg or .png")->required();
   verb->footer("example:\n  derm plot belly.json -o belly.svg");
-  verb->callback([&run, options] {
-    run = [options]() -> int {
-      const Result<BakeReport> read = loadBakeReport(options->report);
-      if (!read) return report(read.error());
-      const Result<void> done = savePlots(*read, options->output);
-      return done ? kDone : report(done.error());
-    };
-  });
+  setWork(*verb, run, options, plotReport);
 }
 
 }  // namespace derm::cli

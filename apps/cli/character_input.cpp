@@ -47,6 +47,14 @@ Result<Character> CharacterInput::load(Diagnostics& notes) const {
   return openCharacter(source, {}, options, notes);
 }
 
+std::string CharacterInput::sourceFrom(const std::filesystem::path& recipe) const {
+  if (source.starts_with("cast:")) return source;
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::absolute(recipe).parent_path();
+  const std::filesystem::path near = std::filesystem::proximate(source, folder, failed);
+  return failed ? std::filesystem::absolute(source).generic_string() : near.generic_string();
+}
+
 Result<void> checkWritable(const std::filesystem::path& output) {
   std::string ending = output.extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

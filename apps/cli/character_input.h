@@ -20,6 +20,8 @@ struct CharacterInput {
   /// Adds the positional argument and --unit.
   void addTo(CLI::App& verb, const std::string& name = "CHARACTER");
   Result<Character> load(Diagnostics& notes) const;
+  /// The character as a recipe written to this file must name it: relative to the file's folder.
+  std::string sourceFrom(const std::filesystem::path& recipe) const;
 };
 
 /// "m", "cm", "mm", "dm", "in", "ft" or a number of metres.

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -38,7 +37,7 @@ Result<BakeReport> bakeCat(const Recipe& recipe, const fs::path& folder, Diagnos
   desc.correctives.error_m = kMostError_m;
   desc.report = folder / "report.json";
   DERM_TRY(BakeReport report, bake(desc, notes, bar.callback()));
-  DERM_CHECK(savePlots(report, folder / "curves.svg"));
+  DERM_CHECK(savePlots(plotsOf(report), folder / "curves.svg"));
   return report;
 }
 
@@ -100,20 +99,18 @@ DemoPage pageOf(const BakeReport& report, const FilmResult& film) {
   return page;
 }
 
-Result<void> runDemo(const DemoOptions& options) {
+Result<void> runDemo(const DemoOptions& options, Diagnostics& notes) {
   const fs::path folder = options.folder;
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return Error{ErrorCode::CannotWrite, failed.message(), {.file = folder.string()}};
   DERM_CHECK(writeFileWhole(folder / "cat.toml", kDemoRecipe));
   DERM_TRY(const Recipe recipe, parseRecipe(kDemoRecipe, (folder / "cat.toml").string()));
-  Diagnostics notes;
   DERM_TRY(const BakeReport report, bakeCat(recipe, folder, notes));
   DERM_TRY(const FilmResult film, drawCat(recipe, folder, notes));
   const DemoPage page = pageOf(report, film);
   DERM_TRY(const std::string html, demoPageHtml(page, folder, findThree(options.three)));
   DERM_CHECK(writeFileWhole(folder / "index.html", html));
-  printWarnings(notes);
   fmt::print("{}\n\n", page.title);
   for (const DemoPage::Number& n : page.numbers) fmt::print("  {:<46} {:>16}\n", n.what, n.value);
   fmt::print("\nOpen {} in a browser. Beside it: {}\n", (folder / "index.html").string(),
@@ -131,12 +128,7 @@ void addDemoVerb(CLI::App& app, Run& run) {
                    "folder of three.js, for a model that turns in the page")
       ->envname("DERM_THREE");
   verb->footer("example:\n  derm demo");
-  verb->callback([&run, options] {
-    run = [options] {
-      const Result<void> done = runDemo(*options);
-      return done ? kDone : report(done.error());
-    };
-  });
+  setWork(*verb, run, options, runDemo);
 }
 
 }  // namespace derm::cli

@@ -66,15 +66,7 @@ void addPoseVerb(CLI::App& app, Run& run) {
   options->motion.addTo(*verb);
   verb->add_option("-o,--output", options->output, ".glb, .gltf or .obj")->required();
   verb->footer("example:\n  derm pose cast:cat --clip jump --time 0.6 --method linear -o leap.obj");
-  verb->callback([&run, options] {
-    run = [options] {
-      Diagnostics notes;
-      const Result<void> done = writePosed(*options, notes);
-      if (!done) return report(done.error());
-      printWarnings(notes);
-      return kDone;
-    };
-  });
+  setWork(*verb, run, options, writePosed);
 }
 
 }  // namespace derm::cli

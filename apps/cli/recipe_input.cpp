@@ -18,14 +18,15 @@ void RecipeInput::addTo(CLI::App& verb) {
   verb.add_option("--recipe", recipe, "a recipe for the character given");
   verb.add_option("--clip", clip, "name or number; default the recipe's, or the first");
   verb.add_option("--method", method, "skinning method, instead of the recipe's");
-  verb.add_option("--fps", fps, "[Hz] of what comes out, instead of the recipe's");
+  verb.add_option("--fps", fps, "[Hz] of what comes out, instead of the recipe's")
+      ->check(CLI::Range(Recipe::kLeastFps, Recipe::kMostFps));
   verb.add_option("--range", range_s, "[s] first and last instant, instead of the recipe's")
       ->expected(2)
       ->type_name("FROM TO");
   motion.addTo(verb);
 }
 
-Result<SceneSource> RecipeInput::load(Diagnostics& notes) const {
+Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) const {
   SceneSource out;
   if (isRecipe(input.source)) {
     if (!recipe.empty())
@@ -36,6 +37,7 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes) const {
       DERM_TRY(out.options.import.metres_per_unit, metresPerUnit(input.unit));
     }
   } else {
+    out.recipe = bare;
     if (!recipe.empty()) {
       DERM_TRY(out.recipe, loadRecipe(recipe));
     }

@@ -33,7 +33,8 @@ struct RecipeInput {
   std::vector<double> range_s;
 
   void addTo(CLI::App& verb);
-  Result<SceneSource> load(Diagnostics& notes) const;
+  /// `bare` is the recipe of a character that comes without one.
+  Result<SceneSource> load(Diagnostics& notes, const Recipe& bare = {}) const;
 };
 
 }  // namespace derm::cli

@@ -86,12 +86,22 @@ Result<void> checkOptions(const RenderOptions& options) {
   return {};
 }
 
-Result<void> runRender(const RenderOptions& options) {
+/// A picture beyond the range shows its end: say so, as `derm pose` does.
+void noteTime(const RenderOptions& options, const Scene& scene, Diagnostics& notes) {
+  const PlaybackDesc& range = scene.playback().desc();
+  if (!options.time_s || range.loop) return;
+  if (*options.time_s >= range.start_s && *options.time_s <= range.end_s) return;
+  notes.warn("time-outside-range", scene.clip() != nullptr ? scene.clip()->name : "rest pose",
+             fmt::format("{:g} s is outside the range ({:g} to {:g} s): its end is shown",
+                         *options.time_s, range.start_s, range.end_s));
+}
+
+Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOptions(options));
   DERM_TRY(const ViewDesc desc, viewOf(options));
-  Diagnostics notes;
   DERM_TRY(SceneSource source, options.input.load(notes));
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
+  noteTime(options, scene, notes);
   DERM_TRY(SceneView view, SceneView::make(scene, desc, notes));
   if (!options.output.empty()) {
     DERM_CHECK(saveStill(options, view));
@@ -102,7 +112,6 @@ Result<void> runRender(const RenderOptions& options) {
     DERM_TRY(const FilmResult film, drawFilm(view, options.film, bar.callback(), notes));
     fmt::print("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, scene.recipe().fps);
   }
-  printWarnings(notes);
   return {};
 }
 
@@ -142,12 +151,7 @@ void addRenderVerb(CLI::App& app, Run& run) {
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
       "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"
       "  derm render belly.toml --compare side --film belly.mp4");
-  verb->callback([&run, options] {
-    run = [options] {
-      const Result<void> done = runRender(*options);
-      return done ? kDone : report(done.error());
-    };
-  });
+  setWork(*verb, run, options, runRender);
 }
 
 }  // namespace derm::cli

@@ -1,14 +1,36 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include <CLI/CLI.hpp>
+
+#include "derm/base/diagnostics.h"
+#include "derm/base/result.h"
+
+#include "terminal.h"
 
 /// Each verb adds its own sub-command to the program; `run` is set to what it does once parsed.
 /// A verb reads, calls the library, writes, and returns an exit code (see terminal.h).
 namespace derm::cli {
 
 using Run = std::function<int()>;
+
+/// The usual end of a verb's description: once parsed, `work` runs; its error is the program's
+/// answer, warnings are printed when all went well.
+template <class Options>
+void setWork(CLI::App& verb, Run& run, const std::shared_ptr<Options>& options,
+             Result<void> (*work)(const Options& options, Diagnostics& notes)) {
+  verb.callback([&run, options, work] {
+    run = [options, work] {
+      Diagnostics notes;
+      const Result<void> done = work(*options, notes);
+      if (!done) return report(done.error());
+      printWarnings(notes);
+      return kDone;
+    };
+  });
+}
 
 void addBakeVerb(CLI::App& app, Run& run);
 void addCastVerb(CLI::App& app, Run& run);

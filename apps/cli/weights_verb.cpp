@@ -35,7 +35,10 @@ void adoptSkeleton(Character& mesh, const Character& rig) {
   }
 }
 
-Result<void> writeWeighted(WeightsOptions options, Diagnostics& notes, const Progress& progress) {
+Result<void> writeWeighted(const WeightsOptions& given, Diagnostics& notes) {
+  WeightsOptions options = given;
+  ProgressBar bar("weights");
+  const Progress progress = bar.callback();
   DERM_TRY(options.desc.method, weightMethodNamed(options.method));
   if (options.distance_to == "joints") options.desc.to = DistanceTo::JointPoints;
   DERM_CHECK(validate(options.desc));
@@ -88,16 +91,7 @@ void addWeightsVerb(CLI::App& app, Run& run) {
   verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n  derm weights body.glb --method heat --max-influences 4 -o weighted.glb");
-  verb->callback([&run, options] {
-    run = [options] {
-      Diagnostics notes;
-      ProgressBar bar("weights");
-      const Result<void> done = writeWeighted(*options, notes, bar.callback());
-      if (!done) return report(done.error());
-      printWarnings(notes);
-      return kDone;
-    };
-  });
+  setWork(*verb, run, options, writeWeighted);
 }
 
 }  // namespace derm::cli

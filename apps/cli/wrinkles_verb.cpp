@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "derm/deform/wrinkle_proposal.h"
+#include "derm/io/file_bytes.h"
 #include "derm/io/png.h"
-#include "derm/io/whole_file.h"
 #include "derm/scene/normal_map.h"
 #include "derm/scene/recipe.h"
 
@@ -56,19 +56,21 @@ Result<const Clip*> clipOf(const Character& character, const std::string& name) 
   return &character.clips[index];
 }
 
-Result<void> proposeRecipe(const AutoOptions& options, const Progress& progress,
-                           Diagnostics& notes) {
+Result<std::vector<WrinkleProposal>> proposalsFor(const AutoOptions& options,
+                                                  const Character& character, const Clip& clip) {
+  ProgressBar bar("measuring");
+  return proposeWrinkles(character, clip, options.desc, bar.callback());
+}
+
+Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
   DERM_TRY(const Character character, options.input.load(notes));
   DERM_TRY(const Clip* clip, clipOf(character, options.clip));
-  DERM_TRY(const std::vector<WrinkleProposal> proposals,
-           proposeWrinkles(character, *clip, options.desc, progress));
+  DERM_TRY(const std::vector<WrinkleProposal> proposals, proposalsFor(options, character, *clip));
   Recipe recipe;
-  recipe.character = options.input.source;
+  recipe.character = options.input.sourceFrom(options.output);
   if (!clip->name.empty()) recipe.clip = clip->name;
   for (const WrinkleProposal& p : proposals) recipe.layers.push_back(layerOf(p.tool));
-  DERM_TRY(WholeFile file, WholeFile::create(options.output));
-  DERM_CHECK(file.append(writeRecipe(recipe)));
-  DERM_CHECK(file.commit());
+  DERM_CHECK(writeFileWhole(options.output, writeRecipe(recipe)));
   nlohmann::json list = nlohmann::json::array();
   for (const WrinkleProposal& p : proposals) {
     list.push_back({{"name", p.tool.name},
@@ -99,16 +101,7 @@ void addAuto(CLI::App& wrinkles, Run& run) {
   verb->add_flag("--json", options->json, "the list as JSON");
   verb->add_option("-o,--output", options->output, "the recipe, .toml")->required();
   verb->footer("example:\n  derm wrinkles auto cast:arm --clip flex -o arm.toml");
-  verb->callback([&run, options] {
-    run = [options] {
-      Diagnostics notes;
-      ProgressBar bar("measuring");
-      const Result<void> done = proposeRecipe(*options, bar.callback(), notes);
-      if (!done) return report(done.error());
-      printWarnings(notes);
-      return kDone;
-    };
-  });
+  setWork(*verb, run, options, proposeRecipe);
 }
 
 struct MapOptions {
@@ -142,15 +135,7 @@ void addMap(CLI::App& wrinkles, Run& run) {
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, ".png")->required();
   verb->footer("example:\n  derm wrinkles map face.toml --time 1.2 --size 2048 -o folds.png");
-  verb->callback([&run, options] {
-    run = [options] {
-      Diagnostics notes;
-      const Result<void> done = drawMap(*options, notes);
-      if (!done) return report(done.error());
-      printWarnings(notes);
-      return kDone;
-    };
-  });
+  setWork(*verb, run, options, drawMap);
 }
 
 }  // namespace

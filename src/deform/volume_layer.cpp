@@ -118,7 +118,7 @@ Result<std::shared_ptr<const LayerBinding>> bindVolume(std::string name, const V
                                                        Diagnostics& notes) {
   if (bound.rest.triangles.empty() ||
       (bound.skin.empty() && desc.method == VolumeCorrection::Section)) {
-    notes.info("volume-no-skin", name, "nothing bends here: passed through");
+    notes.warn("volume-no-skin", name, "no skin bends here: passed through");
     return std::shared_ptr<const LayerBinding>(std::make_shared<NoVolumeBinding>(std::move(name)));
   }
   const auto surface = std::make_shared<const MeasuredSurface>(

@@ -64,12 +64,9 @@ Result<const Clip*> clipOf(const Recipe& recipe, const Character& character) {
                      "no clip " + std::to_string(*number) + "; there are " +
                          std::to_string(character.clips.size()));
   }
-  const std::string& name = std::get<std::string>(recipe.clip);
-  const auto at = std::find_if(character.clips.begin(), character.clips.end(),
-                               [&](const Clip& c) { return c.name == name; });
-  if (at != character.clips.end()) return &*at;
-  return badRecipe(recipe, "clip",
-                   "no clip \"" + name + "\"" + didYouMean(name, character.clipNames()));
+  const Result<std::size_t> found = character.findClip(std::get<std::string>(recipe.clip));
+  if (!found) return badRecipe(recipe, "clip", found.error().message);
+  return &character.clips[*found];
 }
 
 std::string seconds(double s) { return toToml({.content = s}) + " s"; }

@@ -57,6 +57,21 @@ double percent(double now, double rest) { return rest != 0 ? 100 * (now / rest -
 
 }  // namespace
 
+VolumeChange VolumeStudy::wholeChange(const Frame& frame) const {
+  return {percent(frame.before.volume_m3, rest_m3), percent(frame.after.volume_m3, rest_m3)};
+}
+
+VolumeChange VolumeStudy::worstRegionChange(const Frame& frame) const {
+  VolumeChange worst;
+  for (std::size_t l = 0; l < frame.regions.size(); ++l) {
+    const double before = percent(frame.regions[l].before.volume_m3, region_rest_m3[l]);
+    const double after = percent(frame.regions[l].after.volume_m3, region_rest_m3[l]);
+    if (std::abs(before) > std::abs(worst.before_percent)) worst.before_percent = before;
+    if (std::abs(after) > std::abs(worst.after_percent)) worst.after_percent = after;
+  }
+  return worst;
+}
+
 std::string toJson(const VolumeStudy& study) {
   Json json = {{"character", study.character},
                {"clip", study.clip},
@@ -124,21 +139,16 @@ PlotDesc plotOf(const VolumeStudy& study) {
   PlotSeries worst_before{.name = "before, worst region", .dashed = true};
   PlotSeries worst_after{.name = "after, worst region", .dashed = true};
   for (const VolumeStudy::Frame& f : study.frames) {
-    double worst_then = 0, worst_now = 0;
-    for (std::size_t l = 0; l < f.regions.size(); ++l) {
-      const double then = percent(f.regions[l].before.volume_m3, study.region_rest_m3[l]);
-      const double now = percent(f.regions[l].after.volume_m3, study.region_rest_m3[l]);
-      if (std::abs(then) > std::abs(worst_then)) worst_then = then;
-      if (std::abs(now) > std::abs(worst_now)) worst_now = now;
-    }
+    const VolumeChange whole = study.wholeChange(f);
+    const VolumeChange worst = study.worstRegionChange(f);
     const auto add = [&](PlotSeries& series, double y) {
       series.x.push_back(f.time_s);
       series.y.push_back(y);
     };
-    add(before, percent(f.before.volume_m3, study.rest_m3));
-    add(after, percent(f.after.volume_m3, study.rest_m3));
-    add(worst_before, worst_then);
-    add(worst_after, worst_now);
+    add(before, whole.before_percent);
+    add(after, whole.after_percent);
+    add(worst_before, worst.before_percent);
+    add(worst_after, worst.after_percent);
   }
   PlotDesc plot;
   plot.title = study.character + (study.clip.empty() ? "" : ", " + study.clip);

@@ -1,5 +1,7 @@
 #include "derm/view/character_look.h"
 
+#include <algorithm>
+
 #include "derm/io/image_file.h"
 
 namespace derm {
@@ -58,44 +60,39 @@ std::vector<bool> weightedBranches(const Character& character) {
 
 }  // namespace
 
-CharacterLook::CharacterLook(const Character& character, Diagnostics& notes)
-    : part_of_triangle_(character.mesh.triangles.size(), 0) {
+CharacterLook::CharacterLook(const Character& character, const BoundSurface& bound,
+                             Diagnostics& notes)
+    : bound_(&bound) {
   const std::vector<Texture> textures = decodedImages(character, notes);
-  for (const MeshPart& part : character.parts) {
-    DrawMaterial material;
-    if (part.material >= 0) {
-      const Material& own = character.materials[static_cast<std::size_t>(part.material)];
-      if (!saysNothing(own)) material = drawMaterialOf(own, textures);
-    }
-    for (std::uint32_t t = 0; t < part.triangle_count; ++t)
-      part_of_triangle_[part.first_triangle + t] = static_cast<std::uint32_t>(materials_.size());
-    materials_.push_back(std::move(material));
+  std::vector<DrawMaterial> materials(std::max<std::size_t>(character.parts.size(), 1));
+  std::vector<std::size_t> part_of(character.mesh.triangles.size(), 0);
+  for (std::size_t p = 0; p < character.parts.size(); ++p) {
+    const MeshPart& part = character.parts[p];
+    std::fill_n(part_of.begin() + part.first_triangle, part.triangle_count, p);
+    if (part.material < 0) continue;
+    const Material& own = character.materials[static_cast<std::size_t>(part.material)];
+    if (!saysNothing(own)) materials[p] = drawMaterialOf(own, textures);
   }
-  if (materials_.empty()) materials_.emplace_back();
-}
-
-std::vector<DrawPart> CharacterLook::partsOf(const BoundSurface& bound) const {
-  std::vector<DrawPart> out;
-  std::uint32_t last = 0;
+  // Pieces of a refined surface may lie in any order: runs of one part.
+  std::size_t last = 0;
   for (std::uint32_t t = 0; t < bound.rest.triangles.size(); ++t) {
-    const std::uint32_t source = bound.source_triangles.empty() ? t : bound.source_triangles[t];
-    const std::uint32_t part = part_of_triangle_[source];
-    if (out.empty() || part != last)
-      out.push_back({.first_triangle = t, .material = materials_[part]});
-    ++out.back().triangle_count;
+    const std::size_t part =
+        part_of[bound.source_triangles.empty() ? t : bound.source_triangles[t]];
+    if (parts_.empty() || part != last)
+      parts_.push_back({.first_triangle = t, .material = materials[part]});
+    ++parts_.back().triangle_count;
     last = part;
   }
-  return out;
 }
 
-DrawSurface CharacterLook::surfaceOf(const BoundSurface& bound, const SkinFrame& frame) const {
+DrawSurface CharacterLook::surfaceOf(const SkinFrame& frame) const {
   DrawSurface out;
   out.positions = frame.positions();
   out.normals = frame.normals();
-  out.uvs = bound.rest.uvs;
-  out.colours = bound.rest.colours;
+  out.uvs = bound_->rest.uvs;
+  out.colours = bound_->rest.colours;
   out.triangles = frame.triangles();
-  out.parts = partsOf(bound);
+  out.parts = parts_;
   return out;
 }
 

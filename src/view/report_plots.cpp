@@ -63,16 +63,17 @@ std::vector<PlotDesc> plotsOf(const BakeReport& report, int width, int height) {
   return out;
 }
 
-Result<void> savePlots(const BakeReport& report, const std::filesystem::path& file) {
-  const std::string ending = file.extension().string();
-  if (ending != ".svg" && ending != ".png")
-    return Error{
-        ErrorCode::BadArgument, "plots are written as .svg or .png", {.file = file.string()}};
-  const std::vector<PlotDesc> plots = plotsOf(report);
+Result<void> checkPlotEnding(const std::filesystem::path& file) {
+  if (file.extension() == ".svg" || file.extension() == ".png") return {};
+  return Error{
+      ErrorCode::BadArgument, "plots are written as .svg or .png", {.file = file.string()}};
+}
+
+Result<void> savePlots(std::span<const PlotDesc> plots, const std::filesystem::path& file) {
+  DERM_CHECK(checkPlotEnding(file));
   if (plots.empty())
-    return Error{
-        ErrorCode::BadArgument, "the report has no frames to plot", {.file = file.string()}};
-  if (ending == ".svg") {
+    return Error{ErrorCode::BadArgument, "there are no frames to plot", {.file = file.string()}};
+  if (file.extension() == ".svg") {
     DERM_TRY(const std::string svg, stackedPlotSvg(plots));
     return writeFileWhole(file, svg);
   }

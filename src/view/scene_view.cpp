@@ -34,7 +34,7 @@ SceneView::SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer rende
     : scene_(&scene),
       desc_(desc),
       renderer_(std::move(renderer)),
-      look_(*scene.character(), notes) {}
+      look_(*scene.character(), scene.stack().output(), notes) {}
 
 Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostics& notes) {
   const Character& character = *scene.character();
@@ -87,7 +87,7 @@ Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& p
 }
 
 DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame) const {
-  DrawSurface surface = look_.surfaceOf(scene_->stack().output(), frame);
+  DrawSurface surface = look_.surfaceOf(frame);
   if (surface.normals.empty()) {
     TriMesh shaded;
     shaded.normals =

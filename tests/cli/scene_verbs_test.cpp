@@ -40,6 +40,15 @@ class SceneVerbs : public testing::Test {
   std::ptrdiff_t fileCount() const {
     return std::distance(std::filesystem::directory_iterator(folder_.path()), {});
   }
+  /// Until the program has begun to write beside the one file there is, or has ended; it is left to
+  /// be waited for.
+  void waitUntilItWrites(pid_t child) const {
+    siginfo_t ended{};
+    while (fileCount() < 2 && ended.si_pid == 0) {
+      ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
+      ::usleep(200);
+    }
+  }
   Folder folder_;
 };
 
@@ -76,6 +85,49 @@ TEST_F(SceneVerbs, TheReportHasTheKeysMachinesRelyOnAndCanBePlotted) {
   EXPECT_NE(contentOf(folder_ / "p.svg").find("volume of cat, jump"), std::string::npos);
 }
 
+TEST_F(SceneVerbs, ClipsCanBeGivenByNumber) {
+  ASSERT_EQ(derm({"bake", "cast:cat", "--clip", "jump", "-o", folder_ / "name.pc2"}).exit_code, 0);
+  const Outcome o = derm({"bake", "cast:cat", "--clip", "1", "-o", folder_ / "number.pc2"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contentOf(folder_ / "number.pc2") == contentOf(folder_ / "name.pc2"));
+  EXPECT_EQ(derm({"bake", "cast:cat", "--clip", "9", "-o", folder_ / "no.pc2"}).exit_code, 1);
+}
+
+TEST_F(SceneVerbs, ProposedRecipesNameTheirCharacterFromWhereTheyLie) {
+  std::filesystem::create_directory(folder_ / "models");
+  std::filesystem::create_directory(folder_ / "recipes");
+  const std::string cat = folder_ / "models/cat.glb";
+  ASSERT_EQ(derm({"cast", "cat", "-o", cat}).exit_code, 0);
+  for (const char* verb : {"flesh", "wrinkles"}) {
+    const std::string proposed = folder_ / ("recipes/" + std::string(verb) + ".toml");
+    ASSERT_EQ(derm({verb, "auto", cat, "--clip", "jump", "-o", proposed}).exit_code, 0) << verb;
+    EXPECT_NE(contentOf(proposed).find("\"../models/cat.glb\""), std::string::npos) << verb;
+    const Outcome o = derm({"bake", proposed, "--fps", "5", "-o", folder_ / "a.pc2"});
+    EXPECT_EQ(o.exit_code, 0) << verb << o.err;
+  }
+}
+
+TEST_F(SceneVerbs, PlotsHaveTheFormatOfTheirEnding) {
+  EXPECT_EQ(derm({"volume", "cast:cylinder", "--fps", "2", "--plot", folder_ / "v.png"}).exit_code,
+            0);
+  EXPECT_TRUE(contentOf(folder_ / "v.png").starts_with("\x89PNG"));
+  EXPECT_EQ(derm({"volume", "cast:cylinder", "--plot", folder_ / "v.pdf"}).exit_code, 2);
+  EXPECT_EQ(derm({"bake", "cast:cylinder", "-o", folder_ / "a.pc2", "--plot", folder_ / "v.pdf"})
+                .exit_code,
+            2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.pc2"));
+}
+
+TEST_F(SceneVerbs, LayersThatNeedASkinSayWhenThereIsNone) {
+  ASSERT_EQ(derm({"pose", "cast:cylinder", "--time", "0", "-o", folder_ / "bare.obj"}).exit_code,
+            0);
+  const Outcome o =
+      derm({"bake", recipe("character = \"bare.obj\"\n[[layer]]\ntype = \"volume\"\n"), "-o",
+            folder_ / "a.pc2"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.err.find("no skin bends here"), std::string::npos) << o.err;
+}
+
 TEST_F(SceneVerbs, SameBytesForEveryThreadCount) {
   const std::string input = recipe();
   std::string first;
@@ -94,8 +146,7 @@ TEST_F(SceneVerbs, AKilledBakeLeavesTheOldOutputWhole) {
   write(file, "old");
   const pid_t child = startDerm({"bake", "cast:cat", "--clip", "jump", "--fps", "1000", "-o", file,
                                  "--report", folder_ / "r.json"});
-  // As soon as it has begun to write beside the old file.
-  while (fileCount() < 2 && ::waitpid(child, nullptr, WNOHANG) == 0) ::usleep(200);
+  waitUntilItWrites(child);
   ::kill(child, SIGKILL);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -109,7 +160,7 @@ TEST_F(SceneVerbs, AnInterruptedBakeCleansUpAndSaysSo) {
   write(file, "old");
   const pid_t child =
       startDerm({"bake", "cast:cat", "--clip", "jump", "--fps", "1000", "-o", file});
-  while (fileCount() < 2 && ::waitpid(child, nullptr, WNOHANG) == 0) ::usleep(200);
+  waitUntilItWrites(child);
   ::kill(child, SIGINT);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -187,6 +238,10 @@ TEST_F(SceneVerbs, PicturesStripsAndFilmsAreWritten) {
                               "-o", folder_ / "a.png"});
   EXPECT_EQ(still.exit_code, 0) << still.err;
   EXPECT_TRUE(contentOf(folder_ / "a.png").starts_with("\x89PNG"));
+  const Outcome late =
+      derm({"render", input, "--time", "99", "--size", "32x32", "-o", folder_ / "late.png"});
+  EXPECT_EQ(late.exit_code, 0);
+  EXPECT_NE(late.err.find("outside the range (0 to 2 s)"), std::string::npos) << late.err;
   EXPECT_EQ(derm({"render", input, "--strip", "3", "--size", "240x80", "-o", folder_ / "s.png"})
                 .exit_code,
             0);

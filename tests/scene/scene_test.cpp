@@ -73,8 +73,10 @@ TEST(Scene, ClipsAreFoundByNameAndNumber) {
   EXPECT_EQ(errorOf("clip = \"stretsh\""),
             "r.toml:1:8: clip: no clip \"stretsh\"; did you mean \"stretch\"?");
   EXPECT_EQ(errorOf("clip = 2"), "r.toml:1:8: clip: no clip 2; there are 2");
-  EXPECT_EQ(errorOf("clip = \"1\""),
-            "r.toml:1:8: clip: no clip \"1\"; there are \"bend\", \"stretch\"");
+  EXPECT_EQ(opened("clip = \"1\"", notes)->clip()->name, "stretch")
+      << "text that names no clip is read as its number, as the command line gives it";
+  EXPECT_EQ(errorOf("clip = \"7\""),
+            "r.toml:1:8: clip: no clip \"7\"; there are \"bend\", \"stretch\"");
 }
 
 TEST(Scene, WithoutLayersAFrameIsExactlySkinning) {

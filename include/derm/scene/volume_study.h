@@ -22,6 +22,11 @@ struct SurfaceMeasure {
   double max_stretch = 1;
 };
 
+struct VolumeChange {
+  double before_percent = 0;  ///< [%] against rest, with its sign
+  double after_percent = 0;
+};
+
 /// How the volume of a character fares over a clip, with and without its volume layers. Everything
 /// is measured anew from the float positions that come out, region by region as the (last) volume
 /// layer divides the surface; without one, as a whole.
@@ -53,6 +58,10 @@ struct VolumeStudy {
   double max_relative_region_loss_before = 0;
   /// Largest |V / target - 1| after, of the regions that are held and of the whole.
   double max_relative_error_after = 0;
+
+  VolumeChange wholeChange(const Frame& frame) const;
+  /// Of the region that changed most, before and after each on their own.
+  VolumeChange worstRegionChange(const Frame& frame) const;
 };
 
 /// Plays the recipe twice, without and with its volume layers. Fails as openScene() does; a layer

@@ -13,22 +13,20 @@
 
 namespace derm {
 
-/// A character's materials with their textures decoded, ready to be drawn: made once, used for
-/// every picture. Textures that cannot be decoded are noted and left out. A material that the file
-/// says nothing about is shown as clay.
+/// A character's materials with their textures decoded, on the surface that a stack makes of it:
+/// made once, used for every picture. Textures that cannot be decoded are noted and left out. A
+/// material that the file says nothing about is shown as clay.
 class CharacterLook {
  public:
-  CharacterLook(const Character& character, Diagnostics& notes);
+  /// `bound` is what the stack gives, and must outlive the look.
+  CharacterLook(const Character& character, const BoundSurface& bound, Diagnostics& notes);
 
-  /// The surface of an instant. `bound` is the one the stack gives; both and this look must outlive
-  /// the drawing. Requires normals in `frame`.
-  DrawSurface surfaceOf(const BoundSurface& bound, const SkinFrame& frame) const;
+  /// The surface of an instant, which must outlive the drawing.
+  DrawSurface surfaceOf(const SkinFrame& frame) const;
 
  private:
-  std::vector<DrawPart> partsOf(const BoundSurface& bound) const;
-
-  std::vector<DrawMaterial> materials_;  ///< one per part of the character
-  std::vector<std::uint32_t> part_of_triangle_;
+  const BoundSurface* bound_;
+  std::vector<DrawPart> parts_;
 };
 
 /// The bones of a character in a pose, for addSkeleton(): its skin's joints, each hanging on the

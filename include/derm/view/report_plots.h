@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "derm/base/result.h"
@@ -15,8 +16,11 @@ namespace derm {
 /// anything of a report without frames.
 std::vector<PlotDesc> plotsOf(const BakeReport& report, int width = 960, int height = 320);
 
-/// All of plotsOf() below each other, as .svg or .png by the file's ending. Whole or not at all.
-/// Fails on another ending and on a report without frames.
-Result<void> savePlots(const BakeReport& report, const std::filesystem::path& file);
+/// Fails, before any work is done, where plots cannot be written by that ending.
+Result<void> checkPlotEnding(const std::filesystem::path& file);
+
+/// Plots below each other, as .svg or .png by the file's ending. Whole or not at all. Fails on
+/// another ending, and where there is none to draw.
+Result<void> savePlots(std::span<const PlotDesc> plots, const std::filesystem::path& file);
 
 }  // namespace derm
