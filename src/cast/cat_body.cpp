@@ -19,11 +19,12 @@ Rig catRig() {
   Rig rig;
   rig.add("root", "", {0, 0, 0});
   rig.add("pelvis", "root", {0, 0.262, -0.165});
-  rig.add("spine_1", "pelvis", {0, 0.268, -0.110});
-  rig.add("spine_2", "spine_1", {0, 0.272, -0.055});
-  rig.add("spine_3", "spine_2", {0, 0.271, 0.000});
-  rig.add("spine_4", "spine_3", {0, 0.266, 0.055});
-  rig.add("spine_5", "spine_4", {0, 0.262, 0.108});
+  // In the middle of the trunk: bent about joints off its axis, flesh would be lost or gained.
+  rig.add("spine_1", "pelvis", {0, 0.238, -0.110});
+  rig.add("spine_2", "spine_1", {0, 0.242, -0.055});
+  rig.add("spine_3", "spine_2", {0, 0.241, 0.000});
+  rig.add("spine_4", "spine_3", {0, 0.236, 0.055});
+  rig.add("spine_5", "spine_4", {0, 0.232, 0.108});
   rig.add("neck_1", "spine_5", {0, 0.270, 0.158});
   rig.add("neck_2", "neck_1", {0, 0.292, 0.185});
   rig.add("head", "neck_2", {0, 0.316, 0.212});
@@ -60,13 +61,15 @@ std::vector<Bone> catBones(const Rig& rig) {
   const auto numbered = [](const char* name, int i) {
     return std::string(name) + std::to_string(i);
   };
-  // The trunk's bones are set lower than its joints: the flesh hangs below the spine.
+  // The trunk is taller than wide: a row of bones along the back and one along the belly, which
+  // without the latter would follow elbows and thighs.
   for (int i = 1; i <= 5; ++i) {
     const std::string name = numbered("spine_", i);
-    const std::string next = i < 5 ? numbered("spine_", i + 1) : "neck_1";
-    const Vec3d sag(0, -0.025, 0);
-    bones.push_back(
-        {rig[name], {rig.position(name) + sag, 0.056}, {rig.position(next) + sag, 0.056}});
+    const Vec3d a = rig.position(name);
+    const Vec3d b = rig.position(i < 5 ? numbered("spine_", i + 1) : "neck_1");
+    const Vec3d back(0, 0.005, 0), back_end(0, i < 5 ? 0.005 : -0.025, 0);
+    bones.push_back({rig[name], {a + back, 0.056}, {b + back_end, 0.056}});
+    bones.push_back({rig[name], {{0, 0.200, a.z()}, 0.050}, {{0, 0.200, b.z()}, 0.050}});
   }
   chain("neck_1", "neck_2", 0.044, 0.040);
   chain("neck_2", "head", 0.040, 0.036);
@@ -287,6 +290,7 @@ Figure catFigure() {
       {{{0, 0.270, -0.24}, 0.015}, {{0, 0.263, -0.311}, 0.015}, 0.0104, 0.02},
       {{{0, 0.28, -0.35}, 0.013}, {{0, 0.395, -0.390}, 0.016}, 0.0098, 0.02}};
   f.rig = catRig();
+  f.weights.spread = 6;
   f.bones = catBones(f.rig);
   f.colour = catColour;
   f.groups = {

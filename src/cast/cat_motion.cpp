@@ -14,6 +14,9 @@ namespace {
 constexpr double kEase = 0.10;       // share of a leg's length, see PlanarPose::reach
 constexpr double kFrameRate = 60.0;  // [Hz] keys; between them slerp
 
+/// [m] The trunk is placed by a point between the shoulder blades and the loins, above its joints.
+const Vec3d kAboveSpine(0, 0.030, 0);
+
 struct Leg {
   const char* upper;
   const char* lower;
@@ -70,7 +73,9 @@ void placeTrunk(PlanarPose& pose, double arch, double pitch, const Vec3d& centre
   pose.pitch("neck_2") = 0.35 * (gaze - chest);
   pose.pitch("head") = 0.30 * (gaze - chest);
   pose.move = Vec3d::Zero();
-  const Vec3d middle = 0.5 * (pose.where("spine_3") + pose.where("spine_4"));
+  // Half-way between the third and fourth joint the spine is pitched by the mean of both.
+  const Vec3d middle = 0.5 * (pose.where("spine_3") + pose.where("spine_4")) +
+                       pitched(kAboveSpine, pitch + 0.4 * arch);
   pose.move = Vec3d(0, centre.y() - middle.y(), centre.z() - middle.z());
 }
 
@@ -94,7 +99,7 @@ void placeEars(PlanarPose& pose, double back) {
 }
 
 Vec3d trunkCentre(const Rig& rig) {
-  return 0.5 * (rig.position("spine_3") + rig.position("spine_4"));
+  return 0.5 * (rig.position("spine_3") + rig.position("spine_4")) + kAboveSpine;
 }
 
 // ---- run ---------------------------------------------------------------------------------------
@@ -137,9 +142,9 @@ void runFrame(PlanarPose& pose, const Rig& rig, double phase) {
 
   // Over a paw's own cycle, from landing: metatarsus and toes of the hind, toes of the front legs.
   static const Curve hind_foot(
-      {{0.0, -12}, {0.13, 4}, {0.26, 48}, {0.45, 78}, {0.70, 40}, {0.90, -14}}, 1.0);
+      {{0.0, -10}, {0.13, 4}, {0.26, 38}, {0.45, 58}, {0.70, 32}, {0.90, -10}}, 1.0);
   static const Curve hind_toes(
-      {{0.0, -6}, {0.04, 0}, {0.18, 0}, {0.27, 40}, {0.45, 95}, {0.75, 30}, {0.93, -10}}, 1.0);
+      {{0.0, -6}, {0.04, 0}, {0.18, 0}, {0.27, 38}, {0.45, 85}, {0.75, 28}, {0.93, -10}}, 1.0);
   static const Curve front_toes(
       {{0.0, -8}, {0.04, 0}, {0.18, 0}, {0.27, 45}, {0.45, 110}, {0.70, 70}, {0.92, -10}}, 1.0);
   static const Curve shoulder({{0.0, -16}, {0.26, 14}, {0.60, 2}, {0.85, -14}}, 1.0);

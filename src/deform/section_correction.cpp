@@ -64,7 +64,7 @@ Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
   parts->plan = detail::makeSectionPlan(surface, regions, rest_points, mask, desc);
   std::vector<char> moves(regions.regionCount(), 0);
   const detail::SectionPlan& plan = parts->plan;
-  for (std::size_t a = 0; a < plan.members.placeCount(); ++a) {
+  for (std::size_t a = 0; a < plan.active.size(); ++a) {
     if (!plan.mask.empty() && plan.mask[a] <= 0) continue;
     const detail::SectionShares::Row row = plan.members[a];
     for (std::uint32_t k = 0; k < row.count; ++k) moves[row.columns[k]] = 1;

@@ -12,6 +12,8 @@ namespace {
 constexpr int kFieldPasses = 6;
 /// Turning below this is rounding.
 constexpr double kNoActivity = 1e-12;
+/// Skin that is concerned by a hundredth of what the most concerned is helps as much as any.
+constexpr float kWholeHelp = 100;
 
 /// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
 float reciprocal(std::uint16_t n) {
@@ -46,12 +48,14 @@ void SectionGains::sumAreas() {
     const auto area =
         static_cast<float>(0.5 * Vec3d(at(t[1]) - a).cross(Vec3d(at(t[2]) - a)).norm());
     for (const std::uint32_t p : t)
-      if (plan_.active_of_point[p] != kStandsStill) b_.field[plan_.active_of_point[p]] += area;
+      if (plan_.moves(p)) b_.field[plan_.row_of_point[p]] += area;
   };
   const auto add_chunk = [&](const SectionAreaChunk& chunk) {
     for (std::uint32_t t = chunk.begin; t < chunk.end; ++t) {
-      const Triangle& c = chunk.general ? plan_.general_triangles[t].corners : plan_.pure[t];
-      if (!chunk.general || *std::max_element(c.begin(), c.end()) < plan_.place_count) add(c);
+      const Triangle& c = plan_.moving.corners(chunk.kind, t);
+      if (chunk.kind != SectionKind::Mixed ||
+          *std::max_element(c.begin(), c.end()) < plan_.place_count)
+        add(c);
     }
   };
   for (std::size_t round = 0; round + 1 < plan_.area_rounds.size(); ++round) {
@@ -135,9 +139,12 @@ void SectionGains::make() {
       const float g = b_.gains[a];
       for (std::uint32_t k = 0; k < members.count; ++k) {
         const float most = b_.largest_gain[members.columns[k]];
-        const float near = most > static_cast<float>(kNoActivity) ? g / most : 0.0f;
+        const bool turns = most > static_cast<float>(kNoActivity);
+        const float near = turns ? g / most : 0.0f;
+        // Skin that no turned joint concerns does not help; where none turns, all of it does.
+        const float help = turns ? epsilon * std::min(1.0f, near * kWholeHelp) : epsilon;
         const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
-        b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + epsilon);
+        b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + help);
       }
     }
   });

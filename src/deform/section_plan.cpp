@@ -24,7 +24,6 @@ class Builder {
         regions_(regions),
         rest_(rest),
         mask_(mask),
-        volumes_(surface, regions, RegionTables::Volumes),
         neighbours_(vertexNeighbours(surface.triangles, surface.pointCount())) {}
 
   SectionPlan build(const SectionDesc& desc) && {
@@ -33,11 +32,8 @@ class Builder {
     out_.place_count = surface_.placeCount();
     out_.region_count = regions_.regionCount();
     out_.joint_count = regions_.jointCount();
-    out_.rest_volumes = volumes_.volumes(rest_, regions_.bindPositions());
-    for (RegionVolumes::FeetTriangle t : volumes_.feetTriangles()) {
-      t.first_share = copyShares(t.first_share, t.share_count);
-      out_.feet_triangles.push_back(t);
-    }
+    out_.rest_volumes = RegionVolumes(surface_, regions_, RegionTables::Volumes)
+                            .volumes(rest_, regions_.bindPositions());
     makeBlocks();
     findActive();
     describeActive();
@@ -45,7 +41,8 @@ class Builder {
     listConcerns();
     listApexes();
     sortTriangles();
-    sortGeneral();
+    chunkTriangles(out_.moving, true);
+    chunkTriangles(out_.still, false);
     planAreas();
     trim();
     return std::move(out_);
@@ -59,26 +56,17 @@ class Builder {
   void listConcerns();
   void listApexes();
   void sortTriangles();
-  void sortGeneral();
+  void chunkTriangles(SectionTriangles& list, bool with_matrix);
   void planAreas();
-  void addStill(std::vector<std::vector<Triangle>>& still);
   void trim();
-  /// Of all the shares of the sums only those of several regions are kept.
-  std::uint32_t copyShares(std::uint32_t first, std::uint32_t count) {
-    const auto at = static_cast<std::uint32_t>(out_.shares.size());
-    const auto some = volumes_.shares().subspan(first, count);
-    out_.shares.insert(out_.shares.end(), some.begin(), some.end());
-    return at;
-  }
-
   std::uint32_t blockOfPoint(std::size_t point) const {
     return block_of_region_[regions_.membership.columnsOf(point).front()];
   }
   bool moves(std::uint32_t point) const {
-    if (point < out_.place_count) return out_.active_of_point[point] != kStandsStill;
+    if (!isApex(point)) return out_.moves(point);
     const auto border = surface_.borders[point - out_.place_count];
     return std::any_of(border.begin(), border.end(),
-                       [&](std::uint32_t p) { return out_.active_of_point[p] != kStandsStill; });
+                       [&](std::uint32_t p) { return out_.moves(p); });
   }
   bool isApex(std::uint32_t point) const { return point >= out_.place_count; }
 
@@ -86,7 +74,6 @@ class Builder {
   const VolumeRegions& regions_;
   std::span<const Vec3d> rest_;
   std::span<const float> mask_;
-  RegionVolumes volumes_;
   IndexLists neighbours_;
   std::vector<std::uint32_t> block_of_region_;
   std::vector<char> block_moves_;
@@ -127,22 +114,24 @@ void Builder::findActive() {
   std::vector<std::vector<std::uint32_t>> by_block(out_.blocks.size());
   for (std::uint32_t v = 0; v < out_.place_count; ++v)
     if (reached[v]) by_block[blockOfPoint(v)].push_back(v);
-  out_.active_of_point.assign(out_.place_count, kStandsStill);
+  out_.row_of_point.assign(out_.point_count, kStandsStill);
   for (std::size_t b = 0; b < by_block.size(); ++b) {
     out_.blocks[b].first_active = static_cast<std::uint32_t>(out_.active.size());
     out_.blocks[b].active_count = static_cast<std::uint32_t>(by_block[b].size());
     block_moves_.push_back(!by_block[b].empty());
     for (const std::uint32_t v : by_block[b]) {
-      out_.active_of_point[v] = static_cast<std::uint32_t>(out_.active.size());
+      out_.row_of_point[v] = static_cast<std::uint32_t>(out_.active.size());
       out_.active.push_back(v);
     }
   }
+  auto row = static_cast<std::uint32_t>(out_.active.size());
+  for (std::uint32_t& of_point : out_.row_of_point)
+    if (of_point == kStandsStill) of_point = row++;
 }
 
 void Builder::describeActive() {
-  std::vector<float> shares;
   for (const std::uint32_t v : out_.active) {
-    const auto here = static_cast<std::int32_t>(out_.active_of_point[v]);
+    const auto here = static_cast<std::int32_t>(out_.row_of_point[v]);
     out_.bending.push_back(regions_.bending[v]);
     if (!mask_.empty()) out_.mask.push_back(mask_[v]);
     if (out_.neighbour_counts.size() % kSectionChunk == 0)
@@ -152,14 +141,20 @@ void Builder::describeActive() {
       if (isApex(n)) continue;
       if (count.all == std::numeric_limits<std::uint16_t>::max()) break;
       ++count.all;
-      if (out_.active_of_point[n] == kStandsStill) continue;
+      if (!out_.moves(n)) continue;
       ++count.moving;
-      out_.far_neighbours.push_back(static_cast<std::int32_t>(out_.active_of_point[n]) - here);
+      out_.far_neighbours.push_back(static_cast<std::int32_t>(out_.row_of_point[n]) - here);
     }
     out_.neighbour_counts.push_back(count);
+  }
+  std::vector<float> shares;
+  const auto add_members = [&](std::uint32_t v) {
     shares.assign(regions_.membership.sharesOf(v).begin(), regions_.membership.sharesOf(v).end());
     out_.members.add(regions_.membership.columnsOf(v), shares);
-  }
+  };
+  for (const std::uint32_t v : out_.active) add_members(v);
+  for (std::uint32_t v = 0; v < out_.point_count; ++v)
+    if (!out_.moves(v)) add_members(v);
   const auto isNear = [](std::int32_t d) {
     return d == static_cast<std::int32_t>(static_cast<std::int16_t>(d));
   };
@@ -170,16 +165,14 @@ void Builder::describeActive() {
 
 void Builder::listAreas() {
   std::vector<double> area(out_.active.size(), 0.0);
-  const auto bends = [&](std::uint32_t v) {
-    return out_.active_of_point[v] != kStandsStill && regions_.bending[v] > 0;
-  };
+  const auto bends = [&](std::uint32_t v) { return out_.moves(v) && regions_.bending[v] > 0; };
   for (std::size_t t = 0; t < surface_.ownTriangleCount(); ++t) {
     const Triangle& c = surface_.triangles[t];
     if (!bends(c[0]) && !bends(c[1]) && !bends(c[2])) continue;
     const double a =
         0.5 * Vec3d(rest_[c[1]] - rest_[c[0]]).cross(Vec3d(rest_[c[2]] - rest_[c[0]])).norm();
     for (const std::uint32_t v : c)
-      if (out_.active_of_point[v] != kStandsStill) area[out_.active_of_point[v]] += a;
+      if (out_.moves(v)) area[out_.row_of_point[v]] += a;
   }
   for (const double a : area)
     out_.rest_area_inverse.push_back(a > 0 ? static_cast<float>(1 / a) : 0.0f);
@@ -237,102 +230,98 @@ void Builder::listApexes() {
   }
 }
 
-void Builder::addStill(std::vector<std::vector<Triangle>>& still) {
-  for (std::uint32_t l = 0; l < out_.region_count; ++l)
-    for (std::size_t first = 0; first < still[l].size(); first += kChunk) {
-      const std::size_t last = std::min(still[l].size(), first + kChunk);
-      const auto begin = static_cast<std::uint32_t>(out_.still.size());
-      out_.still.insert(out_.still.end(), still[l].begin() + static_cast<std::ptrdiff_t>(first),
-                        still[l].begin() + static_cast<std::ptrdiff_t>(last));
-      out_.still_chunks.push_back({begin, static_cast<std::uint32_t>(out_.still.size()), l});
-    }
-}
-
 void Builder::trim() {
   const auto each = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
   each(out_.active, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_counts,
-       out_.near_neighbours, out_.far_neighbours, out_.pure, out_.general_triangles, out_.walls,
-       out_.shares, out_.still, out_.still_triangles, out_.still_walls);
+       out_.near_neighbours, out_.far_neighbours);
+  for (SectionTriangles* list : {&out_.moving, &out_.still})
+    each(list->pure, list->shared, list->mixed, list->pure_chunks, list->general_chunks);
   out_.members.trim();
   out_.concerns.trim();
 }
 
+/// By kind, moving or not; the pure ones by region and foot, all by block.
 void Builder::sortTriangles() {
-  std::vector<std::vector<Triangle>> still(out_.region_count);
-  for (std::uint32_t b = 0; b < out_.blocks.size(); ++b) {
-    SectionBlock& block = out_.blocks[b];
-    block.first_pure = static_cast<std::uint32_t>(out_.pure_chunks.size());
-    for (std::uint32_t l = block.first_region; l < block.first_region + block.region_count; ++l) {
-      std::uint32_t begin = static_cast<std::uint32_t>(out_.pure.size());
-      const auto close = [&] {
-        const auto end = static_cast<std::uint32_t>(out_.pure.size());
-        if (end > begin) out_.pure_chunks.push_back({begin, end, l});
-        begin = end;
-      };
-      for (std::uint32_t t = volumes_.pureBegin(l); t < volumes_.pureBegin(l + 1); ++t) {
-        const Triangle& c = volumes_.pureTriangles()[t];
-        if (!block_moves_[b]) continue;
-        if (!moves(c[0]) && !moves(c[1]) && !moves(c[2])) {
-          still[l].push_back(c);
-        } else if (isApex(c[0]) || isApex(c[1]) || isApex(c[2])) {
-          // A fan's middle may move with several regions, even where its triangles are of one.
-          out_.general_triangles.push_back(
-              {c, static_cast<std::uint32_t>(out_.shares.size()), 1, false});
-          out_.shares.push_back({l, 1.0});
-        } else {
-          out_.pure.push_back(c);
-          if (out_.pure.size() - begin == kChunk) close();
-        }
-      }
-      close();
-    }
-    block.pure_count = static_cast<std::uint32_t>(out_.pure_chunks.size()) - block.first_pure;
+  std::vector<std::uint32_t> pure;
+  const auto region = [&](const Triangle& c) { return regions_.membership.columnsOf(c[0])[0]; };
+  for (std::uint32_t t = 0; t < surface_.triangles.size(); ++t) {
+    const Triangle& c = surface_.triangles[t];
+    if (!block_moves_[blockOfPoint(c[0])]) continue;
+    const Triangle feet = {regions_.foot[c[0]], regions_.foot[c[1]], regions_.foot[c[2]]};
+    if (feet[0] != feet[1] && feet[1] != feet[2] && feet[2] != feet[0])
+      out_.feet_triangles.push_back({feet, regions_.hub_of_piece[surface_.piece_of_point[c[0]]]});
+    const bool moving = moves(c[0]) || moves(c[1]) || moves(c[2]);
+    SectionTriangles& list = moving ? out_.moving : out_.still;
+    const bool fan = std::any_of(c.begin(), c.end(), [&](std::uint32_t p) { return isApex(p); });
+    if (feet[0] != feet[1] || feet[1] != feet[2] || (fan && moving))
+      list.mixed.push_back({c, feet});
+    else if (std::all_of(c.begin(), c.end(), [&](std::uint32_t p) {
+               const auto columns = regions_.membership.columnsOf(p);
+               return columns.size() == 1 && columns[0] == region(c);
+             }))
+      pure.push_back(t);
+    else
+      list.shared.push_back({c, feet[0]});
   }
-  addStill(still);
+  // Regions of a block follow each other.
+  std::stable_sort(pure.begin(), pure.end(), [&](std::uint32_t l, std::uint32_t r) {
+    const Triangle &a = surface_.triangles[l], &b = surface_.triangles[r];
+    return std::pair(region(a), regions_.foot[a[0]]) < std::pair(region(b), regions_.foot[b[0]]);
+  });
+  for (const std::uint32_t t : pure) {
+    const Triangle& c = surface_.triangles[t];
+    const bool moving = moves(c[0]) || moves(c[1]) || moves(c[2]);
+    (moving ? out_.moving : out_.still).pure.push_back(c);
+  }
+  const auto by_block = [&](const auto& l, const auto& r) {
+    return blockOfPoint(l.corners[0]) < blockOfPoint(r.corners[0]);
+  };
+  for (SectionTriangles* list : {&out_.moving, &out_.still}) {
+    std::stable_sort(list->shared.begin(), list->shared.end(), by_block);
+    std::stable_sort(list->mixed.begin(), list->mixed.end(), by_block);
+  }
 }
 
-void Builder::sortGeneral() {
-  for (RegionVolumes::SharedTriangle t : volumes_.sharedTriangles()) {
-    if (!block_moves_[blockOfPoint(t.corners[0])]) continue;
-    t.first_share = copyShares(t.first_share, t.share_count);
-    const bool moving = moves(t.corners[0]) || moves(t.corners[1]) || moves(t.corners[2]);
-    (moving ? out_.general_triangles : out_.still_triangles).push_back(t);
+void Builder::chunkTriangles(SectionTriangles& list, bool with_matrix) {
+  const auto region = [&](const Triangle& c) { return regions_.membership.columnsOf(c[0])[0]; };
+  for (std::uint32_t t = 0; t < list.pure.size(); ++t) {
+    const std::uint32_t l = region(list.pure[t]), foot = regions_.foot[list.pure[t][0]];
+    SectionChunk* last = list.pure_chunks.empty() ? nullptr : &list.pure_chunks.back();
+    if (last == nullptr || last->region != l || last->foot != foot ||
+        last->end - last->begin == kChunk)
+      last = &list.pure_chunks.emplace_back(
+          SectionChunk{t, t, SectionKind::Pure, l, foot, block_of_region_[l], 0});
+    ++last->end;
   }
-  for (RegionVolumes::Wall w : volumes_.walls()) {
-    if (!block_moves_[blockOfPoint(w.a)]) continue;
-    w.first_share = copyShares(w.first_share, w.share_count);
-    (moves(w.a) || moves(w.b) ? out_.walls : out_.still_walls)
-        .push_back({w, regions_.foot[w.a], regions_.foot[w.b]});
-  }
-  const auto by_block = [&](auto& list, const auto& point) {
-    std::stable_sort(list.begin(), list.end(), [&](const auto& l, const auto& r) {
-      return blockOfPoint(point(l)) < blockOfPoint(point(r));
+  const auto chunk = [&](const auto& some, SectionKind kind, std::uint32_t block) {
+    const auto first = std::partition_point(some.begin(), some.end(), [&](const auto& t) {
+      return blockOfPoint(t.corners[0]) < block;
     });
+    auto at = static_cast<std::uint32_t>(first - some.begin());
+    const std::size_t n = out_.blocks[block].region_count;
+    while (at < some.size() && blockOfPoint(some[at].corners[0]) == block) {
+      SectionChunk c{at, at, kind, 0, 0, block, out_.part_count};
+      while (c.end < some.size() && c.end - c.begin < kChunk &&
+             blockOfPoint(some[c.end].corners[0]) == block)
+        ++c.end;
+      at = c.end;
+      out_.part_count += with_matrix ? n * (n + 1) : n;
+      list.general_chunks.push_back(c);
+    }
   };
-  const auto corner = [](const RegionVolumes::SharedTriangle& t) { return t.corners[0]; };
-  const auto end_of = [](const SectionWall& w) { return w.wall.a; };
-  by_block(out_.general_triangles, corner);
-  by_block(out_.walls, end_of);
-  std::uint32_t triangle = 0, wall = 0;
+  std::uint32_t pure = 0;
   for (std::uint32_t b = 0; b < out_.blocks.size(); ++b) {
+    const auto general = static_cast<std::uint32_t>(list.general_chunks.size());
+    const std::uint32_t first_pure = pure;
+    while (pure < list.pure_chunks.size() && list.pure_chunks[pure].block == b) ++pure;
+    chunk(list.shared, SectionKind::Shared, b);
+    chunk(list.mixed, SectionKind::Mixed, b);
+    if (!with_matrix) continue;
     SectionBlock& block = out_.blocks[b];
-    block.first_general = static_cast<std::uint32_t>(out_.general_chunks.size());
-    const std::size_t parts = std::size_t{block.region_count} * (block.region_count + 1);
-    const auto chunk = [&](auto& list, const auto& point, std::uint32_t& at, bool walls) {
-      while (at < list.size() && blockOfPoint(point(list[at])) == b) {
-        SectionChunk c{at, at, 0, walls, out_.part_count};
-        while (c.end < list.size() && c.end - c.begin < kChunk &&
-               blockOfPoint(point(list[c.end])) == b)
-          ++c.end;
-        at = c.end;
-        out_.part_count += parts;
-        out_.general_chunks.push_back(c);
-      }
-    };
-    chunk(out_.general_triangles, corner, triangle, false);
-    chunk(out_.walls, end_of, wall, true);
-    block.general_count =
-        static_cast<std::uint32_t>(out_.general_chunks.size()) - block.first_general;
+    block.first_pure = first_pure;
+    block.pure_count = pure - first_pure;
+    block.first_general = general;
+    block.general_count = static_cast<std::uint32_t>(list.general_chunks.size()) - general;
   }
 }
 
@@ -345,10 +334,8 @@ void Builder::planAreas() {
   const auto place = [&](const SectionAreaChunk& chunk) {
     const auto each = [&](const auto& body) {
       for (std::uint32_t t = chunk.begin; t < chunk.end; ++t)
-        for (const std::uint32_t p :
-             chunk.general ? out_.general_triangles[t].corners : out_.pure[t])
-          if (!isApex(p) && out_.active_of_point[p] != kStandsStill)
-            body(taken[out_.active_of_point[p]]);
+        for (const std::uint32_t p : out_.moving.corners(chunk.kind, t))
+          if (!isApex(p) && out_.moves(p)) body(taken[out_.row_of_point[p]]);
     };
     unsigned all = 0;
     each([&](std::uint16_t bits) { all |= bits; });
@@ -361,9 +348,8 @@ void Builder::planAreas() {
     each([&](std::uint16_t& bits) { bits = static_cast<std::uint16_t>(bits | 1u << round); });
     rounds[round].push_back(chunk);
   };
-  for (const SectionChunk& c : out_.pure_chunks) place({c.begin, c.end, false});
-  for (const SectionChunk& c : out_.general_chunks)
-    if (!c.walls) place({c.begin, c.end, true});
+  for (const SectionChunk& c : out_.moving.pure_chunks) place({c.begin, c.end, c.kind});
+  for (const SectionChunk& c : out_.moving.general_chunks) place({c.begin, c.end, c.kind});
   rounds.insert(rounds.end(), alone.begin(), alone.end());
   for (const std::vector<SectionAreaChunk>& round : rounds) {
     if (round.empty()) continue;

@@ -20,18 +20,49 @@ struct SectionBlock {
   std::size_t first_matrix = 0;                        ///< of region_count^2
 };
 
-/// A run of the block's triangles of one region, or of its shared triangles and walls.
-struct SectionChunk {
-  std::uint32_t begin = 0, end = 0;
-  std::uint32_t region = 0;
-  bool walls = false;          ///< general: walls, not triangles
-  std::size_t first_part = 0;  ///< general: of region_count * (region_count + 1) partial sums
+/// Triangles by what their prisms (region_volumes.h) need.
+enum class SectionKind : std::uint8_t {
+  Pure,    ///< one region and one foot: a tetrahedron
+  Shared,  ///< several regions, one foot
+  Mixed,   ///< several feet, or a fan's middle that moves: the whole prism, walls and all
 };
 
-/// Triangles of `pure` or, where they are `general`, of `general_triangles`.
+/// A run of a block's triangles of one kind.
+struct SectionChunk {
+  std::uint32_t begin = 0, end = 0;
+  SectionKind kind = SectionKind::Pure;
+  std::uint32_t region = 0, foot = 0;  ///< pure
+  std::uint32_t block = 0;
+  std::size_t first_part = 0;  ///< others: of region_count * (region_count + 1) partial sums
+};
+
+struct SectionShared {
+  Triangle corners{};
+  std::uint32_t foot = 0;  ///< a joint of the regions
+};
+
+struct SectionMixed {
+  Triangle corners{}, feet{};
+};
+
+/// Triangles of one kind and no others.
+struct SectionTriangles {
+  std::vector<Triangle> pure;  ///< by block, region and foot
+  std::vector<SectionShared> shared;
+  std::vector<SectionMixed> mixed;
+  std::vector<SectionChunk> pure_chunks, general_chunks;
+
+  const Triangle& corners(SectionKind kind, std::uint32_t t) const {
+    return kind == SectionKind::Pure     ? pure[t]
+           : kind == SectionKind::Shared ? shared[t].corners
+                                         : mixed[t].corners;
+  }
+};
+
+/// Triangles whose areas are added up one after the other.
 struct SectionAreaChunk {
   std::uint32_t begin = 0, end = 0;
-  bool general = false;
+  SectionKind kind = SectionKind::Pure;
 };
 
 /// A fan's middle: moves as the mean of its border.
@@ -47,11 +78,6 @@ inline constexpr std::size_t kSectionChunk = 2048;
 /// How many neighbours of a place move, and how many it has; the first 65535 count.
 struct SectionNeighbours {
   std::uint16_t moving = 0, all = 0;
-};
-
-struct SectionWall {
-  RegionVolumes::Wall wall;
-  std::uint32_t foot_a = 0, foot_b = 0;  ///< joints of the regions
 };
 
 /// Shares of places. Most places have one, which is 1: for these only what it is of is kept.
@@ -88,7 +114,6 @@ class SectionShares {
             offsets_[(one & ~kSeveral) + 1] - first,
             static_cast<std::uint32_t>(of_place_.size()) + first};
   }
-  std::size_t placeCount() const { return of_place_.size(); }
   /// Numbers of entries are below this.
   std::size_t entryBound() const { return of_place_.size() + columns_.size(); }
 
@@ -109,17 +134,18 @@ struct SectionPlan {
 
   // Places that can move, by block. Everything per active place is in this order.
   std::vector<std::uint32_t> active;
-  std::vector<std::uint32_t> active_of_point;  ///< kNone: stands still
-  std::vector<float> bending;                  ///< 1 - sum of squared weights
-  std::vector<float> mask;                     ///< or empty
-  std::vector<float> rest_area_inverse;        ///< 1 / one-ring area; 0 where it is not needed
+  /// Per point, apexes included: its number in the order above, or beyond it if it stands still.
+  std::vector<std::uint32_t> row_of_point;
+  std::vector<float> bending;            ///< 1 - sum of squared weights
+  std::vector<float> mask;               ///< or empty
+  std::vector<float> rest_area_inverse;  ///< 1 / one-ring area; 0 where it is not needed
   std::vector<SectionNeighbours> neighbour_counts;
   std::vector<std::uint32_t> chunk_neighbours;  ///< where those of kSectionChunk places begin
   /// Neighbours that move, less the place itself; in 32 bits where some lie too far apart in the
   /// mesh's order.
   std::vector<std::int16_t> near_neighbours;
   std::vector<std::int32_t> far_neighbours;
-  SectionShares members;   ///< in regions
+  SectionShares members;   ///< of all points, by row: shares in regions
   SectionShares concerns;  ///< of activities
   /// What a joint's turning counts for: (joint, activity) pairs; an activity is the most of them.
   struct ActivitySource {
@@ -128,28 +154,26 @@ struct SectionPlan {
   std::vector<ActivitySource> activity_sources;
   std::size_t activity_count = 0;
 
-  std::vector<Triangle> pure;  ///< moving ones, by block and region
-  std::vector<SectionChunk> pure_chunks;
-  std::vector<RegionVolumes::SharedTriangle> general_triangles;
-  std::vector<SectionWall> walls;
-  std::vector<SectionChunk> general_chunks;
-  /// Chunks whose triangles' areas are added to their corners, in rounds that may go on at once.
+  SectionTriangles moving;
+  SectionTriangles still;  ///< summed once per frame, in blocks that can move only
+  /// Chunks of moving triangles whose areas are added to their corners, in rounds that may go on at
+  /// once.
   std::vector<SectionAreaChunk> area_chunks;
   std::vector<std::uint32_t> area_rounds;  ///< where rounds begin in area_chunks, and the end
   std::size_t part_count = 0;              ///< partial sums of all general chunks
   std::size_t matrix_size = 0;
-  std::vector<RegionVolumes::Share> shares;
   std::vector<SectionApex> apexes;
   std::vector<std::uint32_t> apex_borders;  ///< points
   std::vector<std::uint32_t> apex_regions;
   std::vector<std::uint32_t> apex_of_point;  ///< per apex point (point - place_count): in apexes
+  /// Three feet under one triangle: what lies between them goes to a hub.
+  struct FeetTriangle {
+    Triangle feet{};
+    std::uint32_t hub = 0;
+  };
+  std::vector<FeetTriangle> feet_triangles;
 
-  // What cannot move is summed once per frame, in blocks that can move only.
-  std::vector<Triangle> still;
-  std::vector<SectionChunk> still_chunks;
-  std::vector<RegionVolumes::SharedTriangle> still_triangles;
-  std::vector<SectionWall> still_walls;
-  std::vector<RegionVolumes::FeetTriangle> feet_triangles;
+  bool moves(std::uint32_t place) const { return row_of_point[place] < active.size(); }
 };
 
 inline constexpr std::uint32_t kStandsStill = 0xFFFFFFFFu;

@@ -80,7 +80,7 @@ void Solver::setCorner(std::size_t p, const Vec3d& x, const Vec3d& centre) {
   SectionCorner& c = b_.corners[p];
   c.s = 0;
   c.h = 0;
-  const bool moves = p < plan_.place_count && plan_.active_of_point[p] != kStandsStill;
+  const bool moves = plan_.row_of_point[p] < plan_.active.size();
   for (int k = 0; k < 3; ++k) {
     c.x[k] = x[k];
     c.d[k] = moves ? static_cast<float>(x[k] - centre[k]) : 0.0f;
@@ -157,9 +157,8 @@ void Solver::placeApexes(const SectionBlock& block) {
     for (const std::uint32_t p : border) {
       const SectionCorner& c = b_.corners[p];
       mean += part * (Vec3d(c.x[0], c.x[1], c.x[2]) + c.s * wide(c.d));
-      const std::uint32_t a = plan_.active_of_point[p];
-      if (a == kStandsStill) continue;
-      const SectionShares::Row members = plan_.members[a];
+      if (!plan_.moves(p)) continue;
+      const SectionShares::Row members = plan_.members[plan_.row_of_point[p]];
       for (std::uint32_t k = 0; k < members.count; ++k) {
         const auto at = std::find(regions.begin(), regions.end(), members.columns[k]);
         const double gain = members.count == 1 ? 1.0 : double{b_.gains[members.first + k]};
@@ -372,8 +371,8 @@ SectionBuffers::SectionBuffers(const SectionPlan& plan)
       best(plan.region_count),
       step(plan.region_count),
       matrix(plan.matrix_size),
-      chunk_volumes(std::max(plan.pure_chunks.size(), plan.still_chunks.size())),
-      chunk_slopes(plan.pure_chunks.size()),
+      chunk_volumes(std::max(plan.moving.pure_chunks.size(), plan.still.pure_chunks.size())),
+      chunk_slopes(plan.moving.pure_chunks.size()),
       parts(plan.part_count),
       part_maxima(plan.active.size() / kSectionChunk + 1),
       part_places(part_maxima.size()),

@@ -16,16 +16,13 @@ class SectionSums {
   void sumBlock(const SectionBlock& block);
 
  private:
+  /// Sums of one chunk: volumes, and where they are wanted how they change with the multipliers.
   void sumPure(const SectionChunk& chunk, double& volume, double& slope) const;
-  void sumGeneral(const SectionBlock& block, const SectionChunk& chunk);
-  Vec3d at(std::uint32_t point) const {
-    const SectionCorner& c = b_.corners[point];
-    return Vec3d(c.x[0] + c.s * double{c.d[0]}, c.x[1] + c.s * double{c.d[1]},
-                 c.x[2] + c.s * double{c.d[2]});
-  }
-  /// Calls body(region, dx/dlambda) for each multiplier that moves a point.
-  template <class Body>
-  void eachMove(std::uint32_t point, const Body& body) const;
+  double sumPureStill(const SectionChunk& chunk) const;
+  void sumGeneral(const SectionTriangles& list, const SectionChunk& chunk, bool with_matrix);
+  class Spread;
+  void addMixed(const SectionMixed& t, const SectionBlock& block, Spread& spread, double* volumes,
+                double* matrix) const;
 
   const SectionPlan& plan_;
   const SectionBinding::Frame& frame_;

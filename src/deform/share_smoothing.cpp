@@ -1,6 +1,7 @@
 #include "deform/share_smoothing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace derm {
@@ -104,6 +105,36 @@ ShareRows averaged(const ShareRows& rows, std::size_t column_count, const IndexL
     averager.finish(c, least, out);
   }
   return toRows(out, rows.rowCount());
+}
+
+ShareRows settled(const ShareRows& rows) {
+  constexpr double kWhole = 1 << 20;
+  ShareRows out;
+  std::vector<std::size_t> order;
+  for (std::size_t r = 0; r < rows.rowCount(); ++r) {
+    const auto columns = rows.columnsOf(r);
+    const auto shares = rows.sharesOf(r);
+    order.resize(columns.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+    if (order.size() > kMostShares) order.resize(kMostShares);
+    double sum = 0, left = kWhole;
+    for (const std::size_t k : order) sum += shares[k];
+    const std::size_t largest = order.empty() ? 0 : order.front();
+    std::sort(order.begin(), order.end());
+    for (const std::size_t k : order) {
+      const double parts = std::round(kWhole * shares[k] / sum);
+      if (parts == 0) continue;
+      out.columns.push_back(columns[k]);
+      out.shares.push_back(parts / kWhole);
+      left -= parts;
+    }
+    for (std::size_t e = out.offsets.back(); e < out.columns.size(); ++e)
+      if (out.columns[e] == columns[largest]) out.shares[e] += left / kWhole;
+    out.offsets.push_back(static_cast<std::uint32_t>(out.columns.size()));
+  }
+  return out;
 }
 
 }  // namespace derm

@@ -14,4 +14,10 @@ namespace derm {
 ShareRows averaged(const ShareRows& rows, std::size_t column_count, const IndexLists& neighbours,
                    int passes, double least);
 
+/// A row keeps at most this many shares.
+inline constexpr std::size_t kMostShares = 8;
+/// The same rows with their largest shares alone, in whole millionths (2^-20): floats hold them as
+/// they are, and rows sum to 1 exactly.
+ShareRows settled(const ShareRows& rows);
+
 }  // namespace derm

@@ -27,7 +27,7 @@ int passesFor(int passes, std::size_t points) {
   return std::max(1, static_cast<int>(std::lround(passes * share)));
 }
 constexpr double kLeastMembership = 1e-4;
-constexpr double kLeastConcern = 1e-5;
+constexpr double kLeastConcern = 1e-3;
 
 Error badDesc(const char* key, std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {.element = key}};
@@ -192,8 +192,9 @@ void Builder::jointRegions() {
     if (!has_hub[g.piece]) hub = region;
     has_hub[g.piece] = 1;
   }
-  out_.membership = averaged(oneHot(merged.group_of_row), out_.regions.size(), rest_.neighbours,
-                             passesFor(kMembershipPasses, rest_.size()), kLeastMembership);
+  out_.membership =
+      settled(averaged(oneHot(merged.group_of_row), out_.regions.size(), rest_.neighbours,
+                       passesFor(kMembershipPasses, rest_.size()), kLeastMembership));
 }
 
 void Builder::groupRegions() {
@@ -238,8 +239,8 @@ void Builder::groupRegions() {
                             .piece = static_cast<std::uint32_t>(piece)});
   }
   for (std::uint32_t& column : rows.columns) column = used[column];
-  out_.membership = averaged(rows, out_.regions.size(), rest_.neighbours,
-                             passesFor(kMembershipPasses, rest_.size()), kLeastMembership);
+  out_.membership = settled(averaged(rows, out_.regions.size(), rest_.neighbours,
+                                     passesFor(kMembershipPasses, rest_.size()), kLeastMembership));
 }
 
 void Builder::makeNamesUnique() {

@@ -1,5 +1,6 @@
 // What must hold for the volume layer on any input.
 #include <cmath>
+#include <cstdio>
 #include <memory>
 
 #include "derm/base/parallel.h"
@@ -209,6 +210,22 @@ TEST(VolumeLayer, GivesTheSameBitsOnAnyNumberOfThreadsAndAllocatesNothing) {
     runner.evaluate();
     EXPECT_EQ(testing_support::allocationCount(), before);
   }
+}
+
+TEST(VolumeLayer, TheSectionCorrectionKeepsLessThan200BytesPerVertex) {
+  const auto c = std::make_shared<const Character>(smoothLimb(
+      {.length = 30, .rings = 400, .sectors = 50, .joints = {0, 4, 8, 12, 16, 20, 24}}, 3));
+  const LayerFactory skinning = skinningLayer({.method = SkinningMethod::Centre});
+  const auto held = [&](std::vector<LayerFactory> layers) {
+    const std::size_t before = testing_support::bytesHeld();
+    const StackRunner runner(stackOf(c, std::move(layers)));
+    return double(testing_support::bytesHeld() - before);
+  };
+  held({skinning});  // what is made once and stays
+  const double with = held({skinning, volumeLayer("v", {.regions = {.beta = 1}})});
+  const double per_vertex = (with - held({skinning})) / double(c->mesh.vertexCount());
+  std::printf("%.1f bytes per vertex\n", per_vertex);
+  EXPECT_LE(per_vertex, 200);
 }
 
 TEST(VolumeLayer, AnIdleLimbIsNotTouched) {
