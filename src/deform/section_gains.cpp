@@ -12,8 +12,6 @@ namespace {
 constexpr int kFieldPasses = 6;
 /// Turning below this is rounding.
 constexpr double kNoActivity = 1e-12;
-/// Skin that is concerned by a hundredth of what the most concerned is helps as much as any.
-constexpr float kWholeHelp = 100;
 
 /// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
 float reciprocal(std::uint16_t n) {
@@ -139,12 +137,9 @@ void SectionGains::make() {
       const float g = b_.gains[a];
       for (std::uint32_t k = 0; k < members.count; ++k) {
         const float most = b_.largest_gain[members.columns[k]];
-        const bool turns = most > static_cast<float>(kNoActivity);
-        const float near = turns ? g / most : 0.0f;
-        // Skin that no turned joint concerns does not help; where none turns, all of it does.
-        const float help = turns ? epsilon * std::min(1.0f, near * kWholeHelp) : epsilon;
+        const float near = most > static_cast<float>(kNoActivity) ? g / most : 0.0f;
         const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
-        b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + help);
+        b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + epsilon);
       }
     }
   });
