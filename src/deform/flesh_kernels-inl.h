@@ -46,19 +46,15 @@ struct FleshLanes {
     swing_length = spread(f.swing.norm());
   }
 
-  /// Squared distance from the bone.
-  HWY_INLINE V squaredDistance(const V3& p) const {
-    const V3 q = minus(p, from);
-    const V one = spread(1.0f);
-    const V share = hn::Min(hn::Max(dot(q, along_over_square), hn::Zero(D())), one);
-    const V3 away = {hn::NegMulAdd(share, along.x, q.x), hn::NegMulAdd(share, along.y, q.y),
-                     hn::NegMulAdd(share, along.z, q.z)};
-    return dot(away, away);
-  }
   /// [m] of flesh between vertex and bone.
   HWY_INLINE V depth(const V3& p) const {
-    const V square = hn::Max(squaredDistance(p), spread(1e-30f));
-    return hn::Max(hn::MulSub(square, inverseRoot(square), radius), hn::Zero(D()));
+    const V3 q = minus(p, from);
+    const V share = hn::Min(hn::Max(dot(q, along_over_square), hn::Zero(D())), spread(1.0f));
+    return depthBeside(timesPlus(hn::Neg(share), along, q));
+  }
+  /// The same for a vertex that lies at `away` from the nearest point of the bone's axis.
+  HWY_INLINE V depthBeside(const V3& away) const {
+    return hn::Max(hn::Sub(hn::Sqrt(dot(away, away)), radius), hn::Zero(D()));
   }
 };
 
@@ -189,31 +185,62 @@ void moveTogether(const FleshFrame& frame, std::size_t task) {
   forRuns(frame, task, [&](float* positions, V alpha) { add(positions, alpha); });
 }
 
+/// alpha, less what the limits take of it: shareWithin() for a displacement that is alpha times
+/// one vector, so that all but the vertex's depth and alpha is known beforehand.
+struct LimitedAlpha {
+  V wanted, knee, room, bend, back;  ///< of the way at alpha 1, or of 1 m depth
+
+  explicit HWY_INLINE LimitedAlpha(const FleshFrame& f) {
+    const float length = f.offset.norm();
+    wanted = spread(length);
+    knee = spread(f.soft_limit * f.reach);
+    room = spread((1 - f.soft_limit) * f.reach);
+    bend = spread(f.soft_limit * (1 - f.soft_limit) * f.reach);
+    back = spread(f.reach / length);
+  }
+  /// `bends`: whether any of them comes near its limit.
+  HWY_INLINE V operator()(V alpha, V depth, bool& bends) const {
+    const V beyond = hn::NegMulAdd(knee, depth, hn::Mul(alpha, wanted));
+    const V whole = hn::MulAdd(room, depth, beyond);
+    const V bent = hn::Mul(hn::MulAdd(bend, depth, beyond), hn::Mul(back, depth));
+    const auto free = hn::Le(beyond, hn::Zero(D()));
+    bends = !hn::AllTrue(D(), free);
+    return hn::IfThenElse(free, alpha, hn::Div(bent, whole));
+  }
+};
+
 /// Most vertices are far from their limit, which needs neither a root nor a division to see: they
 /// want less than the knee, measured to the bone's whole line. The last digits are left to spare.
+/// Behind one that bends more are likely to come, and are not asked.
 void moveWithinLimits(const FleshFrame& frame, std::size_t task) {
   const D d;
   const FleshLanes f(frame);
   const AddOffset add(frame.offset);
-  const float length = frame.bone_along.norm();
-  const V3 axis = spread3(length > 0 ? Vec3f(frame.bone_along / length) : Vec3f(Vec3f::Zero()));
+  const LimitedAlpha limited(frame);
+  const float bone_length = frame.bone_along.norm();
+  const V length = spread(bone_length);
+  const V3 axis =
+      spread3(bone_length > 0 ? Vec3f(frame.bone_along / bone_length) : Vec3f(Vec3f::Zero()));
   const float knee = frame.soft_limit * frame.reach;
   const V wanted =
       spread(knee > 0 ? frame.offset.norm() / knee : std::numeric_limits<float>::infinity());
   const V spare = spread(1 - 4e-6f);
+  bool bends = false;
   forRuns(frame, task, [&](float* positions, V alpha) {
-    const V3 p = loadPositions(positions);
-    const V3 q = minus(p, f.from);
+    const V3 q = minus(loadPositions(positions), f.from);
     const V along = dot(q, axis);
-    const V aside = hn::NegMulAdd(along, along, hn::Mul(dot(q, q), spare));
-    const V needed = hn::MulAdd(alpha, wanted, f.radius);
-    if (HWY_LIKELY(hn::AllTrue(d, hn::Le(hn::Mul(needed, needed), aside)))) {
+    const auto isFree = [&] {
+      const V aside = hn::NegMulAdd(along, along, hn::Mul(dot(q, q), spare));
+      const V needed = hn::MulAdd(alpha, wanted, f.radius);
+      return hn::AllTrue(d, hn::Le(hn::Mul(needed, needed), aside));
+    };
+    if (!bends && isFree()) {
       add(positions, alpha);
       return;
     }
-    const V limit = hn::Mul(f.reach, f.depth(p));
-    const V way = hn::Mul(alpha, f.offset_length);
-    add(positions, hn::Mul(alpha, shareWithin(f, way, limit)));
+    const V at = hn::Min(hn::Max(along, hn::Zero(d)), length);
+    const V depth = f.depthBeside(timesPlus(hn::Neg(at), axis, q));
+    add(positions, limited(alpha, depth, bends));
   });
 }
 
