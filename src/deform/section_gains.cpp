@@ -14,7 +14,7 @@ constexpr int kFieldPasses = 6;
 constexpr double kNoActivity = 1e-12;
 
 /// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
-float reciprocal(std::uint16_t n) {
+float reciprocal(std::uint8_t n) {
   static constexpr std::array<float, 17> kOf = {
       0,         1,         1.0f / 2,  1.0f / 3,  1.0f / 4,  1.0f / 5,
       1.0f / 6,  1.0f / 7,  1.0f / 8,  1.0f / 9,  1.0f / 10, 1.0f / 11,

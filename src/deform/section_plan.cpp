@@ -139,7 +139,7 @@ void Builder::describeActive() {
     SectionNeighbours count;
     for (const std::uint32_t n : neighbours_[v]) {
       if (isApex(n)) continue;
-      if (count.all == std::numeric_limits<std::uint16_t>::max()) break;
+      if (count.all == std::numeric_limits<std::uint8_t>::max()) break;
       ++count.all;
       if (!out_.moves(n)) continue;
       ++count.moving;

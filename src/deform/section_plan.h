@@ -75,9 +75,9 @@ struct SectionApex {
 /// Places are worked through this many at a time.
 inline constexpr std::size_t kSectionChunk = 2048;
 
-/// How many neighbours of a place move, and how many it has; the first 65535 count.
+/// How many neighbours of a place move, and how many it has; the first 255 count.
 struct SectionNeighbours {
-  std::uint16_t moving = 0, all = 0;
+  std::uint8_t moving = 0, all = 0;
 };
 
 /// Shares of places. Most places have one, which is 1: for these only what it is of is kept.
