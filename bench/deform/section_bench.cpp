@@ -96,6 +96,7 @@ void section(benchmark::State& state) {
                            volumeLayer("volume", sectionDesc())});
   const double bytes = heapBytes() - before - (before - at_first);
   const NormalUpdate normals(character->mesh);
+  std::vector<Vec3f> areas(normals.triangleCount());
   std::vector<Vec3f> normal_out = character->mesh.normals;
   // A snake: every joint bent by 50 degrees, which takes several steps.
   Pose pose = character->restPose();
@@ -110,7 +111,7 @@ void section(benchmark::State& state) {
       const ThreadLimit one(1);
       const SkinFrame& posed = linear.runner.evaluate();
       const Clock::time_point start = Clock::now();
-      normals.evaluate(character->mesh.positions, posed.positions(), normal_out);
+      normals.evaluate(character->mesh.positions, posed.positions(), areas, normal_out);
       normals_s = std::min(normals_s, seconds(start));
     }
     one_s = std::min(one_s, volume.lastLayer(pose, 1));

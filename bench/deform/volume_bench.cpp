@@ -127,6 +127,7 @@ void volumeMethod(benchmark::State& state, int rings, int joints, const VolumeMe
           .value();
   SkinningScratch scratch = skinning.makeScratch();
   const NormalUpdate normals(scene.character.mesh);
+  std::vector<Vec3f> areas(normals.triangleCount());
   Frame frame(scene, desc);
   double skin_s = 1e9, normals_s = 1e9, one_s = 1e9, two_s = 1e9;
   for (auto _ : state) {
@@ -136,7 +137,8 @@ void volumeMethod(benchmark::State& state, int rings, int joints, const VolumeMe
       skinning.evaluate(scene.palette, scratch, outputOf(scene.posed));
       skin_s = std::min(skin_s, seconds(a));
       const Clock::time_point b = Clock::now();
-      normals.evaluate(scene.character.mesh.positions, scene.posed.positions, scene.posed.normals);
+      normals.evaluate(scene.character.mesh.positions, scene.posed.positions, areas,
+                       scene.posed.normals);
       normals_s = std::min(normals_s, seconds(b));
       const Clock::time_point c = Clock::now();
       frame.run(scene.posed.positions);

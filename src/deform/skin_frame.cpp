@@ -22,13 +22,16 @@ void straightenTangents(std::span<const Vec3f> normals, std::span<Vec4f> tangent
 
 }  // namespace
 
-SkinFrame::SkinFrame(std::size_t most_vertices, bool with_normals, bool with_tangents) {
+SkinFrame::SkinFrame(std::size_t most_vertices, std::size_t most_triangles, bool with_normals,
+                     bool with_tangents) {
   for (Buffer* buffer : {&front_, &back_}) {
     buffer->positions.assign(most_vertices, Vec3f::Zero());
     if (with_normals) buffer->normals.assign(most_vertices, Vec3f::Zero());
     if (with_tangents) buffer->tangents.assign(most_vertices, Vec4f::Zero());
   }
+  if (!with_normals) return;
   normals_belong_to_.resize(most_vertices);
+  triangle_areas_.resize(most_triangles);
 }
 
 void SkinFrame::begin(const TriMesh& rest, const NormalUpdate& normals) {
@@ -64,7 +67,7 @@ void SkinFrame::beforeMoving() {
 void SkinFrame::updateNormals() {
   if (!normals_stale_) return;
   normal_update_->evaluate(std::span(normals_belong_to_).first(vertex_count_), positions(),
-                           normals());
+                           triangle_areas_, normals());
   straightenTangents(normals(), tangents());
   normals_stale_ = false;
 }

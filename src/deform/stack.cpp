@@ -62,13 +62,19 @@ std::size_t Stack::mostVertices() const {
   return most;
 }
 
+std::size_t Stack::mostTriangles() const {
+  std::size_t most = 0;
+  for (const auto& surface : surfaces_) most = std::max(most, surface->rest.triangles.size());
+  return most;
+}
+
 StackRunner::StackRunner(std::shared_ptr<const Stack> stack, Topology topology)
     : stack_(std::move(stack)),
       topology_(topology),
       pose_(stack_->character().restPose()),
       model_(stack_->character().skeleton.size()),
       palette_(stack_->character().skin.slots.size()),
-      frame_(stack_->mostVertices(), !stack_->input().rest.normals.empty(),
+      frame_(stack_->mostVertices(), stack_->mostTriangles(), !stack_->input().rest.normals.empty(),
              !stack_->input().rest.tangents.empty()) {
   for (const auto& binding : stack_->layers()) layers_.push_back(binding->makeLayer());
   setPose(pose_, 0.0);

@@ -38,20 +38,24 @@ Groups groupsOf(const TriMesh& mesh) {
     const auto pb = place(b);
     return pa != pb ? pa < pb : a < b;
   });
-  Groups groups{.of_vertex = std::vector<std::uint32_t>(mesh.vertexCount())};
-  std::vector<std::uint32_t> firsts;  // the first vertex of each group at this place
+  constexpr std::uint32_t kNone = 0xffffffff;
+  std::vector<std::uint32_t> first(mesh.vertexCount());  // of each vertex's group
+  std::vector<std::uint32_t> firsts;                     // of the groups at this place
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t v = order[i];
     if (i > 0 && place(v) != place(order[i - 1])) firsts.clear();
     const auto same = std::find_if(firsts.begin(), firsts.end(), [&](std::uint32_t f) {
       return mesh.normals.empty() || (mesh.normals[v] - mesh.normals[f]).norm() < kSameNormal;
     });
-    if (same != firsts.end()) {
-      groups.of_vertex[v] = groups.of_vertex[*same];
-      continue;
-    }
-    groups.of_vertex[v] = groups.count++;
-    if (firsts.size() < kMostNormalsAtAPlace) firsts.push_back(v);
+    first[v] = same != firsts.end() ? *same : v;
+    if (same == firsts.end() && firsts.size() < kMostNormalsAtAPlace) firsts.push_back(v);
+  }
+  // Numbered as the mesh numbers its vertices, so that neighbours in memory are worked on together.
+  Groups groups{.of_vertex = std::vector<std::uint32_t>(mesh.vertexCount(), kNone)};
+  for (std::size_t v = 0; v < first.size(); ++v) {
+    std::uint32_t& group = groups.of_vertex[first[v]];
+    if (group == kNone) group = groups.count++;
+    groups.of_vertex[v] = group;
   }
   return groups;
 }
@@ -68,19 +72,27 @@ IndexLists membersOf(const Groups& groups) {
   return members;
 }
 
-/// Unit area-weighted normal, or zero where there is no area.
+/// v at unit length, or zero where it has none.
+inline Vec3f unitOrZero(const Vec3f& v) {
+  const float square = v.squaredNorm();
+  if (square > 1e-30f && square < 1e30f) return v * (1 / std::sqrt(square));
+  const float length = v.stableNorm();  // tiny characters have areas below 1e-19
+  if (!(length > 0) || !std::isfinite(length)) return Vec3f::Zero();
+  return v / length;
+}
+
+Vec3f twiceArea(const Triangle& t, std::span<const Vec3f> positions) {
+  const Vec3f& p = positions[t[0]];
+  const Vec3f u = positions[t[1]] - p;
+  const Vec3f v = positions[t[2]] - p;
+  return u.cross(v);
+}
+
 Vec3f areaNormal(std::span<const std::uint32_t> around, std::span<const Triangle> triangles,
                  std::span<const Vec3f> positions) {
   Vec3f sum = Vec3f::Zero();
-  for (const std::uint32_t t : around) {
-    const Vec3f& p = positions[triangles[t][0]];
-    const Vec3f u = positions[triangles[t][1]] - p;
-    const Vec3f v = positions[triangles[t][2]] - p;
-    sum += u.cross(v);
-  }
-  const float length = sum.stableNorm();  // tiny characters have areas below 1e-19
-  if (!(length > 0) || !std::isfinite(length)) return Vec3f::Zero();
-  return sum / length;
+  for (const std::uint32_t t : around) sum += twiceArea(triangles[t], positions);
+  return unitOrZero(sum);
 }
 
 /// A unit vector turned by the smallest rotation that takes `from` to `to`.
@@ -100,26 +112,22 @@ NormalUpdate::NormalUpdate(const TriMesh& rest) : triangles_(rest.triangles) {
   members_ = membersOf(groups);
   around_ = vertexTriangles(mapped(rest.triangles, groups.of_vertex), groups.count);
   authored_.resize(rest.vertexCount(), 0);
+  turns_.resize(groups.count, 0);
   if (rest.normals.empty()) return;
   for (std::size_t g = 0; g < groups.count; ++g) {
     const Vec3f area = areaNormal(around_[g], triangles_, rest.positions);
-    for (const std::uint32_t v : members_[g])
+    for (const std::uint32_t v : members_[g]) {
       authored_[v] = (rest.normals[v] - area).norm() > kSameAsArea;
+      turns_[g] |= authored_[v];
+    }
+    reads_before_ |= turns_[g] != 0;
   }
-  reads_before_ = std::any_of(authored_.begin(), authored_.end(), [](auto a) { return a != 0; });
 }
 
-void NormalUpdate::updateGroup(std::size_t group, std::span<const Vec3f> before,
-                               std::span<const Vec3f> after,
-                               std::span<Vec3f> normals) const noexcept {
-  const Vec3f now = areaNormal(around_[group], triangles_, after);
-  if (now == Vec3f::Zero()) return;
-  const std::span<const std::uint32_t> members = members_[group];
-  const bool any_authored = std::any_of(members.begin(), members.end(),
-                                        [&](std::uint32_t v) { return authored_[v] != 0; });
-  const Vec3f then =
-      any_authored ? areaNormal(around_[group], triangles_, before) : Vec3f(Vec3f::Zero());
-  for (const std::uint32_t v : members) {
+void NormalUpdate::turnGroup(std::size_t group, const Vec3f& now, std::span<const Vec3f> before,
+                             std::span<Vec3f> normals) const noexcept {
+  const Vec3f then = areaNormal(around_[group], triangles_, before);
+  for (const std::uint32_t v : members_[group]) {
     if (authored_[v] == 0)
       normals[v] = now;
     else if (then != Vec3f::Zero())
@@ -128,11 +136,23 @@ void NormalUpdate::updateGroup(std::size_t group, std::span<const Vec3f> before,
 }
 
 void NormalUpdate::evaluate(std::span<const Vec3f> before, std::span<const Vec3f> after,
-                            std::span<Vec3f> normals) const noexcept {
+                            std::span<Vec3f> areas, std::span<Vec3f> normals) const noexcept {
   DERM_REQUIRE(before.size() == vertexCount() && after.size() == vertexCount() &&
-               normals.size() == vertexCount());
+               normals.size() == vertexCount() && areas.size() >= triangles_.size());
+  parallelFor(triangles_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t) areas[t] = twiceArea(triangles_[t], after);
+  });
   parallelFor(members_.rowCount(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t g = begin; g < end; ++g) updateGroup(g, before, after, normals);
+    for (std::size_t g = begin; g < end; ++g) {
+      Vec3f sum = Vec3f::Zero();
+      for (const std::uint32_t t : around_[g]) sum += areas[t];
+      const Vec3f now = unitOrZero(sum);
+      if (now == Vec3f::Zero()) continue;
+      if (turns_[g] != 0)
+        turnGroup(g, now, before, normals);
+      else
+        for (const std::uint32_t v : members_[g]) normals[v] = now;
+    }
   });
 }
 

@@ -31,7 +31,7 @@ TriMesh withTangents(TriMesh mesh) {
 
 TEST(SkinFrame, BeginsAsTheRestSurfaceAndBecomesItWhenAsked) {
   const Surface sphere(withTangents(shelf::sphere(6, 8, 1)));
-  SkinFrame frame(sphere.mesh.vertexCount(), true, true);
+  SkinFrame frame(sphere.mesh.vertexCount(), sphere.mesh.triangles.size(), true, true);
   frame.begin(sphere.mesh, sphere.normals);
   EXPECT_TRUE(frame.isRest());
   EXPECT_EQ(frame.vertexCount(), sphere.mesh.vertexCount());
@@ -45,7 +45,7 @@ TEST(SkinFrame, BeginsAsTheRestSurfaceAndBecomesItWhenAsked) {
 
 TEST(SkinFrame, NormalsFollowMovedPositionsOnlyWhenAskedFor) {
   const Surface sphere(withTangents(shelf::sphere(10, 14, 1)));
-  SkinFrame frame(sphere.mesh.vertexCount(), true, true);
+  SkinFrame frame(sphere.mesh.vertexCount(), sphere.mesh.triangles.size(), true, true);
   frame.begin(sphere.mesh, sphere.normals);
   frame.materialise();
   frame.beforeMoving();
@@ -66,7 +66,7 @@ TEST(SkinFrame, NormalsAreNotTouchedWithoutAMove) {
   TriMesh mesh = shelf::sphere(10, 14, 1);
   for (Vec3f& n : mesh.normals) n = Vec3f(0.6f, 0.8f, 0);
   const Surface sphere(mesh);
-  SkinFrame frame(mesh.vertexCount(), true, false);
+  SkinFrame frame(mesh.vertexCount(), mesh.triangles.size(), true, false);
   frame.begin(sphere.mesh, sphere.normals);
   frame.materialise();
   frame.updateNormals();
@@ -76,7 +76,7 @@ TEST(SkinFrame, NormalsAreNotTouchedWithoutAMove) {
 TEST(SkinFrame, PresentsAnotherTopologyAndGoesBackAtTheNextBegin) {
   const Surface coarse(shelf::cube());
   const Surface fine(shelf::sphere(6, 8, 1));
-  SkinFrame frame(fine.mesh.vertexCount(), true, false);
+  SkinFrame frame(fine.mesh.vertexCount(), fine.mesh.triangles.size(), true, false);
   frame.begin(coarse.mesh, coarse.normals);
   const SurfaceOutput out = frame.back(fine.mesh.vertexCount());
   ASSERT_EQ(out.positions.size(), fine.mesh.vertexCount());
@@ -96,7 +96,7 @@ TEST(SkinFrame, AMeshWithoutNormalsHasNone) {
   TriMesh mesh = shelf::cube();
   mesh.normals.clear();
   const Surface cube(mesh);
-  SkinFrame frame(mesh.vertexCount(), false, false);
+  SkinFrame frame(mesh.vertexCount(), mesh.triangles.size(), false, false);
   frame.begin(cube.mesh, cube.normals);
   frame.materialise();
   frame.beforeMoving();

@@ -20,7 +20,8 @@ using testing_support::maxDistance;
 
 std::vector<Vec3f> updated(const TriMesh& rest, std::span<const Vec3f> after) {
   std::vector<Vec3f> normals = rest.normals;
-  NormalUpdate(rest).evaluate(rest.positions, after, normals);
+  std::vector<Vec3f> areas(rest.triangles.size());
+  NormalUpdate(rest).evaluate(rest.positions, after, areas, normals);
   return normals;
 }
 
@@ -60,11 +61,12 @@ TEST(NormalUpdate, MovingBeforeAndAfterRigidlyTurnsTheResult) {
     for (Vec3f& p : after) p.x() += 0.2f * p.y();
     for (const TriMesh& mesh : {m.mesh, withAuthoredNormals(m.mesh)}) {
       const NormalUpdate update(mesh);
+      std::vector<Vec3f> areas(update.triangleCount());
       std::vector<Vec3f> plain = mesh.normals;
-      update.evaluate(mesh.positions, after, plain);
+      update.evaluate(mesh.positions, after, areas, plain);
       std::vector<Vec3f> moved = turned(mesh.normals, someRotation(), Vec3f::Zero());
       update.evaluate(turned(mesh.positions, someRotation(), shift),
-                      turned(after, someRotation(), shift), moved);
+                      turned(after, someRotation(), shift), areas, moved);
       // Edges of 1/16 of the size keep 20 of float's 24 bits.
       EXPECT_LT(maxDistance(moved, turned(plain, someRotation(), Vec3f::Zero())), 1e-4f);
       for (const Vec3f& n : moved) EXPECT_NEAR(n.norm(), 1.0f, 1e-5f);

@@ -19,8 +19,9 @@ namespace derm {
 /// allocates afterwards.
 class SkinFrame {
  public:
-  /// Room for surfaces of up to this many vertices.
-  SkinFrame(std::size_t most_vertices, bool with_normals, bool with_tangents);
+  /// Room for surfaces of up to this many vertices and triangles.
+  SkinFrame(std::size_t most_vertices, std::size_t most_triangles, bool with_normals,
+            bool with_tangents);
 
   /// Begins an instant: the content is `rest`, its normals are right, nothing is copied.
   void begin(const TriMesh& rest, const NormalUpdate& normals);
@@ -93,6 +94,7 @@ class SkinFrame {
   Buffer front_;
   Buffer back_;
   std::vector<Vec3f> normals_belong_to_;
+  std::vector<Vec3f> triangle_areas_;
   bool normals_stale_ = false;
   bool is_rest_ = true;
   std::size_t vertex_count_ = 0;

@@ -24,6 +24,7 @@ class Stack {
   const BoundSurface& output() const { return *surfaces_.back(); }
   bool stateful() const;
   std::size_t mostVertices() const;
+  std::size_t mostTriangles() const;
 
  private:
   Stack() = default;

@@ -22,25 +22,26 @@ class NormalUpdate {
   /// `normals` belong to the positions `before` and come out for `after`, with unit length. Where
   /// the mesh was authored with area-weighted normals they are simply computed anew; elsewhere each
   /// normal is turned as the area-weighted one turns, which keeps what the artist gave it. A vertex
-  /// without area around it keeps its normal. Allocation-free; the same bits for any thread count.
-  /// Cost O(triangles).
-  void evaluate(std::span<const Vec3f> before, std::span<const Vec3f> after,
+  /// without area around it keeps its normal. `areas` is room for triangleCount() vectors, whatever
+  /// they hold. Allocation-free; the same bits for any thread count. Cost O(triangles).
+  void evaluate(std::span<const Vec3f> before, std::span<const Vec3f> after, std::span<Vec3f> areas,
                 std::span<Vec3f> normals) const noexcept;
 
   std::size_t vertexCount() const { return authored_.size(); }
+  std::size_t triangleCount() const { return triangles_.size(); }
   /// False where the mesh was authored with area-weighted normals all over: then `before` is not
   /// read, and may be anything of the right size.
   bool readsBefore() const { return reads_before_; }
 
  private:
-  void updateGroup(std::size_t group, std::span<const Vec3f> before, std::span<const Vec3f> after,
-                   std::span<Vec3f> normals) const noexcept;
+  void turnGroup(std::size_t group, const Vec3f& now, std::span<const Vec3f> before,
+                 std::span<Vec3f> normals) const noexcept;
 
   IndexLists members_;  ///< the vertices of each group: same place, same rest normal
   IndexLists around_;   ///< the triangles of each group
   std::vector<Triangle> triangles_;
-  std::vector<std::uint8_t>
-      authored_;  ///< per vertex: the rest normal is not the area-weighted one
+  std::vector<std::uint8_t> authored_;  ///< per vertex: its rest normal is not area-weighted
+  std::vector<std::uint8_t> turns_;     ///< per group: some of its vertices are authored
   bool reads_before_ = false;
 };
 
