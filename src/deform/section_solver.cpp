@@ -138,6 +138,7 @@ double Solver::placeRange(std::span<const double> lambda, std::size_t begin, std
     }
     most = std::max(most, std::abs(s));
     SectionCorner& c = b_.corners[plan_.active[a]];
+    for (int k = 0; k < 3; ++k) c.x[k] += (s - c.s) * double{c.d[k]};
     c.s = s;
     // A place of several regions moves differently with each: its gains are multiplied in later.
     c.h = static_cast<float>(members.count == 1 ? slope * double{gains[0]} : slope);
@@ -156,7 +157,7 @@ void Solver::placeApexes(const SectionBlock& block) {
     Vec3d mean = Vec3d::Zero();
     for (const std::uint32_t p : border) {
       const SectionCorner& c = b_.corners[p];
-      mean += part * (Vec3d(c.x[0], c.x[1], c.x[2]) + c.s * wide(c.d));
+      mean += part * Vec3d(c.x[0], c.x[1], c.x[2]);
       if (!plan_.moves(p)) continue;
       const SectionShares::Row members = plan_.members[plan_.row_of_point[p]];
       for (std::uint32_t k = 0; k < members.count; ++k) {

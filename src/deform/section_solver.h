@@ -9,8 +9,8 @@
 /// Private to room deform: one frame of the section correction.
 namespace derm::detail {
 
-/// A point as the sums read it: x + s d is where it is, h d how it moves with its multiplier.
-/// One cache line holds it with room to spare.
+/// A point as the sums read it: x is where it is, s d of that the correction, and h d how it moves
+/// with its multiplier. One cache line holds it with room to spare.
 struct SectionCorner {
   double x[3];
   double s;

@@ -18,14 +18,8 @@ struct Point {
   double x, y, z;
 };
 
-Point position(const SectionCorner& c) {
-  return {c.x[0] + c.s * double{c.d[0]}, c.x[1] + c.s * double{c.d[1]},
-          c.x[2] + c.s * double{c.d[2]}};
-}
-
 Point position(const SectionCorner& c, const Vec3d& foot) {
-  const Point p = position(c);
-  return {p.x - foot.x(), p.y - foot.y(), p.z - foot.z()};
+  return {c.x[0] - foot.x(), c.x[1] - foot.y(), c.x[2] - foot.z()};
 }
 
 Point cross(const Point& a, const Point& b) {
@@ -180,8 +174,8 @@ void SectionSums::addMixed(const SectionMixed& t, const SectionBlock& block, Spr
   const std::size_t n = block.region_count, first = block.first_region;
   std::array<Vec3d, 3> x, feet;
   for (std::size_t k = 0; k < 3; ++k) {
-    const Point p = position(b_.corners[t.corners[k]]);
-    x[k] = Vec3d(p.x, p.y, p.z);
+    const SectionCorner& c = b_.corners[t.corners[k]];
+    x[k] = Vec3d(c.x[0], c.x[1], c.x[2]);
     feet[k] = frame_.feet[t.feet[k]];
   }
   const Prism prism(x, feet);
