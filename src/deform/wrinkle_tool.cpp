@@ -112,6 +112,31 @@ Result<ToolSurface> toolSurface(const WrinkleToolDesc& desc, const Character& ch
   return out;
 }
 
+std::string_view restLengthFault(const WrinkleToolDesc& desc) {
+  const auto is_length = [](double l) { return l > 0 && std::isfinite(l); };
+  if (desc.rest_length_m && !is_length(*desc.rest_length_m)) return "must be above 0";
+  const std::vector<WrinkleLengthKey>& keys = desc.rest_length_keys;
+  if (!keys.empty() && desc.rest_length_m) return "is given both as a number and as keys";
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!is_length(keys[i].length_m)) return "all keys must have a length above 0";
+    if (!std::isfinite(keys[i].time_s) || (i > 0 && !(keys[i].time_s > keys[i - 1].time_s)))
+      return "the times of its keys must ascend";
+  }
+  return {};
+}
+
+double restLengthAt(const WrinkleToolDesc& desc, double defined, double time_s) {
+  const std::vector<WrinkleLengthKey>& keys = desc.rest_length_keys;
+  if (keys.empty()) return desc.rest_length_m.value_or(defined);
+  const auto after = std::partition_point(
+      keys.begin(), keys.end(), [&](const WrinkleLengthKey& key) { return key.time_s <= time_s; });
+  if (after == keys.begin()) return keys.front().length_m;
+  if (after == keys.end()) return keys.back().length_m;
+  const auto before = after - 1;
+  const double share = (time_s - before->time_s) / (after->time_s - before->time_s);
+  return std::lerp(before->length_m, after->length_m, share);
+}
+
 Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurface& surface,
                                      Diagnostics& notes) {
   if (desc.path.size() < 2 || desc.path.size() > WrinkleToolDesc::kMostPicked)
@@ -121,8 +146,8 @@ Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurf
   if (!(desc.width_m > 0) || !std::isfinite(desc.width_m))
     return bad(desc, "width_m", "must be above 0: folds of no length do not show");
   if (desc.subdivide < 0 || desc.subdivide > 4) return bad(desc, "subdivide", "must be 0 to 4");
-  if (desc.rest_length_m && !(*desc.rest_length_m > 0 && std::isfinite(*desc.rest_length_m)))
-    return bad(desc, "rest_length_m", "must be above 0");
+  if (const std::string_view fault = restLengthFault(desc); !fault.empty())
+    return bad(desc, "rest_length_m", std::string(fault));
   if (surface.positions.empty()) return bad(desc, "path", "the surface has no vertices");
   DERM_TRY(const std::vector<std::uint32_t> vertices, snapped(desc, surface));
   PlacedTool tool;

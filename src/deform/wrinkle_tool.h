@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "derm/deform/wrinkles.h"
@@ -35,6 +36,11 @@ struct RidingPoint {
            share[2] * values[corners[2]];
   }
 };
+
+/// What is wrong with a tool's rest length; nothing where it is empty.
+std::string_view restLengthFault(const WrinkleToolDesc& desc);
+/// [m] at an instant; `defined` is the length when the tool was defined.
+double restLengthAt(const WrinkleToolDesc& desc, double defined, double time_s);
 
 /// A tool laid on a surface.
 class PlacedTool {

@@ -25,14 +25,12 @@ constexpr std::uint64_t kUncut = 1;
 /// All that can change while playing.
 struct ToolTables {
   FoldCurve curve;
-  double rest_length = 0;
   std::vector<float> falloffs;  ///< one per influence of the tool
 };
 
 ToolTables makeTables(const WrinkleToolDesc& desc, FoldCurve curve, const WrinkleSurface& surface,
                       std::size_t tool) {
-  ToolTables out{std::move(curve), desc.rest_length_m.value_or(surface.tools[tool].definedLength()),
-                 std::vector<float>(surface.influence_counts[tool])};
+  ToolTables out{std::move(curve), std::vector<float>(surface.influence_counts[tool])};
   for (const WrinklePatch& patch : surface.patches)
     for (const WrinklePatch::Influence& in : patch.influences())
       if (in.tool == tool)
@@ -108,7 +106,7 @@ class FoldingLayer final : public WrinklesLayer {
     double most_missing_m = 0, most_held_back_m = 0;
   };
   void setUp(std::size_t index);
-  bool foldTools(std::span<const Vec3f> positions) noexcept;
+  bool foldTools(std::span<const Vec3f> positions, double time_s) noexcept;
   void holdBack(Tool& tool, std::span<const Vec3f> positions,
                 std::span<const Vec3f> normals) noexcept;
   float smoothingOf(const WrinklePatch& patch) const noexcept;
@@ -155,7 +153,6 @@ void FoldingLayer::setUp(std::size_t index) {
   tool.heights.assign(curve.pointCount(), 0.0);
   tool.float_heights.assign(curve.pointCount(), 0.0f);
   tool.limits.assign(static_cast<std::size_t>(curve.desc().points) - 1, 0.0f);
-  tool.state.rest_length_m = tables_[index].rest_length;
   falloffs_[index] = tables_[index].falloffs;
 }
 
@@ -166,8 +163,8 @@ Result<void> FoldingLayer::change(std::size_t index, const WrinkleToolDesc& desc
     return Error{ErrorCode::Unsupported,
                  "path, width, subdivision and pose of a tool need a new binding",
                  {.element = tool.desc.name}};
-  if (desc.rest_length_m && !(*desc.rest_length_m > 0 && std::isfinite(*desc.rest_length_m)))
-    return Error{ErrorCode::BadArgument, "must be above 0", {.element = "rest_length_m"}};
+  if (const std::string_view fault = detail::restLengthFault(desc); !fault.empty())
+    return Error{ErrorCode::BadArgument, std::string(fault), {.element = "rest_length_m"}};
   if (desc.curve.points != tool.desc.curve.points)
     return Error{ErrorCode::Unsupported,
                  "another number of control points needs a new binding",
@@ -180,12 +177,14 @@ Result<void> FoldingLayer::change(std::size_t index, const WrinkleToolDesc& desc
 }
 
 /// Control curves for this instant; false where none folds.
-bool FoldingLayer::foldTools(std::span<const Vec3f> positions) noexcept {
+bool FoldingLayer::foldTools(std::span<const Vec3f> positions, double time_s) noexcept {
   bool any = false;
   for (std::size_t k = 0; k < tools_.size(); ++k) {
     Tool& tool = tools_[k];
     WrinkleToolState& state = tool.state;
-    state.length_m = binding_->surface().tools[k].length(positions);
+    const detail::PlacedTool& placed = binding_->surface().tools[k];
+    state.length_m = placed.length(positions);
+    state.rest_length_m = detail::restLengthAt(tool.desc, placed.definedLength(), time_s);
     state.held_back = 0;
     state.held_back_m = 0;
     state.highest_m = 0;
@@ -330,7 +329,8 @@ void FoldingLayer::grow(bool adaptive, SkinFrame& skin) noexcept {
 void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   const WrinkleSurface& surface = binding_->surface();
   const bool folds = foldTools(skin.isRest() ? std::span<const Vec3f>(surface.input->rest.positions)
-                                             : std::span<const Vec3f>(skin.positions()));
+                                             : std::span<const Vec3f>(skin.positions()),
+                               in.time_s);
   const bool adaptive = in.adaptive_topology && surface.refined != nullptr;
   if (!folds && (adaptive || surface.refined == nullptr)) {
     if (adaptive)

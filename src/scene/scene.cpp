@@ -64,7 +64,9 @@ Result<const Clip*> clipOf(const Recipe& recipe, const Character& character) {
                      "no clip " + std::to_string(*number) + "; there are " +
                          std::to_string(character.clips.size()));
   }
-  const Result<std::size_t> found = character.findClip(std::get<std::string>(recipe.clip));
+  const std::string& name = std::get<std::string>(recipe.clip);
+  if (name.empty()) return nullptr;
+  const Result<std::size_t> found = character.findClip(name);
   if (!found) return badRecipe(recipe, "clip", found.error().message);
   return &character.clips[*found];
 }

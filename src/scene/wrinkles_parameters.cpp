@@ -8,6 +8,7 @@ namespace derm::scene {
 namespace {
 
 constexpr double kMostVertices = 4294967294.0;
+constexpr std::size_t kMostLengthKeys = 10000;
 
 PickedPoint picked(std::int64_t vertex, const std::vector<double>& place) {
   if (vertex >= 0) return {.vertex = static_cast<std::uint32_t>(vertex)};
@@ -47,6 +48,8 @@ void WrinklesParameters::fields(RecipeFields& f) {
   f.integer("subdivide", subdivide_, {0, 4}, "at most this often is a triangle cut in four");
   f.number("rest_length_m", desc_.rest_length_m, {0, 1000, "m"},
            "length of the curve, instead of the one it was drawn with");
+  f.numbers("rest_length_keys", length_keys_, {0, 2 * kMostLengthKeys, {-1e6, 1e6}},
+            "time [s] and length [m], time and length …: that length over time, instead");
   f.text("define_clip", define_clip_, "clip with the pose the tool is drawn in; empty = rest pose");
   f.number("define_at_s", define_at_s_, {-1e6, 1e6, "s"}, "instant of that pose");
 
@@ -64,6 +67,14 @@ void WrinklesParameters::fields(RecipeFields& f) {
   f.require(desc_.width_m > 0, "width_m", "must be above 0");
   f.require(desc_.curve.h_max > 0, "h_max_m", "must be above 0");
   f.require(!desc_.rest_length_m || *desc_.rest_length_m > 0, "rest_length_m", "must be above 0");
+  f.require(length_keys_.size() % 2 == 0, "rest_length_keys", "needs a length per time");
+  f.require(length_keys_.empty() || !desc_.rest_length_m, "rest_length_keys",
+            "is given beside rest_length_m");
+  for (std::size_t i = 0; i + 1 < length_keys_.size(); i += 2) {
+    f.require(i == 0 || length_keys_[i] > length_keys_[i - 2], "rest_length_keys",
+              "the times must ascend");
+    f.require(length_keys_[i + 1] > 0, "rest_length_keys", "lengths must be above 0");
+  }
   const double sum = std::accumulate(desc_.curve.shares.begin(), desc_.curve.shares.end(), 0.0);
   f.require(std::abs(sum - 1) <= 1e-6, "levels", "the shares must sum to 1");
   f.require(desc_.curve.fine_h_max.empty() ||
@@ -81,6 +92,8 @@ WrinkleToolDesc WrinklesParameters::tool(std::string name) const {
     out.path.push_back(picked(from_vertex_, from_));
   if (path_.empty() && (to_vertex_ >= 0 || !to_.empty()))
     out.path.push_back(picked(to_vertex_, to_));
+  for (std::size_t i = 0; i + 1 < length_keys_.size(); i += 2)
+    out.rest_length_keys.push_back({length_keys_[i], length_keys_[i + 1]});
   out.curve.points = static_cast<int>(points_);
   out.curve.spacing = static_cast<int>(spacing_);
   out.curve.crest = static_cast<int>(crest_);

@@ -21,7 +21,7 @@ class WrinklesParameters final : public LayerParameters {
  private:
   WrinkleToolDesc tool(std::string name) const;
 
-  std::vector<double> from_, to_, path_;
+  std::vector<double> from_, to_, path_, length_keys_;
   std::int64_t from_vertex_ = -1, to_vertex_ = -1;
   std::int64_t points_ = 11, spacing_ = 1, crest_ = 1, subdivide_ = 2;
   std::string define_clip_;

@@ -288,6 +288,27 @@ TEST(Wrinkles, TheRestLengthCanBeSetWithoutAnyCompression) {
   EXPECT_GT(f.layer().tool(0).highest_m, 0.02);
 }
 
+TEST(Wrinkles, TheRestLengthCanChangeOverTime) {
+  WrinkleToolDesc tool = sheetTool();
+  tool.rest_length_keys = {{0.0, 0.8}, {0.5, 1.0}, {1.0, 0.9}};
+  Folded f(squeezable(sheet(20)), {tool});
+  for (const auto& [time, length] : {std::pair(0.0, 0.8), std::pair(0.25, 0.9), std::pair(0.5, 1.0),
+                                     std::pair(0.75, 0.95), std::pair(1.0, 0.9)}) {
+    f.at(time);
+    EXPECT_NEAR(f.layer().tool(0).rest_length_m, length, 1e-12) << time;
+  }
+  const auto refused = [&](std::vector<WrinkleLengthKey> keys) {
+    tool.rest_length_keys = std::move(keys);
+    return !f.layer().change(0, tool).ok();
+  };
+  EXPECT_TRUE(refused({{0.0, 0.8}, {0.0, 0.9}}));
+  EXPECT_TRUE(refused({{0.0, 0.8}, {1.0, 0.0}}));
+  EXPECT_TRUE(refused({{0.0, std::numeric_limits<double>::quiet_NaN()}}));
+  EXPECT_FALSE(refused({{0.0, 0.7}}));
+  f.at(0.3);
+  EXPECT_EQ(f.layer().tool(0).rest_length_m, 0.7) << "one key holds for all times";
+}
+
 TEST(Wrinkles, AToolCanBeDrawnInAPoseOfAClip) {
   WrinkleToolDesc tool = sheetTool();
   tool.path = {pick(0.075, 0, 0), pick(0.675, 0, 0)};  // where 0.1 and 0.9 are at 0.5 s

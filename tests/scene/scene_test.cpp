@@ -75,6 +75,9 @@ TEST(Scene, ClipsAreFoundByNameAndNumber) {
   EXPECT_EQ(errorOf("clip = 2"), "r.toml:1:8: clip: no clip 2; there are 2");
   EXPECT_EQ(opened("clip = \"1\"", notes)->clip()->name, "stretch")
       << "text that names no clip is read as its number, as the command line gives it";
+  EXPECT_EQ(opened("clip = \"\"\nrange_s = [0, 1]\nfps = 10", notes)->clip(), nullptr);
+  EXPECT_EQ(opened("clip = \"\"\nrange_s = [0, 1]\nfps = 10", notes)->frameTimes().size(), 11u)
+      << "the rest pose is held";
   EXPECT_EQ(errorOf("clip = \"7\""),
             "r.toml:1:8: clip: no clip \"7\"; there are \"bend\", \"stretch\"");
 }

@@ -77,6 +77,9 @@ TEST(WrinklesScene, BadKeysAreNamedWithTheirPlace) {
   EXPECT_PRED2(has, errorOf(withKey("levels = [0.5, 0.4]")), "r.toml:9");
   EXPECT_PRED2(has, errorOf(withKey("path = [0, 0, 0, 1, 0, 0]")), "beside from or to");
   EXPECT_PRED2(has, errorOf(withKey("rest_length_m = 0")), "rest_length_m");
+  EXPECT_PRED2(has, errorOf(withKey("rest_length_keys = [0, 1, 2]")), "a length per time");
+  EXPECT_PRED2(has, errorOf(withKey("rest_length_keys = [0, 1, 0, 2]")), "ascend");
+  EXPECT_PRED2(has, errorOf(withKey("rest_length_keys = [0, -1]")), "above 0");
   EXPECT_PRED2(has, errorOf(withKey("strategy = \"sideways\"")), "strategy");
   EXPECT_PRED2(has, errorOf(withKey("fine_h_max_m = [0.1]")), "fine_h_max_m");
   EXPECT_PRED2(has, errorOf(withKey("from_vertex = 70000")), "no vertex 70000");

@@ -40,6 +40,11 @@ struct WrinklePose {
   double time_s = 0;  ///< [s]
 };
 
+struct WrinkleLengthKey {
+  double time_s = 0;    ///< [s]
+  double length_m = 0;  ///< [m] > 0
+};
+
 /// One series of folds, drawn with a stroke on the surface.
 struct WrinkleToolDesc {
   static constexpr std::size_t kMostPicked = 64;
@@ -50,8 +55,11 @@ struct WrinkleToolDesc {
   double width_m = 0.05;  ///< [m] > 0: length of the folds, across the curve
   FoldCurveDesc curve;    ///< lengths in metres
   FoldFalloff falloff = FoldFalloff::Wyvill;
-  int subdivide = 2;                      ///< [0,4] cut triangles into at most 4^this where needed
-  std::optional<double> rest_length_m;    ///< [m] > 0 instead of the length when it was defined
+  int subdivide = 2;                    ///< [0,4] cut triangles into at most 4^this where needed
+  std::optional<double> rest_length_m;  ///< [m] > 0 instead of the length when it was defined
+  /// The rest length over time, instead of both: linear between keys, times ascending. Skin that
+  /// folds without being squeezed, as a forehead does.
+  std::vector<WrinkleLengthKey> rest_length_keys;
   std::optional<WrinklePose> defined_at;  ///< the pose of its greatest length
 };
 

@@ -38,7 +38,8 @@ struct RecipeOrigin {
   std::map<std::string, TextPlace, std::less<>> values;  ///< of the top level's keys
 };
 
-/// Which clip: none given (the first), by name (or its number as text), by number from 0.
+/// Which clip: none given (the first), by name (or its number as text; empty = the rest pose), by
+/// number from 0.
 using ClipChoice = std::variant<std::monostate, std::string, std::int64_t>;
 
 /// What to make of a character: plain and editable, saved as TOML. Equal recipes give equal frames.
