@@ -141,3 +141,10 @@ if picture wrinkles; then # Figures 18 and 19
   show trousers examples/recipes/trousers.toml --strip 3 --size 960x420 --yaw 150
   join wrinkles 1 wrist trousers
 fi
+
+if picture implicit; then # morphs and liquids
+  "$derm" implicit morph cast:cat cast:torus cast:letter-d --resolution 90 --seconds 1.2 --size 640x440 \
+    --strip "$work/morph.png" >/dev/null
+  "$derm" implicit particles cast:pour --volume exact --seconds 1.8 --size 640x440 --strip "$work/pour.png" >/dev/null
+  join implicit 1 morph pour
+fi

@@ -44,6 +44,7 @@ int runProgram(int argc, char** argv) {
   addRenderVerb(app, run);
   addFleshVerb(app, run);
   addVolumeVerb(app, run);
+  addImplicitVerb(app, run);
   int threads = 0;
   for (CLI::App* verb : app.get_subcommands({})) {
     addThreads(*verb, threads);

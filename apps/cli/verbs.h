@@ -37,6 +37,7 @@ void addCastVerb(CLI::App& app, Run& run);
 void addCheckVerb(CLI::App& app, Run& run);
 void addDemoVerb(CLI::App& app, Run& run);
 void addFleshVerb(CLI::App& app, Run& run);
+void addImplicitVerb(CLI::App& app, Run& run);
 void addInfoVerb(CLI::App& app, Run& run);
 void addPlotVerb(CLI::App& app, Run& run);
 void addPoseVerb(CLI::App& app, Run& run);

@@ -28,6 +28,12 @@ const Maker kMakers[] = {
     {{"wrist", "a baby's forearm and hand with a deep crease; flex"}, cast::makeWrist},
     {{"trousers", "jeans on invisible legs; bend (knees), walk"}, cast::makeTrousers},
     {{"cat", "five vertebrae, four legs, tail; run, jump, idle"}, cast::makeCat},
+    {{"sphere", "a ball, for morphing"}, cast::makeSphere},
+    {{"torus", "a ring, for morphing"}, cast::makeTorus},
+    {{"six-blobs", "six point skeletons blended, for morphing"}, cast::makeSixBlobs},
+    {{"two-spheres", "two balls apart, what six blobs become"}, cast::makeTwoSpheres},
+    {{"screw", "a segment in twisted space, for morphing"}, cast::makeScrew},
+    {{"letter-d", "a letter D with round edges, for morphing"}, cast::makeLetterD},
 };
 
 }  // namespace

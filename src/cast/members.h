@@ -13,4 +13,12 @@ Character makeMushroom();
 Character makeTrousers();
 Character makeWrist();
 
+// Shapes for morphing: closed, without joints.
+Character makeSphere();
+Character makeTorus();
+Character makeSixBlobs();
+Character makeTwoSpheres();
+Character makeScrew();
+Character makeLetterD();
+
 }  // namespace derm::cast

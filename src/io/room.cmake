@@ -12,6 +12,20 @@ else()
   set(derm_assimp_library)
 endif()
 
+if(DERM_WITH_OPENVDB)
+  find_path(OPENVDB_INCLUDE_DIR openvdb/openvdb.h REQUIRED)
+  find_library(OPENVDB_LIBRARY openvdb REQUIRED)
+  find_library(IMATH_LIBRARY NAMES Imath Imath-3_1 Imath-3_0)
+  set(derm_vdb_sources vdb.cpp)
+  set(derm_vdb_library ${OPENVDB_LIBRARY} TBB::tbb)
+  if(IMATH_LIBRARY)
+    list(APPEND derm_vdb_library ${IMATH_LIBRARY})
+  endif()
+else()
+  set(derm_vdb_sources vdb_absent.cpp)
+  set(derm_vdb_library)
+endif()
+
 derm_room(io
   SOURCES
     file_bytes.cpp
@@ -33,11 +47,15 @@ derm_room(io
     background_file.cpp
     point_cache.cpp
     whole_file.cpp
+    mesh_sequence.cpp
+    particle_file.cpp
+    vtk_particles.cpp
     ply_cursor.cpp
     ply_reader.cpp
     polygon_triangles.cpp
     text_scanner.cpp
     ${derm_assimp_sources}
+    ${derm_vdb_sources}
     json_value.cpp
     json_dom.cpp
     gltf_uri.cpp
@@ -68,7 +86,11 @@ derm_room(io
     gltf_output.cpp
     base64.cpp
   ROOMS base math image mesh anim character
-  PRIVATE fmt::fmt nlohmann_json::nlohmann_json PNG::PNG JPEG::JPEG ${derm_assimp_library})
+  PRIVATE fmt::fmt nlohmann_json::nlohmann_json PNG::PNG JPEG::JPEG ${derm_assimp_library}
+    ${derm_vdb_library})
 # Files we write name the version that wrote them.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf_writer.cpp PROPERTIES
   COMPILE_DEFINITIONS DERM_VERSION="${PROJECT_VERSION}")
+if(DERM_WITH_OPENVDB)
+  target_include_directories(derm_io SYSTEM PRIVATE ${OPENVDB_INCLUDE_DIR})
+endif()

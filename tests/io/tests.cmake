@@ -10,6 +10,7 @@ set(io_unit_tests
   gltf_writer_test.cpp
   image_file_test.cpp
   obj_test.cpp
+  particle_file_test.cpp
   ply_test.cpp
   png_test.cpp
   point_cache_test.cpp

@@ -174,6 +174,7 @@ TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
   std::size_t checked = 0, moved = 0;
   for (const CastMember& one : castMembers()) {
     Character made = *member(one.name);
+    if (made.skin.empty()) continue;  // a shape for morphing has no bones
     for (Clip& clip : made.clips) clip = fasterClip(clip, 10);
     const auto c = std::make_shared<const Character>(std::move(made));
     for (const bool rotation : {false, true})
@@ -277,6 +278,7 @@ TEST(FleshAuto, ItsRecipesOpenForEveryMemberOfTheCast) {
   for (const CastMember& one : castMembers()) {
     SCOPED_TRACE(one.name);
     const Character& c = *member(one.name);
+    if (c.skin.empty()) continue;  // a shape for morphing has no bones
     Diagnostics notes;
     Recipe recipe{.character = "cast:" + std::string(one.name)};
     const std::vector<FleshProposal> found = proposeFlesh(c, notes).value();

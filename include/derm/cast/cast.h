@@ -8,9 +8,9 @@
 
 namespace derm {
 
-/// The characters derm ships with, made by code: closed, weighted, with clips. They mirror the
-/// documents' own test objects. Building one takes well under a second or two and always gives the
-/// same bytes.
+/// The characters derm ships with, made by code: closed, weighted, with clips; and closed shapes
+/// without joints, for morphing. They mirror the documents' own test objects. Building one takes
+/// well under a second or two and always gives the same bytes.
 struct CastMember {
   std::string_view name;
   std::string_view description;  ///< one line for `derm cast --list`

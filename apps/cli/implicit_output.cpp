@@ -1,0 +1,194 @@
+#include "implicit_output.h"
+
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "derm/implicit/level_set_exchange.h"
+#include "derm/io/character_file.h"
+#include "derm/io/file_bytes.h"
+#include "derm/io/mesh_sequence.h"
+#include "derm/io/particle_file.h"
+#include "derm/io/png.h"
+#include "derm/io/vdb.h"
+#include "derm/view/mesh_film.h"
+
+#include "terminal.h"
+
+namespace derm::cli {
+namespace {
+
+const std::map<std::string, Hold> kHolds = {
+    {"none", Hold::No}, {"penalty", Hold::Penalty}, {"exact", Hold::Exact}};
+
+bool isSequence(const std::string& output) { return output.find("{frame}") != std::string::npos; }
+
+Result<PictureSize> sizeOf(const std::string& text) {
+  PictureSize size;
+  const char* const end = text.data() + text.size();
+  const auto width = std::from_chars(text.data(), end, size.width);
+  if (width.ec == std::errc{} && width.ptr != end && *width.ptr == 'x') {
+    const auto height = std::from_chars(width.ptr + 1, end, size.height);
+    if (height.ec == std::errc{} && height.ptr == end && size.width > 0 && size.height > 0)
+      return size;
+  }
+  return Error{ErrorCode::BadArgument, "--size \"" + text + "\": WIDTHxHEIGHT is expected", {}};
+}
+
+DrawMaterial liquid() {
+  DrawMaterial m;
+  m.base_colour = Vec4f(0.16f, 0.38f, 0.62f, 1.0f);
+  m.roughness = 0.28f;
+  return m;
+}
+
+nlohmann::json reportOf(const std::vector<SkinRecord>& records,
+                        const std::vector<SkinEvent>& events) {
+  nlohmann::json steps = nlohmann::json::array(), list = nlohmann::json::array();
+  for (const SkinRecord& r : records)
+    steps.push_back({{"t", r.time_s},
+                     {"chi", r.euler_number},
+                     {"components", r.components},
+                     {"volume", r.volume},
+                     {"wanted_volume", r.wanted_volume},
+                     {"area", r.area},
+                     {"residual_mean", r.residual_mean},
+                     {"residual_max", r.residual_max},
+                     {"active_nodes", r.active_nodes}});
+  for (const SkinEvent& e : events)
+    list.push_back({{"t", e.time_s}, {"kind", name(e.kind)}, {"body", e.body}, {"other", e.other}});
+  return {{"steps", steps}, {"events", list}};
+}
+
+Result<void> saveFrame(const std::string& file, const ActiveSkin& skin, const TriMesh& mesh) {
+  const std::filesystem::path path(file);
+  if (path.extension() == ".vdb") return saveVdb(path, levelSetOf(skin.potential()));
+  if (path.extension() == ".ply") return writeFileWhole(path, encodePly(mesh));
+  Diagnostics notes;
+  return saveCharacter(stillCharacter(mesh, path.stem().string()), path, notes);
+}
+
+}  // namespace
+
+void SkinOptions::addTo(CLI::App& verb) {
+  verb.add_option("--alpha", alpha, "attraction to the target")->capture_default_str();
+  verb.add_option("--volume", volume, "hold the volume of every body: none, penalty or exact")
+      ->check(CLI::IsMember(kHolds))
+      ->capture_default_str();
+  verb.add_option("--area", area, "hold the area: none, penalty or exact")
+      ->check(CLI::IsMember(kHolds))
+      ->capture_default_str();
+  verb.add_option("--super-steps", super_steps, "1, 3, 5 or 8: longer steps where tension is stiff")
+      ->check(CLI::IsMember({1, 3, 5, 8}));
+  verb.add_option("--max-memory", max_memory_gb, "[GB] refuse to need more")
+      ->check(CLI::Range(0.01, 1024.0))
+      ->capture_default_str();
+  verb.add_option("--fps", fps, "[Hz] frames a second")->check(CLI::Range(0.1, 1000.0));
+  verb.add_option(
+      "-o,--output", output,
+      "skin_{frame}.glb, .gltf, .obj, .ply or .vdb: a file per frame; name.glb: all in one");
+  verb.add_option("--film", film, "a film: .mp4, .mov, .webm, .gif or .webp");
+  verb.add_option("--strip", strip, "a .png picture with instants of the film");
+  verb.add_option("--size", size, "[px] WIDTHxHEIGHT of the film")->capture_default_str();
+  verb.add_option("--report", report, "a .json report: steps and events");
+}
+
+StrategyDesc SkinOptions::strategy() const {
+  StrategyDesc s;
+  s.attraction = alpha;
+  s.volume = kHolds.at(volume);
+  s.area = kHolds.at(area);
+  s.super_steps = super_steps;
+  s.max_memory = static_cast<std::uint64_t>(max_memory_gb * double(std::uint64_t{1} << 30));
+  return s;
+}
+
+Result<SkinSink> SkinSink::open(const SkinOptions& options) {
+  DERM_TRY(const PictureSize size, sizeOf(options.size));
+  static_cast<void>(size);
+  if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
+  if (!options.strip.empty() && std::filesystem::path(options.strip).extension() != ".png")
+    return Error{ErrorCode::BadArgument, "strips are written as .png", {.file = options.strip}};
+  if (!options.output.empty()) {
+    const std::string ending = std::filesystem::path(options.output).extension().string();
+    const bool one = ending == ".glb" || ending == ".gltf";
+    if (!one && !(isSequence(options.output) &&
+                  (ending == ".ply" || ending == ".obj" || (ending == ".vdb" && hasVdb()))))
+      return Error{ErrorCode::BadArgument,
+                   "cannot write \"" + ending +
+                       "\"; name_{frame} with .glb, .gltf, .obj, .ply or (where built with "
+                       "OpenVDB) .vdb, or one "
+                       ".glb or .gltf is expected",
+                   {.file = options.output}};
+  }
+  SkinSink sink;
+  sink.options_ = options;
+  return sink;
+}
+
+Result<void> SkinSink::add(ActiveSkin& skin, const SkinStep& last) {
+  TriMesh mesh;
+  skin.polygonise(mesh);
+  records_.push_back(recorded(skin, mesh, last));
+  if (isSequence(options_.output))
+    DERM_CHECK(saveFrame(numberedName(options_.output, records_.size() - 1), skin, mesh));
+  const bool all = !options_.film.empty() || !options_.strip.empty() ||
+                   (!options_.output.empty() && !isSequence(options_.output));
+  if (all) frames_.push_back(std::move(mesh));
+  return {};
+}
+
+Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
+  if (!options_.report.empty())
+    DERM_CHECK(writeFileWhole(options_.report,
+                              std::string_view(reportOf(records_, skin.events()).dump(1))));
+  if (!options_.output.empty() && !isSequence(options_.output))
+    DERM_CHECK(
+        saveCharacter(sequenceCharacter(frames_, options_.fps, "skin"), options_.output, notes));
+  MeshFilmDesc desc;
+  DERM_TRY(desc.size, sizeOf(options_.size));
+  desc.fps = options_.fps;
+  desc.material = liquid();
+  PlotDesc plot;
+  plot.x = {.label = "time", .unit = "s"};
+  plot.y = {.label = "volume", .unit = "m³"};
+  PlotSeries now{.name = "volume"}, held{.name = "held"};
+  double low = 0, high = 0;
+  for (const SkinRecord& r : records_) {
+    const double t = double(now.x.size()) / options_.fps;
+    now.x.push_back(t);
+    now.y.push_back(r.volume);
+    held.x.push_back(t);
+    held.y.push_back(r.wanted_volume);
+    high = std::max({high, r.volume, r.wanted_volume});
+  }
+  plot.y.low = low;
+  plot.y.high = high > 0 ? 1.1 * high : 1;
+  held.dashed = true;
+  plot.series.push_back(now);
+  if (skin.strategy().volume != Hold::No) plot.series.push_back(held);
+  if (!options_.strip.empty()) {
+    MeshFilmDesc cell = desc;
+    cell.size.width /= 2;
+    cell.size.height /= 2;
+    cell.size.supersample = 2;
+    DERM_TRY(const Rgba8Image picture, drawMeshStrip(frames_, cell, 8));
+    DERM_CHECK(savePng(options_.strip, picture));
+    fmt::print("{}\n", options_.strip);
+  }
+  if (!options_.film.empty()) {
+    desc.curve = plot;
+    ProgressBar bar("film");
+    DERM_TRY(const FilmResult film,
+             drawMeshFilm(frames_, desc, options_.film, bar.callback(), notes));
+    fmt::print("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, options_.fps);
+  }
+  const SkinRecord& r = records_.back();
+  fmt::print("{} frames; at the end {} surfaces, Euler number {}, volume {:.6g} m³, {} events\n",
+             records_.size(), r.components, r.euler_number, r.volume, skin.events().size());
+  return {};
+}
+
+}  // namespace derm::cli

@@ -1,0 +1,282 @@
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "derm/cast/liquids.h"
+#include "derm/implicit/dress_particles.h"
+#include "derm/implicit/level_set_exchange.h"
+#include "derm/implicit/potential_target.h"
+#include "derm/io/particle_file.h"
+#include "derm/io/vdb.h"
+#include "derm/mesh/measures.h"
+#include "derm/scene/scene.h"
+
+#include "implicit_output.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace derm::cli {
+namespace {
+
+// ------------------------------------------------------------------------------------- particles
+
+struct ParticlesOptions {
+  std::string source;
+  double radius = 0;
+  double voxel = 0;
+  double reach = 4;
+  double drops = 1;
+  bool anisotropic = false;
+  bool feedback = false;
+  double seconds = 0;
+  SkinOptions skin;
+};
+
+DressDesc dressOf(const ParticlesOptions& o, double radius_m, double voxel_m) {
+  DressDesc desc;
+  desc.kernel.radius_m = radius_m;
+  desc.kernel.reach = o.reach;
+  desc.kernel.drops = o.drops;
+  desc.kernel.anisotropic = o.anisotropic;
+  desc.strategy = o.skin.strategy();
+  // Time is counted in frames and lengths in voxels here: what hides grains at one resolution and
+  // rate does so at others.
+  desc.strategy.attraction = o.skin.alpha * o.skin.fps;
+  // The document's attraction is per unit of its field, whose slope is 1.2/reach: three times
+  // weaker against the tension than a distance of the same alpha.
+  const double per_distance = o.reach * radius_m / (1.2 * voxel_m);
+  desc.strategy.tension = o.skin.beta * o.skin.fps * voxel_m * voxel_m * per_distance;
+  desc.lattice.voxel_m = voxel_m;
+  desc.lattice.max_memory = desc.strategy.max_memory;
+  return desc;
+}
+
+Result<void> dressFiles(const ParticlesOptions& o, Diagnostics& notes) {
+  DERM_TRY(const std::vector<std::filesystem::path> files, numberedFiles(o.source));
+  DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
+  DERM_TRY(Particles first, loadParticles(files.front(), notes));
+  if (first.radii.empty() && !(o.radius > 0))
+    return Error{ErrorCode::BadArgument,
+                 "its particles have no radius; --radius is needed",
+                 {.file = files.front().string()}};
+  const double radius = o.radius > 0 ? o.radius : double{first.radii.front()};
+  if (o.radius > 0) first.radii.clear();
+  const double voxel = o.voxel > 0 ? o.voxel : 0.6 * radius;
+  DERM_TRY(ParticleDresser dresser, ParticleDresser::make(first, dressOf(o, radius, voxel)));
+  DERM_CHECK(sink.add(dresser.skin(), {}));
+  ProgressBar bar("skin");
+  for (std::size_t f = 1; f < files.size(); ++f) {
+    if (!keepGoing(bar.callback(), double(f) / double(files.size()), "dressing"))
+      return Error{ErrorCode::Cancelled, "stopped", {}};
+    DERM_TRY(Particles next, loadParticles(files[f], notes));
+    if (o.radius > 0) next.radii.clear();
+    DERM_TRY(const SkinStep last, dresser.advanceTo(next, 1 / o.skin.fps));
+    DERM_CHECK(sink.add(dresser.skin(), last));
+  }
+  return sink.finish(dresser.skin(), notes);
+}
+
+Result<void> dressLiquid(const ParticlesOptions& o, Diagnostics& notes) {
+  DERM_TRY(CastLiquid liquid, makeCastLiquid(o.source.substr(5)));
+  DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
+  const double radius = liquid.system.desc().radius_m;
+  const double voxel = o.voxel > 0 ? o.voxel : 0.6 * radius;
+  DERM_TRY(ParticleDresser dresser,
+           ParticleDresser::make(liquid.system.particles(), dressOf(o, radius, voxel)));
+  DERM_CHECK(sink.add(dresser.skin(), {}));
+  const double seconds = o.seconds > 0 ? o.seconds : liquid.seconds;
+  ProgressBar bar("skin");
+  for (double t = 1 / o.skin.fps; t < seconds; t += 1 / o.skin.fps) {
+    if (!keepGoing(bar.callback(), t / seconds, "simulating"))
+      return Error{ErrorCode::Cancelled, "stopped", {}};
+    liquid.system.advance(1 / o.skin.fps);
+    DERM_TRY(const SkinStep last, dresser.advanceTo(liquid.system.particles(), 1 / o.skin.fps));
+    if (o.feedback) liquid.system.feelSkin(dresser.skin().potential());
+    DERM_CHECK(sink.add(dresser.skin(), last));
+  }
+  return sink.finish(dresser.skin(), notes);
+}
+
+Result<void> runParticles(const ParticlesOptions& o, Diagnostics& notes) {
+  return o.source.starts_with("cast:") ? dressLiquid(o, notes) : dressFiles(o, notes);
+}
+
+void addParticles(CLI::App& app, Run& run) {
+  const auto o = std::make_shared<ParticlesOptions>();
+  CLI::App* verb = app.add_subcommand("particles", "a skin around a sequence of particles");
+  verb->add_option("SEQUENCE", o->source,
+                   "name_{frame}.ply, .xyz or .vtk, one such file, or cast:drop, cast:pour, "
+                   "cast:two-drops-merge")
+      ->required();
+  verb->add_option("--radius", o->radius, "[m] of a particle; needed where the files have none")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--voxel", o->voxel,
+                   "[m] side of a lattice cube; default 0.6 of a particle's radius")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--beta", o->skin.beta, "tension [voxel² a frame]; 0.15 hides the grains")
+      ->default_val(0.15);
+  verb->add_option("--reach", o->reach, "of a particle over its radius: larger is smoother")
+      ->check(CLI::Range(2.0, 8.0))
+      ->capture_default_str();
+  verb->add_option("--drops", o->drops, "1: lonely particles are drops; 0: they may vanish")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_flag("--anisotropic", o->anisotropic, "kernels that follow sheets and threads");
+  verb->add_flag("--feedback", o->feedback, "cast: the skin pushes back on the particles");
+  verb->add_option("--seconds", o->seconds, "[s] cast: how long");
+  o->skin.addTo(*verb);
+  verb->footer(
+      "--alpha is per frame: 2 follows closely, 0.2 lags softly\n"
+      "example:\n"
+      "  derm implicit particles seq_{frame}.xyz --radius 0.02 --alpha 2 --beta 0.15 \\\n"
+      "      --volume exact --voxel 0.01 -o skin_{frame}.glb --film skin.mp4\n"
+      "  derm implicit particles cast:drop --volume exact --film drop.mp4");
+  setWork(*verb, run, o, runParticles);
+}
+
+// ----------------------------------------------------------------------------------------- morph
+
+struct MorphOptions {
+  std::vector<std::string> shapes;
+  double resolution = 50;
+  double seconds = 2;
+  bool fit = true;
+  SkinOptions skin;
+};
+
+/// The shape moved and scaled so that its box fits [-1, 1]^3, as the document's do.
+void fitIntoBox(TriMesh& mesh) {
+  const Bounds box = bounds(mesh.positions);
+  const float longest = box.size().maxCoeff();
+  const float scale = longest > 0 ? 1.7f / longest : 1.0f;
+  for (Vec3f& p : mesh.positions) p = scale * (p - box.centre());
+}
+
+bool isVdb(const std::string& source) {
+  return std::filesystem::path(source).extension() == ".vdb";
+}
+
+Result<std::shared_ptr<const Potential>> shapeNamed(const std::string& source, bool fit,
+                                                    const PotentialDesc& desc, Diagnostics& notes) {
+  if (isVdb(source)) {
+    DERM_TRY(const LevelSetBlocks blocks, loadVdb(source));
+    DERM_TRY(Potential level_set, potentialOf(blocks));
+    return std::make_shared<const Potential>(std::move(level_set));
+  }
+  DERM_TRY(Character character, openCharacter(source, {}, {}, notes));
+  if (fit) fitIntoBox(character.mesh);
+  Result<Potential> p = buildMeshPotential(character.mesh, desc, notes);
+  if (!p) {
+    Error e = p.error();
+    e.where.file = source;
+    return e;
+  }
+  return std::make_shared<const Potential>(*std::move(p));
+}
+
+/// [m] half the longest side of the box that holds all shapes as they are.
+Result<double> halfBoxOf(const std::vector<std::string>& shapes, Diagnostics& notes) {
+  Box3d all;
+  for (const std::string& s : shapes) {
+    if (isVdb(s)) {
+      DERM_TRY(const std::shared_ptr<const Potential> shape, shapeNamed(s, false, {}, notes));
+      all.include(PotentialTarget(shape).bounds());
+      continue;
+    }
+    DERM_TRY(const Character c, openCharacter(s, {}, {}, notes));
+    for (const Vec3f& p : c.mesh.positions) all.include(Vec3d(p.cast<double>()));
+  }
+  if (all.empty()) return Error{ErrorCode::BadData, "the shapes have no vertices", {}};
+  return 0.5 * Vec3d(all.high - all.low).maxCoeff();
+}
+
+/// One change: frames until the skin has had the time asked for.
+Result<void> morphTo(const MorphOptions& o, std::size_t number, const PotentialTarget& target,
+                     ActiveSkin& skin, SkinSink& sink, const Progress& progress,
+                     Diagnostics& notes) {
+  const std::size_t frames = static_cast<std::size_t>(std::max(1.0, o.seconds * o.skin.fps));
+  const double changes = double(o.shapes.size() - 1);
+  SkinStep last;
+  for (std::size_t f = 0; f < frames; ++f) {
+    const double done = (double(number - 1) + double(f) / double(frames)) / changes;
+    if (!keepGoing(progress, done, "morphing")) return Error{ErrorCode::Cancelled, "stopped", {}};
+    DERM_TRY(last, skin.advance(target, 1 / o.skin.fps));
+    DERM_CHECK(sink.add(skin, last));
+  }
+  const double off = last.residual_mean / skin.potential().voxel_m;
+  constexpr double kArrived = 0.5;  // [voxel] tension keeps a skin off by less
+  if (off > kArrived)
+    notes.warn(
+        "unfinished-morph", o.shapes[number],
+        fmt::format("the skin is still {:.1f} voxels off; more --seconds or --alpha, or less "
+                    "--beta, let it arrive",
+                    off));
+  return {};
+}
+
+Result<void> runMorph(const MorphOptions& o, Diagnostics& notes) {
+  DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
+  StrategyDesc strategy = o.skin.strategy();
+  PotentialDesc desc{.max_memory = strategy.max_memory};
+  double half = 1;  // [m] what the document's box [-1, 1] is here
+  if (!o.fit) {
+    DERM_TRY(half, halfBoxOf(o.shapes, notes));
+  }
+  desc.voxel_m = 2 * half / (o.resolution - 1);
+  // The document's attraction is per unit of its field; as a rate it moves a skin through the box
+  // within seconds. A skin's way in a second is counted in voxels: finer ones run faster,
+  // attraction and tension alike, so that the balance between them stays.
+  const double pace = std::max(1.0, o.resolution / 50);
+  strategy.tension = o.skin.beta * half * half * pace;
+  strategy.attraction = o.skin.alpha * 6 * pace;
+  strategy.most_move = 0.1;
+  std::vector<std::shared_ptr<const Potential>> shapes;
+  for (const std::string& s : o.shapes) {
+    DERM_TRY(std::shared_ptr<const Potential> shape, shapeNamed(s, o.fit, desc, notes));
+    shapes.push_back(std::move(shape));
+  }
+  DERM_TRY(ActiveSkin skin, ActiveSkin::make(*shapes.front(), strategy));
+  DERM_CHECK(sink.add(skin, {}));
+  ProgressBar bar("morph");
+  for (std::size_t s = 1; s < shapes.size(); ++s)
+    DERM_CHECK(morphTo(o, s, PotentialTarget(shapes[s]), skin, sink, bar.callback(), notes));
+  return sink.finish(skin, notes);
+}
+
+void addMorph(CLI::App& app, Run& run) {
+  const auto o = std::make_shared<MorphOptions>();
+  CLI::App* verb = app.add_subcommand("morph", "turns closed shapes into each other");
+  verb->add_option("SHAPES", o->shapes,
+                   "two or more closed meshes: files or cast:NAME; .vdb level "
+                   "sets stay where they are (--no-fit)")
+      ->required()
+      ->expected(2, 64);
+  verb->add_option("--resolution", o->resolution, "nodes along the box of the shapes")
+      ->check(CLI::Range(8.0, 4096.0))
+      ->capture_default_str();
+  verb->add_option("--seconds", o->seconds, "[s] for each change")->check(CLI::Range(0.05, 600.0));
+  verb->add_flag("--fit,!--no-fit", o->fit, "bring all shapes to one size and place (default)");
+  verb->add_option("--beta", o->skin.beta, "tension, where the box's longest side is 2")
+      ->default_val(0.01);
+  o->skin.addTo(*verb);
+  verb->footer(
+      "example:\n"
+      "  derm implicit morph A.obj B.obj --resolution 50 --alpha 2 --beta 0.01 --film morph.mp4 "
+      "\\\n"
+      "      --report r.json\n"
+      "  derm implicit morph cast:six-blobs cast:two-spheres --film split.mp4");
+  setWork(*verb, run, o, runMorph);
+}
+
+}  // namespace
+
+void addImplicitVerb(CLI::App& app, Run& run) {
+  CLI::App* verb =
+      app.add_subcommand("implicit", "a living skin for matter without fixed topology");
+  verb->require_subcommand(1);
+  addParticles(*verb, run);
+  addMorph(*verb, run);
+}
+
+}  // namespace derm::cli

@@ -1,0 +1,13 @@
+derm_bench(implicit skin_bench.cpp openvdb_peer.cpp)
+# OpenVDB is the peer here and nothing else: without it derm's own times are still printed.
+find_path(OPENVDB_INCLUDE_DIR openvdb/openvdb.h)
+find_library(OPENVDB_LIBRARY openvdb)
+find_library(IMATH_LIBRARY NAMES Imath Imath-3_1)
+if(OPENVDB_INCLUDE_DIR AND OPENVDB_LIBRARY)
+  target_compile_definitions(derm_bench_implicit PRIVATE DERM_BENCH_OPENVDB)
+  target_include_directories(derm_bench_implicit SYSTEM PRIVATE ${OPENVDB_INCLUDE_DIR})
+  target_link_libraries(derm_bench_implicit PRIVATE ${OPENVDB_LIBRARY} TBB::tbb)
+  if(IMATH_LIBRARY)
+    target_link_libraries(derm_bench_implicit PRIVATE ${IMATH_LIBRARY})
+  endif()
+endif()

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "derm/base/diagnostics.h"
+#include "derm/base/progress.h"
+#include "derm/base/result.h"
+#include "derm/image/plot.h"
+#include "derm/io/film.h"
+#include "derm/mesh/tri_mesh.h"
+#include "derm/render/camera.h"
+#include "derm/render/draw_list.h"
+#include "derm/render/offscreen_renderer.h"
+
+namespace derm {
+
+/// How meshes of changing topology are shown.
+struct MeshFilmDesc {
+  PictureSize size;
+  OrbitDesc orbit;
+  double fps = 30;
+  DrawMaterial material;
+  std::optional<float> ground_y_m;  ///< [m] default: the lowest point of all frames
+  /// A plot below the pictures that grows with the film: one x per frame in each of its series. Its
+  /// size is set by the film's.
+  std::optional<PlotDesc> curve;
+};
+
+/// Every mesh as a frame of a film (see FilmWriter). The camera stands where all of them are seen.
+/// Meshes need normals; empty ones show the floor only. Errors: no frames, no renderer, sizes.
+Result<FilmResult> drawMeshFilm(std::span<const TriMesh> frames, const MeshFilmDesc& desc,
+                                const std::filesystem::path& file, const Progress& progress,
+                                Diagnostics& notes);
+
+/// `count` of the frames, evenly from the first to the last, as one picture in a row or more.
+Result<Rgba8Image> drawMeshStrip(std::span<const TriMesh> frames, const MeshFilmDesc& desc,
+                                 std::size_t count);
+
+}  // namespace derm

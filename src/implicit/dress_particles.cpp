@@ -1,0 +1,125 @@
+#include "derm/implicit/dress_particles.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace derm {
+namespace {
+
+/// For each particle of b its place in a, or -1.
+std::vector<std::int64_t> placesOf(const Particles& a, const Particles& b) {
+  std::vector<std::int64_t> places(b.size(), -1);
+  if (a.ids.size() == a.size() && b.ids.size() == b.size() && !b.ids.empty()) {
+    std::map<std::uint64_t, std::int64_t> by_id;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      by_id.emplace(a.ids[i], static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < b.size(); ++i)
+      if (const auto found = by_id.find(b.ids[i]); found != by_id.end()) places[i] = found->second;
+  } else if (a.size() == b.size()) {
+    std::iota(places.begin(), places.end(), 0);
+  }
+  return places;
+}
+
+void copyParticle(const Particles& from, std::size_t i, Particles& to) {
+  to.positions.push_back(from.positions[i]);
+  if (!from.radii.empty()) to.radii.push_back(from.radii[i]);
+  if (!from.masses.empty()) to.masses.push_back(from.masses[i]);
+}
+
+/// [m^3] each particle fills the cube between its neighbours.
+double matterOf(const Particles& p, double radius_m) {
+  double sum = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const double r = p.radii.empty() ? radius_m : double{p.radii[i]};
+    sum += 8 * r * r * r;
+  }
+  return sum;
+}
+
+double volumeOf(const ActiveSkin& skin) {
+  double sum = 0;
+  for (const Body& b : skin.bodies()) sum += b.volume;
+  return sum;
+}
+
+}  // namespace
+
+Particles particlesBetween(const Particles& a, const Particles& b, double share, double seconds) {
+  const std::vector<std::int64_t> places = placesOf(a, b);
+  std::vector<char> stays(a.size(), 0);
+  Particles out;
+  const float t = static_cast<float>(share), rate = static_cast<float>(1 / seconds);
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    if (places[i] < 0) {
+      if (share < 0.5) continue;
+      copyParticle(b, i, out);
+      out.velocities.push_back(Vec3f::Zero());
+      continue;
+    }
+    const std::size_t from = static_cast<std::size_t>(places[i]);
+    stays[from] = 1;
+    copyParticle(b, i, out);
+    const Vec3f way = b.positions[i] - a.positions[from];
+    out.positions.back() = a.positions[from] + t * way;
+    out.velocities.push_back(rate * way);
+  }
+  for (std::size_t i = 0; i < a.size() && share < 0.5; ++i) {
+    if (stays[i] != 0) continue;
+    copyParticle(a, i, out);
+    out.velocities.push_back(Vec3f::Zero());
+  }
+  return out;
+}
+
+Result<ParticleDresser> ParticleDresser::make(const Particles& first, const DressDesc& desc) {
+  ParticleTargetDesc still = desc.kernel;
+  still.carry = false;
+  DERM_TRY(const ParticleTarget target, ParticleTarget::make(first, still));
+  DERM_TRY(Potential start, buildPotential(target, desc.lattice));
+  // What is held is the volume of the settled skin, not that of the raw field.
+  StrategyDesc settling = desc.strategy;
+  settling.volume = settling.area = Hold::No;
+  settling.inertia.on = false;
+  settling.track_bodies = false;
+  DERM_TRY(ActiveSkin settled, ActiveSkin::make(std::move(start), settling));
+  constexpr int kSettlingSteps = 96;
+  constexpr double kSettledMove = 0.02;  // [voxel] in a step, anywhere
+  for (int i = 0; i < kSettlingSteps; ++i) {
+    const SkinStep step = settled.step(target, 1e9);
+    if (step.max_speed * step.dt_s < kSettledMove * desc.lattice.voxel_m) break;
+  }
+  ParticleDresser dresser(desc, first);
+  // Below the clip of a node's move: what is carried fast must not be cut, or its volume suffers.
+  constexpr double kCarriedMove = 0.25;
+  StrategyDesc strategy = desc.strategy;
+  strategy.most_move = std::min(strategy.most_move, kCarriedMove);
+  DERM_TRY(ActiveSkin skin, ActiveSkin::make(settled.potential(), strategy));
+  dresser.skin_ = std::make_shared<ActiveSkin>(std::move(skin));
+  // A crowd tells how much volume goes with a particle; a few, all surface, do not.
+  constexpr std::size_t kCrowd = 200;
+  if (first.size() >= kCrowd)
+    dresser.volume_per_matter_ = volumeOf(*dresser.skin_) / matterOf(first, desc.kernel.radius_m);
+  return dresser;
+}
+
+Result<SkinStep> ParticleDresser::advanceTo(const Particles& next, double seconds) {
+  if (!(seconds > 0))
+    return Error{ErrorCode::BadArgument, "must be positive", {.element = "seconds"}};
+  DERM_CHECK(validate(next, "particles"));
+  const int parts = std::max(1, desc_.targets_per_frame);
+  SkinStep last;
+  for (int k = 0; k < parts; ++k) {
+    // The target of a part stands at its middle: the skin runs ahead of it as much as behind.
+    const double share = (k + 0.5) / parts;
+    const Particles between = particlesBetween(now_, next, share, seconds);
+    DERM_TRY(const ParticleTarget target, ParticleTarget::make(between, desc_.kernel));
+    skin_->setWantedVolume(volume_per_matter_ * matterOf(between, desc_.kernel.radius_m));
+    DERM_TRY(last, skin_->advance(target, seconds / parts));
+  }
+  now_ = next;
+  return last;
+}
+
+}  // namespace derm

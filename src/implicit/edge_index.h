@@ -1,0 +1,53 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "derm/implicit/band_grid.h"
+
+namespace derm::detail {
+
+inline constexpr std::uint64_t kColumn0 = 0x0101010101010101ull;
+inline constexpr std::uint64_t kColumn7 = kColumn0 << 7;
+
+/// The lattice edges of one block that the surface crosses. An edge belongs to the block of its
+/// lower end; bit x + 8 y of crossed[axis][z] is the edge from node (x, y, z) to the next one along
+/// the axis. Edge points are numbered through: base + the set bits below.
+struct BlockEdges {
+  std::uint64_t crossed[3][8] = {};
+  std::uint32_t base[3][8] = {};
+
+  std::uint32_t id(int axis, int z, int bit) const {
+    const std::uint64_t below = crossed[axis][z] & ((std::uint64_t{1} << bit) - 1);
+    return base[axis][z] + static_cast<std::uint32_t>(std::popcount(below));
+  }
+};
+
+/// All edge points of a band, by slot. Numbers follow order(), axis, slice and bit: they do not
+/// depend on the band's history or on threads.
+class EdgeIndex {
+ public:
+  /// Requires signs() of the grid to be up to date. O(blocks).
+  void build(const BandGrid& grid);
+
+  const BlockEdges& of(std::uint32_t slot) const { return edges_[slot]; }
+  std::uint32_t count() const { return count_; }
+  /// The number of a block's first edge point; those of one block follow one another.
+  std::uint32_t first(std::uint32_t slot) const { return edges_[slot].base[0][0]; }
+  /// Bits of nodes whose sign differs from one of their six neighbours'.
+  BandGrid::Words nearWords(const BandGrid& grid, std::uint32_t slot) const;
+  std::size_t memoryBytes() const { return edges_.capacity() * sizeof(BlockEdges); }
+
+ private:
+  std::vector<BlockEdges> edges_;
+  std::uint32_t count_ = 0;
+};
+
+/// Calls visit(bit) for every set bit, lowest first.
+template <class Visit>
+void forEachBit(std::uint64_t word, const Visit& visit) {
+  for (; word != 0; word &= word - 1) visit(std::countr_zero(word));
+}
+
+}  // namespace derm::detail

@@ -1,0 +1,69 @@
+#include "derm/implicit/level_set_exchange.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "implicit/edge_index.h"
+#include "implicit/sign_flood.h"
+
+namespace derm {
+namespace {
+
+Error bad(std::string message) {
+  return Error{ErrorCode::BadData, std::move(message), {.element = "level set"}};
+}
+
+}  // namespace
+
+LevelSetBlocks levelSetOf(const Potential& potential) {
+  LevelSetBlocks out;
+  const BandGrid& grid = potential.grid;
+  out.voxel_m = potential.voxel_m;
+  out.origin = potential.origin;
+  out.width = grid.width();
+  std::vector<BandGrid::Words> outside(grid.slotCount());
+  for (const std::uint32_t slot : grid.order()) {
+    const BlockCoord& at = grid.coord(slot);
+    out.blocks.push_back({at.x, at.y, at.z});
+    out.values.insert(out.values.end(), grid.values(slot), grid.values(slot) + BandGrid::kNodes);
+    for (std::size_t z = 0; z < 8; ++z) outside[slot][z] = ~grid.signs(slot)[z];
+  }
+  for (const BlockCoord& at : detail::SignFlood(grid, outside).dryPlaces())
+    if (grid.slotAt(at) == BandGrid::kInside) out.inside.push_back({at.x, at.y, at.z});
+  return out;
+}
+
+Result<Potential> potentialOf(const LevelSetBlocks& s) {
+  if (!(s.voxel_m > 0) || !std::isfinite(s.voxel_m) || !s.origin.allFinite())
+    return bad("voxel size or origin is not a positive, finite number");
+  if (s.values.size() != BandGrid::kNodes * s.blocks.size())
+    return bad("has not 512 values a block");
+  Potential potential{s.voxel_m, s.origin, BandGrid(std::clamp(s.width, 2.0f, 6.0f))};
+  BandGrid& grid = potential.grid;
+  std::vector<BlockCoord> places;
+  for (const auto& b : s.blocks) {
+    places.push_back({b[0], b[1], b[2]});
+    if (!places.back().inRange()) return bad("lies beyond the lattice");
+  }
+  grid.createBlocks(places);
+  std::vector<BandGrid::Words> outside(grid.slotCount());
+  for (std::size_t b = 0; b < places.size(); ++b) {
+    const std::uint32_t slot = grid.slotAt(places[b]);
+    for (std::size_t i = 0; i < BandGrid::kNodes; ++i) {
+      const float f = s.values[BandGrid::kNodes * b + i];
+      if (!std::isfinite(f)) return bad("a distance is not a finite number");
+      grid.values(slot)[i] = std::clamp(f, -grid.width(), grid.width());
+    }
+    grid.updateWords(slot);
+    for (std::size_t z = 0; z < 8; ++z) outside[slot][z] = ~grid.signs(slot)[z];
+  }
+  grid.markInside(detail::SignFlood(grid, outside).dryPlaces());
+  grid.fitToBand();
+  detail::EdgeIndex index;
+  index.build(grid);
+  if (index.count() == 0) return bad("has no surface");
+  return potential;
+}
+
+}  // namespace derm

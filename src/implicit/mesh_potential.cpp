@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "derm/base/parallel.h"
+#include "derm/implicit/potential_target.h"
+#include "derm/mesh/adjacency.h"
+#include "derm/mesh/closedness.h"
+#include "derm/mesh/measures.h"
+#include "derm/mesh/triangle_tree.h"
+#include "derm/mesh/weld.h"
+
+#include "implicit/edge_index.h"
+#include "implicit/sign_flood.h"
+
+namespace derm {
+namespace {
+
+constexpr float kOpen = 0.87f;  // [voxel] half a cube's diagonal: no surface between two such nodes
+
+Error bad(std::string message, std::optional<std::uint64_t> index = std::nullopt) {
+  return Error{ErrorCode::BadData, std::move(message), {.element = "mesh", .index = index}};
+}
+
+/// Writes the triangles of a mesh into a grid: distance and side of the nearest one.
+class TriangleWriter {
+ public:
+  TriangleWriter(const TriMesh& mesh, const PotentialDesc& desc, BandGrid& grid)
+      : mesh_(mesh), desc_(desc), grid_(grid) {
+    for (const Vec3f& p : mesh.positions)
+      points_.push_back((p.cast<double>() - desc.origin) / desc.voxel_m);
+  }
+
+  Result<void> makeBlocks() {
+    BlockMap seen;
+    std::vector<BlockCoord> wanted;
+    const std::uint64_t most = desc_.max_memory / skinBytesPerBlock();
+    for (const Triangle& t : mesh_.triangles) {
+      const NodeBox box = boxOf(t);
+      for (int z = box.low[2] >> 3; z <= box.high[2] >> 3; ++z)
+        for (int y = box.low[1] >> 3; y <= box.high[1] >> 3; ++y)
+          for (int x = box.low[0] >> 3; x <= box.high[0] >> 3; ++x) {
+            const BlockCoord at{x, y, z};
+            if (seen.find(at) != 0) continue;
+            seen.set(at, 1);
+            wanted.push_back(at);
+            if (wanted.size() > most)
+              return bad("the band needs more than the " + std::to_string(desc_.max_memory >> 20) +
+                         " MB allowed at a voxel of " + std::to_string(desc_.voxel_m) + " m");
+          }
+    }
+    grid_.createBlocks(wanted);
+    side_.assign(grid_.slotCount() * BandGrid::kNodes, 0.0f);
+    for (const std::uint32_t slot : grid_.order())
+      std::fill_n(grid_.values(slot), BandGrid::kNodes, 1e9f);
+    return {};
+  }
+
+  void writeAll() {
+    for (const Triangle& t : mesh_.triangles) write(t);
+  }
+
+  /// Negative: behind the nearest triangle.
+  float side(std::uint32_t slot, int node) const {
+    return side_[slot * BandGrid::kNodes + static_cast<std::size_t>(node)];
+  }
+
+ private:
+  struct NodeBox {
+    int low[3], high[3];
+  };
+
+  NodeBox boxOf(const Triangle& t) const {
+    const double reach = grid_.width() + 0.5;
+    NodeBox box;
+    for (int k = 0; k < 3; ++k) {
+      const double a = points_[t[0]][k], b = points_[t[1]][k], c = points_[t[2]][k];
+      box.low[k] = static_cast<int>(std::ceil(std::min({a, b, c}) - reach));
+      box.high[k] = static_cast<int>(std::floor(std::max({a, b, c}) + reach));
+    }
+    return box;
+  }
+
+  void write(const Triangle& t) {
+    const Vec3d &a = points_[t[0]], &b = points_[t[1]], &c = points_[t[2]];
+    Vec3d normal = Vec3d(b - a).cross(Vec3d(c - a));
+    const double length = normal.norm();
+    if (length > 0) normal /= length;
+    const NodeBox box = boxOf(t);
+    for (int z = box.low[2]; z <= box.high[2]; ++z)
+      for (int y = box.low[1]; y <= box.high[1]; ++y)
+        for (int x = box.low[0]; x <= box.high[0]; ++x) {
+          const std::uint32_t slot = grid_.slotAt({x >> 3, y >> 3, z >> 3});
+          const int node = (z & 7) * 64 + (y & 7) * 8 + (x & 7);
+          float& best = grid_.values(slot)[node];
+          const Vec3d p(x, y, z);
+          const double height = normal.dot(p - a);
+          if (std::abs(height) > best + 1e-4) continue;
+          const Vec3d where = closestOnTriangle(p, a, b, c);
+          const Vec3d away = p - (where[0] * a + where[1] * b + where[2] * c);
+          const float distance = static_cast<float>(away.norm());
+          if (distance > best + 1e-4f) continue;
+          // At an edge several triangles are as near: the one that faces the point most knows best.
+          float& side = side_[slot * BandGrid::kNodes + static_cast<std::size_t>(node)];
+          const float faces = static_cast<float>(height);
+          if (distance < best - 1e-4f || std::abs(faces) > std::abs(side)) side = faces;
+          best = std::min(best, distance);
+        }
+  }
+
+  const TriMesh& mesh_;
+  const PotentialDesc& desc_;
+  BandGrid& grid_;
+  std::vector<Vec3d> points_;  ///< [voxel]
+  std::vector<float> side_;    ///< height over the nearest triangle's plane
+};
+
+Result<void> checkMesh(const TriMesh& mesh, const PotentialDesc& desc) {
+  if (mesh.triangles.empty()) return bad("has no triangles");
+  DERM_CHECK(validate(mesh, "mesh"));
+  if (!(desc.voxel_m > 0) || !std::isfinite(desc.voxel_m))
+    return bad("the voxel size must be positive, not " + std::to_string(desc.voxel_m));
+  const Bounds box = bounds(mesh.positions);
+  const double far = std::max((box.low.cast<double>() - desc.origin).cwiseAbs().maxCoeff(),
+                              (box.high.cast<double>() - desc.origin).cwiseAbs().maxCoeff());
+  if (!(far / desc.voxel_m < 8.0 * (BlockCoord::kLimit - 4)))
+    return bad("lies beyond the lattice's reach at a voxel of " + std::to_string(desc.voxel_m) +
+               " m");
+  return {};
+}
+
+std::vector<BandGrid::Words> openNodes(const BandGrid& grid) {
+  std::vector<BandGrid::Words> open(grid.slotCount());
+  for (const std::uint32_t slot : grid.order())
+    for (int i = 0; i < 512; ++i)
+      open[slot][static_cast<std::size_t>(i >> 6)] |=
+          static_cast<std::uint64_t>(grid.values(slot)[i] > kOpen) << (i & 63);
+  return open;
+}
+
+/// Gives all nodes their sign. Returns the share of open nodes near the surface which their
+/// triangle says are inside but the flood has reached.
+double applySigns(BandGrid& grid, const std::vector<BandGrid::Words>& open,
+                  const std::vector<BandGrid::Words>& reached, const TriangleWriter& triangles,
+                  float turn) {
+  std::size_t leaked = 0, behind = 0;
+  const float w = grid.width();
+  for (const std::uint32_t slot : grid.order()) {
+    float* f = grid.values(slot);
+    for (int i = 0; i < 512; ++i) {
+      const std::size_t z = static_cast<std::size_t>(i >> 6);
+      const bool passed = (open[slot][z] >> (i & 63) & 1) != 0;
+      const bool wet = (reached[slot][z] >> (i & 63) & 1) != 0;
+      const bool behind_triangle = turn * triangles.side(slot, i) < 0;
+      const bool inside = passed ? !wet : behind_triangle;
+      if (passed && f[i] < w && behind_triangle) {
+        ++behind;
+        leaked += wet;
+      }
+      const float d = std::min(f[i], w);
+      f[i] = inside ? std::max(d, 1e-4f) : -d;
+    }
+    grid.updateWords(slot);
+  }
+  return behind > 0 ? static_cast<double>(leaked) / static_cast<double>(behind) : 0;
+}
+
+}  // namespace
+
+Result<Potential> buildMeshPotential(const TriMesh& mesh, const PotentialDesc& desc,
+                                     Diagnostics& notes) {
+  DERM_CHECK(checkMesh(mesh, desc));
+  const std::vector<Triangle> welded = mapped(mesh.triangles, weldMap(mesh.positions));
+  const Closedness closedness = checkClosed(welded);
+  const bool inside_out = volume(mesh.positions, mesh.triangles) < 0;
+  if (inside_out)
+    notes.warn("mesh-inside-out", "mesh", "the triangles face inwards; they are turned");
+  Potential potential{desc.voxel_m, desc.origin, BandGrid(desc.band_width)};
+  BandGrid& grid = potential.grid;
+  TriangleWriter triangles(mesh, desc, grid);
+  DERM_CHECK(triangles.makeBlocks());
+  triangles.writeAll();
+  const std::vector<BandGrid::Words> open = openNodes(grid);
+  const detail::SignFlood flood(grid, open);
+  const std::vector<BlockCoord> dry = flood.dryPlaces();
+  const double leaked =
+      applySigns(grid, open, flood.reached(), triangles, inside_out ? -1.0f : 1.0f);
+  constexpr double kLeak = 0.3;  // thin sheets and crossing parts give a few per cent
+  if (!closedness.closed() && leaked > kLeak) {
+    std::string where;
+    if (closedness.first_bad_edge)
+      where = " between vertices " + std::to_string((*closedness.first_bad_edge)[0]) + " and " +
+              std::to_string((*closedness.first_bad_edge)[1]);
+    return bad("is open: " + std::to_string(closedness.boundary_edges) +
+               " edges have no second triangle, the first one" + where +
+               "; openings wider than a voxel (" + std::to_string(desc.voxel_m) +
+               " m) have no inside");
+  }
+  if (!closedness.closed())
+    notes.warn("mesh-not-closed", "mesh", "has small defects; openings below a voxel are closed");
+  grid.markInside(dry);
+  grid.fitToBand();
+  if (grid.blockCount() == 0) return bad("has no inside at this voxel size");
+  return potential;
+}
+
+}  // namespace derm

@@ -1,0 +1,20 @@
+#include "derm/io/vdb.h"
+
+namespace derm {
+namespace {
+
+Error absent(const std::filesystem::path& file) {
+  return Error{ErrorCode::Unsupported,
+               "this derm was built without OpenVDB (DERM_WITH_OPENVDB)",
+               {.file = file.string()}};
+}
+
+}  // namespace
+
+bool hasVdb() { return false; }
+Result<void> saveVdb(const std::filesystem::path& file, const LevelSetBlocks&) {
+  return absent(file);
+}
+Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file) { return absent(file); }
+
+}  // namespace derm

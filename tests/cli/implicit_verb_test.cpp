@@ -1,0 +1,87 @@
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_program.h"
+
+namespace derm::cli_test {
+namespace {
+
+TEST(ImplicitVerb, MorphsAndReportsTheSplit) {
+  const Folder folder;
+  const Outcome o = derm({"implicit", "morph", "cast:six-blobs", "cast:two-spheres", "--resolution",
+                          "32", "--seconds", "1.5", "--fps", "10", "-o", folder / "m_{frame}.ply",
+                          "--report", folder / "r.json"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json r = nlohmann::json::parse(contentOf(folder / "r.json"));
+  ASSERT_EQ(r["steps"].size(), 16u);
+  for (const char* key : {"t", "chi", "components", "volume", "area", "residual_mean",
+                          "residual_max", "active_nodes"})
+    EXPECT_TRUE(r["steps"][0].contains(key)) << key;
+  EXPECT_EQ(r["steps"].front()["chi"], 2);
+  EXPECT_EQ(r["steps"].back()["chi"], 4);
+  EXPECT_EQ(r["steps"].back()["components"], 2);
+  bool split = false;
+  for (const nlohmann::json& e : r["events"]) split |= e["kind"] == "split";
+  EXPECT_TRUE(split);
+  EXPECT_TRUE(std::filesystem::exists(folder / "m_0000.ply"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "m_0015.ply"));
+}
+
+TEST(ImplicitVerb, DressesParticlesIntoOneFileThatPlays) {
+  const Folder folder;
+  for (int f = 0; f < 3; ++f) {
+    std::string text;
+    for (int i = 0; i < 125; ++i)
+      text += std::to_string(0.04 * (i % 5) + 0.01 * f) + " " + std::to_string(0.04 * (i / 5 % 5)) +
+              " " + std::to_string(0.04 * (i / 25)) + "\n";
+    write(folder / ("p_" + std::to_string(f) + ".xyz"), text);
+  }
+  const Outcome o = derm({"implicit", "particles", folder / "p_{frame}.xyz", "--radius", "0.02",
+                          "--voxel", "0.015", "--volume", "exact", "-o", folder / "skin.glb"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const Outcome info = derm({"info", folder / "skin.glb", "--json"});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+}
+
+TEST(ImplicitVerb, WritesLevelSetsThatItReadsAgain) {
+  const Folder folder;
+  const Outcome o = derm({"implicit", "morph", "cast:sphere", "cast:torus", "--resolution", "24",
+                          "--seconds", "0.3", "--fps", "10", "-o", folder / "m_{frame}.vdb"});
+  if (o.err.find("OpenVDB") != std::string::npos) GTEST_SKIP() << "built without OpenVDB";
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const Outcome back = derm({"implicit", "morph", folder / "m_0000.vdb", folder / "m_0003.vdb",
+                             "--no-fit", "--resolution", "24", "--seconds", "0.5", "--fps", "10",
+                             "--report", folder / "r.json"});
+  ASSERT_EQ(back.exit_code, 0) << back.err;
+  const nlohmann::json r = nlohmann::json::parse(contentOf(folder / "r.json"));
+  EXPECT_EQ(r["steps"].front()["chi"], 2);
+}
+
+TEST(ImplicitVerb, SaysWhenTheTimeWasTooShort) {
+  const Outcome o = derm({"implicit", "morph", "cast:sphere", "cast:letter-d", "--resolution", "32",
+                          "--seconds", "0.1", "--fps", "10"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.err.find("voxels off"), std::string::npos) << o.err;
+}
+
+TEST(ImplicitVerb, SaysWhatIsWrong) {
+  const Folder folder;
+  write(folder / "bad.xyz", "1 2 3\n4 nan 6\n");
+  EXPECT_EQ(derm({"implicit"}).exit_code, 2);
+  EXPECT_EQ(derm({"implicit", "morph", "cast:sphere"}).exit_code, 2);
+  EXPECT_EQ(derm({"implicit", "morph", "cast:sphere", "cast:torus", "-o", "x.png"}).exit_code, 2);
+  EXPECT_EQ(derm({"implicit", "particles", folder / "no_{frame}.xyz"}).exit_code, 1);
+  EXPECT_EQ(derm({"implicit", "particles", folder / "bad.xyz", "--radius", "0"}).exit_code, 2);
+  const Outcome nan = derm({"implicit", "particles", folder / "bad.xyz", "--radius", "0.1"});
+  EXPECT_EQ(nan.exit_code, 1);
+  EXPECT_NE(nan.err.find("bad.xyz:2"), std::string::npos) << nan.err;
+  const Outcome memory = derm({"implicit", "morph", "cast:sphere", "cast:torus", "--resolution",
+                               "3000", "--max-memory", "0.05"});
+  EXPECT_NE(memory.exit_code, 0);
+  EXPECT_NE(memory.err.find("MB allowed"), std::string::npos) << memory.err;
+}
+
+}  // namespace
+}  // namespace derm::cli_test

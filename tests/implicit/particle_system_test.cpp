@@ -1,0 +1,124 @@
+#include "derm/implicit/particle_system.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <gtest/gtest.h>
+
+#include "derm/implicit/dress_particles.h"
+#include "derm/implicit/polygonise.h"
+#include "derm/mesh/closedness.h"
+
+namespace derm {
+namespace {
+
+TEST(ParticleSystem, ADropFallsFreelyThenComesToRestOnTheGround) {
+  const Particles ball = particleBall(Vec3d(0, 0.6, 0), 0.12, 0.02);
+  ParticleSystem system = *ParticleSystem::make(ball, {.radius_m = 0.02});
+  system.advance(0.2);
+  double sum = 0;
+  for (const Vec3f& v : system.particles().velocities) sum += double{v.y()};
+  EXPECT_NEAR(sum / double(ball.size()), -9.81 * 0.2, 0.1);
+  system.advance(3);
+  double speed = 0, low = 1, high = 0;
+  for (std::size_t i = 0; i < ball.size(); ++i) {
+    speed += double{system.particles().velocities[i].norm()};
+    low = std::min(low, double{system.particles().positions[i].y()});
+    high = std::max(high, double{system.particles().positions[i].y()});
+    ASSERT_TRUE(system.particles().positions[i].allFinite());
+  }
+  EXPECT_LT(speed / double(ball.size()), 0.08);
+  EXPECT_NEAR(low, 0.02, 1e-3);
+  EXPECT_LT(high, 0.25);
+}
+
+TEST(ParticleSystem, EmittersGiveMatterWhileTheyRun) {
+  ParticleSystemDesc desc{.radius_m = 0.02};
+  desc.emitters.push_back({.place = Vec3d(0, 1, 0), .to_s = 0.5});
+  ParticleSystem system = *ParticleSystem::make({}, desc);
+  system.advance(0.25);
+  const std::size_t half = system.particles().size();
+  system.advance(0.5);
+  const std::size_t all = system.particles().size();
+  EXPECT_GT(half, 20u);
+  EXPECT_NEAR(double(all) / double(half), 2, 0.3);
+  system.advance(0.3);
+  EXPECT_EQ(system.particles().size(), all);
+  EXPECT_TRUE(validate(system.particles(), "pour").ok());
+}
+
+TEST(ParticleSystem, ThinMatterIsMadeFinerAndKeepsItsMass) {
+  ParticleSystemDesc desc{.radius_m = 0.02, .ground_y_m = {}};
+  desc.most_splits = 1;
+  Particles thread;
+  for (int i = 0; i < 12; ++i) thread.positions.emplace_back(0.05f * float(i), 0.0f, 0.0f);
+  ParticleSystem system = *ParticleSystem::make(thread, desc);
+  system.advance(0.02);
+  EXPECT_GT(system.particles().size(), 40u);
+  double mass = 0;
+  for (const float m : system.particles().masses) mass += double{m};
+  EXPECT_NEAR(mass, 12, 1e-3);
+}
+
+TEST(ParticleSystem, RefusesNumbersOutOfRange) {
+  EXPECT_FALSE(ParticleSystem::make({}, {.radius_m = 0}).ok());
+  EXPECT_FALSE(ParticleSystem::make({}, {.step_s = -1}).ok());
+  EXPECT_FALSE(ParticleSystem::make({}, {.friction = 2}).ok());
+}
+
+/// A skin around a drop that meets the ground: closed in every frame, volume held, and with
+/// feedback no particle stays outside.
+TEST(DressParticles, ASkinFollowsAFallingDropAndHoldsItsVolume) {
+  ParticleSystem system = *ParticleSystem::make(
+      particleBall(Vec3d(0, 0.5, 0), 0.14, 0.02, Vec3d(0, -1, 0)), {.radius_m = 0.02});
+  DressDesc desc;
+  desc.strategy = {.attraction = 60, .tension = 0.15 * 30 * 0.0004, .volume = Hold::Exact};
+  desc.lattice.voxel_m = 0.02;
+  Result<ParticleDresser> dresser = ParticleDresser::make(system.particles(), desc);
+  ASSERT_TRUE(dresser.ok()) << dresser.error().text();
+  TriMesh mesh;
+  double worst = 0;
+  for (int f = 0; f < 24; ++f) {
+    system.advance(1.0 / 30);
+    const Result<SkinStep> step = dresser->advanceTo(system.particles(), 1.0 / 30);
+    ASSERT_TRUE(step.ok()) << step.error().text();
+    system.feelSkin(dresser->skin().potential());
+    dresser->skin().polygonise(mesh);
+    EXPECT_TRUE(checkClosed(mesh.triangles).closed());
+    double wanted = 0;
+    for (const Body& b : dresser->skin().bodies()) wanted += b.wanted_volume;
+    worst = std::max(worst, std::abs(measured(mesh).volume / wanted - 1));
+    std::size_t outside = 0;
+    for (const Vec3f& p : system.particles().positions)
+      outside += !dresser->skin().potential().contactAt(p.cast<double>()).inside;
+    EXPECT_LE(outside, system.particles().size() / 50) << f;
+  }
+  std::printf("falling drop: volume off by %.1e at worst\n", worst);
+  EXPECT_LE(worst, 1e-3);
+}
+
+TEST(DressParticles, MatterThatIsPouredCountsFully) {
+  ParticleSystemDesc pour{.radius_m = 0.02};
+  pour.emitters.push_back({.place = Vec3d(0, 0.6, 0), .velocity = Vec3d(0, -1, 0), .to_s = 0.4});
+  Particles first;
+  for (const float x : {-0.02f, 0.02f}) first.positions.emplace_back(x, 0.6f, 0.0f);
+  ParticleSystem system = *ParticleSystem::make(first, pour);
+  DressDesc desc;
+  desc.strategy = {.attraction = 60, .tension = 0.002, .volume = Hold::Exact};
+  desc.lattice.voxel_m = 0.015;
+  ParticleDresser dresser = *ParticleDresser::make(system.particles(), desc);
+  for (int f = 0; f < 24; ++f) {
+    system.advance(1.0 / 30);
+    ASSERT_TRUE(dresser.advanceTo(system.particles(), 1.0 / 30).ok());
+  }
+  double volume = 0;
+  for (const Body& b : dresser.skin().bodies()) volume += b.volume;
+  const double matter = 8 * 0.02 * 0.02 * 0.02 * double(system.particles().size());
+  std::printf("poured: %zu particles, V/matter %.4f\n", system.particles().size(), volume / matter);
+  EXPECT_GT(system.particles().size(), 100u);
+  EXPECT_NEAR(volume / matter, 1, 2e-3);
+}
+
+}  // namespace
+}  // namespace derm
