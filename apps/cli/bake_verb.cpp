@@ -95,10 +95,10 @@ void addBakeVerb(CLI::App& app, Run& run) {
       ->capture_default_str();
   CLI::Option* shapes =
       verb->add_option("--shapes", options->shapes, "correctives: at most this many")
-          ->check(CLI::PositiveNumber);
+          ->check(kAboveZero);
   verb->add_option("--error-mm", options->error_mm,
                    "correctives: as few as keep this largest error [mm]")
-      ->check(CLI::PositiveNumber)
+      ->check(kAboveZero)
       ->excludes(shapes);
   verb->add_option("--report", options->report, "measures of every frame as JSON");
   verb->add_option("--plot", options->plot, "volume, area and displacement as .svg or .png");

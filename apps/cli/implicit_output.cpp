@@ -186,8 +186,8 @@ Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
     fmt::print("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, options_.fps);
   }
   const SkinRecord& r = records_.back();
-  fmt::print("{} frames; at the end {} surfaces, Euler number {}, volume {:.6g} m³, {} events\n",
-             records_.size(), r.components, r.euler_number, r.volume, skin.events().size());
+  fmt::print("frames {}, events {}; at the end: surfaces {}, Euler number {}, volume {:.6g} m³\n",
+             records_.size(), skin.events().size(), r.components, r.euler_number, r.volume);
   return {};
 }
 

@@ -110,10 +110,10 @@ void addParticles(CLI::App& app, Run& run) {
                    "cast:two-drops-merge")
       ->required();
   verb->add_option("--radius", o->radius, "[m] of a particle; needed where the files have none")
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   verb->add_option("--voxel", o->voxel,
                    "[m] side of a lattice cube; default 0.6 of a particle's radius")
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   verb->add_option("--beta", o->skin.beta, "tension [voxel² a frame]; 0.15 hides the grains")
       ->default_val(0.15);
   verb->add_option("--reach", o->reach, "of a particle over its radius: larger is smoother")

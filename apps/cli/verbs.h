@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -15,6 +17,16 @@
 namespace derm::cli {
 
 using Run = std::function<int()>;
+
+/// For options that need a number above 0 (CLI11's own check answers with the largest double).
+inline const CLI::Validator kAboveZero(
+    [](std::string& text) -> std::string {
+      double value = 0;
+      const bool above =
+          CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+      return above ? "" : "must be a number above 0, not " + text;
+    },
+    "> 0");
 
 /// The usual end of a verb's description: once parsed, `work` runs; its error is the program's
 /// answer, warnings are printed when all went well.

@@ -27,6 +27,15 @@ void removeNumber(Json& object, const char* key, std::size_t number) {
   if (list.empty()) object.erase(key);
 }
 
+/// Whether nodes of a document hold more than joints and meshes, which would be missed.
+bool carriesMore(const Json& root) {
+  const auto nodes = root.find("nodes");
+  if (nodes == root.end() || !nodes->is_array()) return false;
+  return std::any_of(nodes->begin(), nodes->end(), [](const Json& node) {
+    return node.contains("camera") || node.contains("extensions");
+  });
+}
+
 }  // namespace
 
 Quatf fileRotation(const Quatf& q) {
@@ -52,7 +61,7 @@ void NodeWriter::write() {
   if (keeps_nodes_) {
     keepDocumentNodes();
   } else {
-    if (root.contains("nodes"))
+    if (carriesMore(root))
       context_.notes.warn("nodes-replaced", "nodes",
                           "the character has other joints than its file; what hung on the file's "
                           "nodes (cameras, lights) is not written");

@@ -128,6 +128,21 @@ TEST_F(SceneVerbs, LayersThatNeedASkinSayWhenThereIsNone) {
   EXPECT_NE(o.err.find("no skin bends here"), std::string::npos) << o.err;
 }
 
+TEST_F(SceneVerbs, BakingAPlainGlbSaysNothingOfWhatItDoesNotHave) {
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", folder_ / "c.glb"}).exit_code, 0);
+  const Outcome o =
+      derm({"bake", folder_ / "c.glb", "--range", "0", "0.1", "-o", folder_ / "b.glb"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(o.err.find("cameras"), std::string::npos) << o.err;
+}
+
+TEST_F(SceneVerbs, NumbersThatMustBeAboveZeroAreNamed) {
+  const Outcome o = derm(
+      {"bake", "cast:cylinder", "--as", "correctives", "--error-mm", "0", "-o", folder_ / "b.glb"});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_NE(o.err.find("--error-mm: must be a number above 0, not 0"), std::string::npos) << o.err;
+}
+
 TEST_F(SceneVerbs, SameBytesForEveryThreadCount) {
   const std::string input = recipe();
   std::string first;

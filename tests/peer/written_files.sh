@@ -11,7 +11,10 @@ for name in $("$derm" cast --list | awk '{ print $1 }'); do
   "$derm" cast "$name" -o "$work/$name.glb"
   "$derm" cast "$name" -o "$work/$name.gltf"
   "$derm" pose "cast:$name" --time 0.5 --method dual-quaternion -o "$work/$name-posed.glb"
-  "$derm" weights "cast:$name" -o "$work/$name-weights.glb"
+  case $("$derm" info "cast:$name") in
+    *" 0 joints in the skin"*) ;; # a shape for morphing: no bones, no weights
+    *) "$derm" weights "cast:$name" -o "$work/$name-weights.glb" ;;
+  esac
 done
 for recipe in "$here"/../../examples/recipes/*.toml; do
   "$derm" bake "$recipe" --fps 8 -o "$work/recipe-$(basename "$recipe" .toml).glb"
