@@ -12,6 +12,7 @@
 
 #include "deform/section_rig.h"
 #include "support/allocations.h"
+#include "support/compare.h"
 #include "support/posed.h"
 #include "support/shelf.h"
 
@@ -19,22 +20,9 @@ namespace derm {
 namespace {
 
 using namespace section_test;
+using testing_support::maxDistance;
 
 Character bendyLimb() { return smoothLimb({.length = 30, .rings = 61, .joints = {0, 10, 20}}, 6); }
-
-std::vector<Affine3d> paletteOf(const Character& c, const Pose& pose) {
-  std::vector<Affine3d> model(c.skeleton.size()), out;
-  localToModel(c.skeleton, pose.local, model);
-  for (const SkinSlot& s : c.skin.slots)
-    out.push_back(model[s.joint.index()] * s.inverse_bind.cast<double>());
-  return out;
-}
-
-std::vector<Affine3f> narrow(std::span<const Affine3d> palette) {
-  std::vector<Affine3f> out;
-  for (const Affine3d& m : palette) out.push_back(m.cast<float>());
-  return out;
-}
 
 SkinningBinding bound(const Character& c, double alpha = 0.5) {
   Diagnostics notes;
@@ -62,13 +50,6 @@ Pose shakenPose(const Character& c, std::uint64_t seed, bool stretched) {
           Vec3d(rng.uniform(0.7, 1.3), rng.uniform(0.7, 1.3), rng.uniform(0.7, 1.3)).cast<float>();
   }
   return pose;
-}
-
-double largest(std::span<const Vec3f> a, std::span<const Vec3f> b) {
-  double out = 0;
-  for (std::size_t v = 0; v < a.size(); ++v)
-    out = std::max(out, (a[v] - b[v]).cast<double>().norm());
-  return out;
 }
 
 TEST(CentreSkinning, IsNamedAndNeedsTheSkeleton) {
@@ -113,7 +94,7 @@ TEST(CentreSkinning, AlphaOneIsDualQuaternionSkinning) {
   const Pose pose = shakenPose(c, 7, false);
   const TriMesh centre = skinned(c, narrow(paletteOf(c, pose)), 1.0);
   const TriMesh dual = testing_support::skinned(c, pose, SkinningMethod::DualQuaternion);
-  EXPECT_LT(largest(centre.positions, dual.positions), 2e-5);
+  EXPECT_LT(maxDistance(centre.positions, dual.positions), 2e-5);
 }
 
 TEST(CentreSkinning, CentresLieOnTheAxisOfALimbAndRigidVerticesAreTheirOwn) {
@@ -136,7 +117,7 @@ TEST(CentreSkinning, RestInRestOut) {
     const TriMesh out = skinned(c, identity);
     float size = 0;  // rounding scales with this
     for (const Vec3f& p : c.mesh.positions) size = std::max(size, p.cwiseAbs().maxCoeff());
-    EXPECT_LE(largest(out.positions, c.mesh.positions), 1e-6 * double{size});
+    EXPECT_LE(maxDistance(out.positions, c.mesh.positions), 1e-6 * double{size});
   }
 }
 
@@ -197,7 +178,7 @@ TEST(CentreSkinning, JointsTurnedInAllByMoreThanHalfACircleDoNotJump) {
     binding.evaluate(palette, scratch, outputOf(now));
     if (degrees > 0) {
       // Three joints, half a degree each, one metre from the axis: 0.026 m.
-      EXPECT_LT(largest(last.positions, now.positions), 0.06) << degrees;
+      EXPECT_LT(maxDistance(last.positions, now.positions), 0.06) << degrees;
     }
     last = now;
   }

@@ -296,4 +296,19 @@ inline double dihedralChange(std::span<const Triangle> triangles, std::span<cons
   return *at;
 }
 
+/// Skinning matrices of a pose, one per slot.
+inline std::vector<Affine3d> paletteOf(const Character& c, const Pose& pose) {
+  std::vector<Affine3d> model(c.skeleton.size()), out;
+  localToModel(c.skeleton, pose.local, model);
+  for (const SkinSlot& s : c.skin.slots)
+    out.push_back(model[s.joint.index()] * s.inverse_bind.cast<double>());
+  return out;
+}
+
+inline std::vector<Affine3f> narrow(std::span<const Affine3d> palette) {
+  std::vector<Affine3f> out;
+  for (const Affine3d& m : palette) out.push_back(m.cast<float>());
+  return out;
+}
+
 }  // namespace derm::section_test

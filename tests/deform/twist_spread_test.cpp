@@ -14,12 +14,14 @@
 
 #include "deform/section_rig.h"
 #include "support/allocations.h"
+#include "support/compare.h"
 #include "support/posed.h"
 
 namespace derm {
 namespace {
 
 using namespace section_test;
+using testing_support::maxDistance;
 
 const Character& arm() {
   static const Character made = makeCastMember("arm").value();
@@ -27,20 +29,6 @@ const Character& arm() {
 }
 
 std::size_t jointOf(const char* name) { return arm().skeleton.named(name).value().index(); }
-
-std::vector<Affine3d> paletteOf(const Character& c, const Pose& pose) {
-  std::vector<Affine3d> model(c.skeleton.size()), out;
-  localToModel(c.skeleton, pose.local, model);
-  for (const SkinSlot& s : c.skin.slots)
-    out.push_back(model[s.joint.index()] * s.inverse_bind.cast<double>());
-  return out;
-}
-
-std::vector<Affine3f> narrow(std::span<const Affine3d> palette) {
-  std::vector<Affine3f> out;
-  for (const Affine3d& m : palette) out.push_back(m.cast<float>());
-  return out;
-}
 
 SkinningBinding bound(const Character& c, TwistRule rule) {
   Diagnostics notes;
@@ -79,13 +67,6 @@ Pose twisted(const char* joint, double degrees) {
   Pose pose = arm().restPose();
   turn(pose, jointOf(joint), degrees, Vec3d::UnitX());
   return pose;
-}
-
-double largest(std::span<const Vec3f> a, std::span<const Vec3f> b) {
-  double out = 0;
-  for (std::size_t v = 0; v < a.size(); ++v)
-    out = std::max(out, (a[v] - b[v]).cast<double>().norm());
-  return out;
 }
 
 TEST(TwistSpread, ForearmsAreFoundByName) {
@@ -153,7 +134,7 @@ TEST(TwistSpread, KernelsAgreeWithThePlainReference) {
 
 TEST(TwistSpread, NothingMovesInTheBindPose) {
   const std::vector<Affine3f> identity(arm().skin.slots.size(), Affine3f::Identity());
-  EXPECT_LT(largest(skinned(arm(), identity).positions, arm().mesh.positions), 2e-7);
+  EXPECT_LT(maxDistance(skinned(arm(), identity).positions, arm().mesh.positions), 2e-7);
 }
 
 TEST(TwistSpread, BendsWithoutTwistAreAsWithoutIt) {
@@ -161,8 +142,8 @@ TEST(TwistSpread, BendsWithoutTwistAreAsWithoutIt) {
   turn(pose, jointOf("hand"), 50, Vec3d::UnitZ());
   turn(pose, jointOf("forearm"), -70, Vec3d::UnitY());
   const std::vector<Affine3f> palette = narrow(paletteOf(arm(), pose));
-  EXPECT_LT(largest(skinned(arm(), palette).positions,
-                    skinned(arm(), palette, TwistRule::None).positions),
+  EXPECT_LT(maxDistance(skinned(arm(), palette).positions,
+                        skinned(arm(), palette, TwistRule::None).positions),
             1e-6);
 }
 
@@ -223,7 +204,7 @@ TEST(TwistSpread, IsContinuousBelowHalfATurnAlsoWhereTheWristBends) {
     const Eigen::AngleAxisd own(0.5 * degrees * kDegree, Eigen::Vector3d::UnitX());
     pose.local[jointOf("hand")].rotation = Quatd(bend * own).cast<float>();
     binding.evaluate(narrow(paletteOf(arm(), pose)), scratch, outputOf(now));
-    if (degrees > -179) most = std::max(most, largest(last.positions, now.positions));
+    if (degrees > -179) most = std::max<double>(most, maxDistance(last.positions, now.positions));
     last = now;
   }
   // Three quarters of a degree in all, fingers up to 0.2 m from the axis: 2.6 mm.

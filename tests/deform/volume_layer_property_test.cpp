@@ -11,6 +11,7 @@
 
 #include "deform/section_rig.h"
 #include "support/allocations.h"
+#include "support/compare.h"
 #include "support/posed.h"
 #include "support/shelf.h"
 
@@ -18,6 +19,7 @@ namespace derm {
 namespace {
 
 using namespace section_test;
+using testing_support::maxDistance;
 using testing_support::stackOf;
 
 Character bendyLimb() {
@@ -51,20 +53,13 @@ Worked work(const Character& character, const Pose& pose, const VolumeDesc& desc
           dynamic_cast<const VolumeLayer&>(runner.layer(1)).report()};
 }
 
-double largest(std::span<const Vec3f> a, std::span<const Vec3f> b) {
-  double out = 0;
-  for (std::size_t v = 0; v < a.size(); ++v)
-    out = std::max(out, (a[v] - b[v]).cast<double>().norm());
-  return out;
-}
-
 TEST(VolumeLayer, GivesEveryRegionItsVolumeBackInFloat) {
   const Character c = bendyLimb();
   for (const SkinningMethod method :
        {SkinningMethod::Centre, SkinningMethod::Linear, SkinningMethod::DualQuaternion}) {
     const Worked w = work(c, bentPose(c), {}, method);
     EXPECT_LE(w.report.largestError(), 2e-7);
-    EXPECT_GT(largest(w.positions, w.skinned), 1e-3);
+    EXPECT_GT(maxDistance(w.positions, w.skinned), 1e-3);
     Section s(c);
     std::vector<Vec3d> points(s.surface.pointCount()), feet(s.regions.jointCount());
     measurePoints(s.surface, w.positions, Vec3d::Zero(), points);
