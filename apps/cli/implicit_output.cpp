@@ -1,6 +1,5 @@
 #include "implicit_output.h"
 
-#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "derm/io/vdb.h"
 #include "derm/view/mesh_film.h"
 
+#include "picture_size.h"
 #include "terminal.h"
 
 namespace derm::cli {
@@ -24,18 +24,6 @@ const std::map<std::string, Hold> kHolds = {
     {"none", Hold::No}, {"penalty", Hold::Penalty}, {"exact", Hold::Exact}};
 
 bool isSequence(const std::string& output) { return output.find("{frame}") != std::string::npos; }
-
-Result<PictureSize> sizeOf(const std::string& text) {
-  PictureSize size;
-  const char* const end = text.data() + text.size();
-  const auto width = std::from_chars(text.data(), end, size.width);
-  if (width.ec == std::errc{} && width.ptr != end && *width.ptr == 'x') {
-    const auto height = std::from_chars(width.ptr + 1, end, size.height);
-    if (height.ec == std::errc{} && height.ptr == end && size.width > 0 && size.height > 0)
-      return size;
-  }
-  return Error{ErrorCode::BadArgument, "--size \"" + text + "\": WIDTHxHEIGHT is expected", {}};
-}
 
 DrawMaterial liquid() {
   DrawMaterial m;
@@ -60,6 +48,27 @@ nlohmann::json reportOf(const std::vector<SkinRecord>& records,
   for (const SkinEvent& e : events)
     list.push_back({{"t", e.time_s}, {"kind", name(e.kind)}, {"body", e.body}, {"other", e.other}});
   return {{"steps", steps}, {"events", list}};
+}
+
+/// Volume over time, and what it is held at.
+PlotDesc volumeCurve(const std::vector<SkinRecord>& records, double fps, bool is_held) {
+  PlotSeries now{.name = "volume"}, held{.name = "held"};
+  held.dashed = true;
+  double high = 0;
+  for (const SkinRecord& r : records) {
+    const double t = double(now.x.size()) / fps;
+    now.x.push_back(t);
+    now.y.push_back(r.volume);
+    held.x.push_back(t);
+    held.y.push_back(r.wanted_volume);
+    high = std::max({high, r.volume, r.wanted_volume});
+  }
+  PlotDesc plot;
+  plot.x = {.label = "time", .unit = "s"};
+  plot.y = {.label = "volume", .unit = "m³", .low = 0, .high = high > 0 ? 1.1 * high : 1};
+  plot.series.push_back(now);
+  if (is_held) plot.series.push_back(held);
+  return plot;
 }
 
 Result<void> saveFrame(const std::string& file, const ActiveSkin& skin, const TriMesh& mesh) {
@@ -106,8 +115,9 @@ StrategyDesc SkinOptions::strategy() const {
 }
 
 Result<SkinSink> SkinSink::open(const SkinOptions& options) {
-  DERM_TRY(const PictureSize size, sizeOf(options.size));
-  static_cast<void>(size);
+  SkinSink sink;
+  sink.options_ = options;
+  DERM_TRY(sink.size_, pictureSize(options.size));
   if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
   if (!options.strip.empty() && std::filesystem::path(options.strip).extension() != ".png")
     return Error{ErrorCode::BadArgument, "strips are written as .png", {.file = options.strip}};
@@ -123,8 +133,6 @@ Result<SkinSink> SkinSink::open(const SkinOptions& options) {
                        ".glb or .gltf is expected",
                    {.file = options.output}};
   }
-  SkinSink sink;
-  sink.options_ = options;
   return sink;
 }
 
@@ -148,27 +156,9 @@ Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
     DERM_CHECK(
         saveCharacter(sequenceCharacter(frames_, options_.fps, "skin"), options_.output, notes));
   MeshFilmDesc desc;
-  DERM_TRY(desc.size, sizeOf(options_.size));
+  desc.size = size_;
   desc.fps = options_.fps;
   desc.material = liquid();
-  PlotDesc plot;
-  plot.x = {.label = "time", .unit = "s"};
-  plot.y = {.label = "volume", .unit = "m³"};
-  PlotSeries now{.name = "volume"}, held{.name = "held"};
-  double low = 0, high = 0;
-  for (const SkinRecord& r : records_) {
-    const double t = double(now.x.size()) / options_.fps;
-    now.x.push_back(t);
-    now.y.push_back(r.volume);
-    held.x.push_back(t);
-    held.y.push_back(r.wanted_volume);
-    high = std::max({high, r.volume, r.wanted_volume});
-  }
-  plot.y.low = low;
-  plot.y.high = high > 0 ? 1.1 * high : 1;
-  held.dashed = true;
-  plot.series.push_back(now);
-  if (skin.strategy().volume != Hold::No) plot.series.push_back(held);
   if (!options_.strip.empty()) {
     MeshFilmDesc cell = desc;
     cell.size.width /= 2;
@@ -179,7 +169,7 @@ Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
     fmt::print("{}\n", options_.strip);
   }
   if (!options_.film.empty()) {
-    desc.curve = plot;
+    desc.curve = volumeCurve(records_, options_.fps, skin.strategy().volume != Hold::No);
     ProgressBar bar("film");
     DERM_TRY(const FilmResult film,
              drawMeshFilm(frames_, desc, options_.film, bar.callback(), notes));

@@ -9,6 +9,7 @@
 #include "derm/base/diagnostics.h"
 #include "derm/implicit/skin_report.h"
 #include "derm/mesh/tri_mesh.h"
+#include "derm/render/offscreen_renderer.h"
 
 namespace derm::cli {
 
@@ -45,6 +46,7 @@ class SkinSink {
 
  private:
   SkinOptions options_;
+  PictureSize size_;
   std::vector<TriMesh> frames_;
   std::vector<SkinRecord> records_;
 };

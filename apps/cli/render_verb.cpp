@@ -1,4 +1,3 @@
-#include <charconv>
 #include <map>
 #include <numbers>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "derm/io/png.h"
 #include "derm/view/film_strip.h"
 
+#include "picture_size.h"
 #include "recipe_input.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -37,21 +37,9 @@ struct RenderOptions {
   ViewDesc view;
 };
 
-Result<PictureSize> sizeOf(const std::string& text) {
-  PictureSize size;
-  const char* const end = text.data() + text.size();
-  const auto width = std::from_chars(text.data(), end, size.width);
-  if (width.ec == std::errc{} && width.ptr != end && *width.ptr == 'x') {
-    const auto height = std::from_chars(width.ptr + 1, end, size.height);
-    if (height.ec == std::errc{} && height.ptr == end && size.width > 0 && size.height > 0)
-      return size;
-  }
-  return Error{ErrorCode::BadArgument, "--size \"" + text + "\": WIDTHxHEIGHT is expected", {}};
-}
-
 Result<ViewDesc> viewOf(const RenderOptions& options) {
   ViewDesc view = options.view;
-  DERM_TRY(view.size, sizeOf(options.size));
+  DERM_TRY(view.size, pictureSize(options.size));
   // Stills are looked at longer than frames of a film, and thin strokes need it most.
   view.size.supersample = options.film.empty() ? 2 : 1;
   view.follow = options.camera.empty() ? options.strip > 0 : options.camera == "follow";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -22,8 +23,9 @@ using Run = std::function<int()>;
 inline const CLI::Validator kAboveZero(
     [](std::string& text) -> std::string {
       double value = 0;
-      const bool above =
-          CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+      const char* const end = text.data() + text.size();
+      const auto [stop, failure] = std::from_chars(text.data(), end, value);
+      const bool above = failure == std::errc{} && stop == end && value > 0 && std::isfinite(value);
       return above ? "" : "must be a number above 0, not " + text;
     },
     "> 0");
