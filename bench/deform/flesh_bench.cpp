@@ -2,7 +2,6 @@
 // costs with and without contact and rotation; and the springs of a crowd.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -17,15 +16,13 @@
 #include "derm/deform/stack.h"
 
 #include "support/rigged_tube.h"
+#include "support/timing.h"
 
 namespace derm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
+using bench_support::Clock;
+using bench_support::secondsSince;
 
 constexpr int kSectors = 50;
 constexpr std::size_t kJoints = 64;
@@ -89,7 +86,7 @@ void fleshFrame(benchmark::State& state) {
     advance();
     const Clock::time_point start = Clock::now();
     benchmark::DoNotOptimize(runner.evaluate(1.0, shown).positions().data());
-    whole = std::min(whole, seconds(start));
+    whole = std::min(whole, secondsSince(start));
     skinning = std::min(skinning, shown[0]);
     flesh = std::min(flesh, shown[1]);
     step = std::min(step, stepped[1]);
@@ -143,7 +140,7 @@ void crowdStep(benchmark::State& state) {
     const FrameInput in{.pose = pose, .model = model, .palette = {}};
     const Clock::time_point start = Clock::now();
     for (const auto& layer : layers) layer->step(in, 1.0 / 240);
-    best = std::min(best, seconds(start));
+    best = std::min(best, secondsSince(start));
   }
   StateWriter states;
   for (const auto& layer : layers) layer->saveState(states);

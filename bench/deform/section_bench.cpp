@@ -4,7 +4,6 @@
 // left in float positions, and a hash. "base" is the centre method's own cost against linear
 // skinning.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -19,18 +18,16 @@
 #include "derm/deform/volume_layer.h"
 
 #include "support/rigged_tube.h"
+#include "support/timing.h"
 
 namespace derm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using bench_support::Clock;
+using bench_support::secondsSince;
 
 /// Binding takes seconds: a fixed number of frames makes it happen once.
 constexpr int kFrames = 25;
-
-double seconds(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
 
 double heapBytes() {
   const struct mallinfo2 info = mallinfo2();
@@ -112,7 +109,7 @@ void section(benchmark::State& state) {
       const SkinFrame& posed = linear.runner.evaluate();
       const Clock::time_point start = Clock::now();
       normals.evaluate(character->mesh.positions, posed.positions(), areas, normal_out);
-      normals_s = std::min(normals_s, seconds(start));
+      normals_s = std::min(normals_s, secondsSince(start));
     }
     one_s = std::min(one_s, volume.lastLayer(pose, 1));
     two_s = std::min(two_s, volume.lastLayer(pose, 2));

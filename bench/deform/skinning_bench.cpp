@@ -22,6 +22,7 @@
 #include "derm/deform/skinning.h"
 
 #include "deform/skinning_scenes.h"
+#include "support/arguments.h"
 
 namespace derm::skinning_bench {
 namespace {
@@ -227,11 +228,8 @@ int main(int argc, char** argv) {
   std::string defaults[] = {"--benchmark_enable_random_interleaving=true",
                             "--benchmark_repetitions=15", "--benchmark_min_time=0.02",
                             "--benchmark_report_aggregates_only=true"};
-  std::vector<char*> arguments = {argv[0]};
-  for (std::string& option : defaults) arguments.push_back(option.data());
-  arguments.insert(arguments.end(), argv + 1, argv + argc);
-  int count = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = derm::bench_support::withDefaults(defaults, argc, argv);
+  int count = static_cast<int>(arguments.size()) - 1;
   benchmark::Initialize(&count, arguments.data());
 
   std::vector<Scene> scenes = {limbs(10000), limbs(100000), scattered(10000), scattered(100000),

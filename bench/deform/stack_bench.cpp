@@ -1,6 +1,5 @@
 // What a stack costs on top of the skinning in it: both are timed in turn in one run.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -13,11 +12,13 @@
 #include "derm/deform/stack.h"
 
 #include "support/rigged_tube.h"
+#include "support/timing.h"
 
 namespace derm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using bench_support::Clock;
+using bench_support::secondsSince;
 
 class NoOp final : public Layer {
  public:
@@ -35,10 +36,6 @@ LayerFactory noOp(std::string name) {
                 Diagnostics&) -> Result<std::shared_ptr<const LayerBinding>> {
     return std::shared_ptr<const LayerBinding>(std::make_shared<NoOpBinding>(name));
   };
-}
-
-double seconds(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
 void stackOverhead(benchmark::State& state) {
@@ -66,11 +63,11 @@ void stackOverhead(benchmark::State& state) {
     localToModel(character->skeleton, pose.local, model);
     skinningMatrices(character->skin, model, palette);
     skinning.evaluate(palette, scratch, outputOf(bare));
-    best_bare = std::min(best_bare, seconds(start));
+    best_bare = std::min(best_bare, secondsSince(start));
     const Clock::time_point middle = Clock::now();
     runner.setPose(pose, 0);
     benchmark::DoNotOptimize(runner.evaluate().positions().data());
-    best_stack = std::min(best_stack, seconds(middle));
+    best_stack = std::min(best_stack, secondsSince(middle));
   }
   Hash64 hash;
   hash.addSpan(runner.evaluate().positions());

@@ -3,7 +3,6 @@
 // skinning and area-weighted normals of the moved mesh, which every layer that moves vertices
 // needs; "ratio_skinning" against skinning alone (normals skinned along).
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -18,15 +17,13 @@
 #include "derm/mesh/normal_update.h"
 
 #include "support/rigged_tube.h"
+#include "support/timing.h"
 
 namespace derm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
+using bench_support::Clock;
+using bench_support::secondsSince;
 
 /// A posed tube, skinned, and its regions.
 struct Scene {
@@ -135,19 +132,19 @@ void volumeMethod(benchmark::State& state, int rings, int joints, const VolumeMe
       const ThreadLimit one(1);
       const Clock::time_point a = Clock::now();
       skinning.evaluate(scene.palette, scratch, outputOf(scene.posed));
-      skin_s = std::min(skin_s, seconds(a));
+      skin_s = std::min(skin_s, secondsSince(a));
       const Clock::time_point b = Clock::now();
       normals.evaluate(scene.character.mesh.positions, scene.posed.positions, areas,
                        scene.posed.normals);
-      normals_s = std::min(normals_s, seconds(b));
+      normals_s = std::min(normals_s, secondsSince(b));
       const Clock::time_point c = Clock::now();
       frame.run(scene.posed.positions);
-      one_s = std::min(one_s, seconds(c));
+      one_s = std::min(one_s, secondsSince(c));
     }
     const ThreadLimit two(2);
     const Clock::time_point d = Clock::now();
     frame.run(scene.posed.positions);
-    two_s = std::min(two_s, seconds(d));
+    two_s = std::min(two_s, secondsSince(d));
   }
   state.SetLabel("hash " + std::to_string(frame.hash()));
   state.counters["regions"] = double(scene.regions->regionCount());

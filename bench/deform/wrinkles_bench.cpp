@@ -1,7 +1,6 @@
 // What folds cost: whole frames of the documents' scenes, idle tools against none, and the same
 // tool on ever larger meshes. One thread; what is compared is timed in turn in one run.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -15,15 +14,13 @@
 #include "derm/scene/scene.h"
 
 #include "support/rigged_tube.h"
+#include "support/timing.h"
 
 namespace derm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
+using bench_support::Clock;
+using bench_support::secondsSince;
 
 Scene opened(const Recipe& recipe, std::shared_ptr<const Character> character = nullptr) {
   Diagnostics notes;

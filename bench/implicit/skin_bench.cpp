@@ -25,6 +25,7 @@
 #include "derm/implicit/shape_targets.h"
 
 #include "implicit/openvdb_peer.h"
+#include "support/arguments.h"
 
 namespace derm::implicit_bench {
 namespace {
@@ -233,11 +234,8 @@ int main(int argc, char** argv) {
   using namespace derm::implicit_bench;
   std::string defaults[] = {"--benchmark_repetitions=5", "--benchmark_min_time=0.1",
                             "--benchmark_report_aggregates_only=true"};
-  std::vector<char*> arguments = {argv[0]};
-  for (std::string& option : defaults) arguments.push_back(option.data());
-  arguments.insert(arguments.end(), argv + 1, argv + argc);
-  int count = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments = derm::bench_support::withDefaults(defaults, argc, argv);
+  int count = static_cast<int>(arguments.size()) - 1;
   benchmark::Initialize(&count, arguments.data());
   for (const int threads : {1, 2})
     for (const int resolution : kResolutions) addBalls(resolution, threads);

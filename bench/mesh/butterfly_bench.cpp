@@ -1,7 +1,6 @@
 // Two levels of refinement of a whole mesh: our butterfly stencils, and OpenSubdiv's Loop stencils
 // on the same mesh in turn in one run, both from packed positions to packed positions.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -11,6 +10,7 @@
 #include "derm/mesh/local_refinement.h"
 
 #include "support/rigged_tube.h"
+#include "support/timing.h"
 
 #ifdef DERM_BENCH_OPENSUBDIV
 #include <opensubdiv/far/primvarRefiner.h>
@@ -23,11 +23,8 @@
 namespace derm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
+using bench_support::Clock;
+using bench_support::secondsSince;
 
 class Ours {
  public:

@@ -1,6 +1,5 @@
 // Baking against a plain copy of the same bytes, and the search for corrective shapes.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,18 +11,16 @@
 #include "derm/scene/bake.h"
 
 #include "support/rigged_tube.h"
+#include "support/timing.h"
 
 namespace derm {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using bench_support::Clock;
+using bench_support::secondsSince;
 
 constexpr int kFrames = 250;
-
-double seconds(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
 
 fs::path workFolder() {
   const fs::path folder = fs::temp_directory_path() / ("derm-bench-" + std::to_string(::getpid()));
@@ -58,10 +55,10 @@ void bakePc2(benchmark::State& state) {
     Diagnostics notes;
     const Clock::time_point start = Clock::now();
     hash = bake(desc, notes).value().state_hash;
-    best_bake = std::min(best_bake, seconds(start));
+    best_bake = std::min(best_bake, secondsSince(start));
     const Clock::time_point middle = Clock::now();
     copyToDisk(desc.output, folder / "copy.pc2");
-    best_copy = std::min(best_copy, seconds(middle));
+    best_copy = std::min(best_copy, secondsSince(middle));
   }
   const double megabytes = 1e-6 * double(fs::file_size(desc.output));
   state.SetLabel("hash " + std::to_string(hash));

@@ -133,14 +133,7 @@ Character makeCylinder(CylinderKind kind) {
   c.clips.push_back(thereAndBack("bend", middle, 90, aboutY));
   c.clips.push_back(thereAndBack("twist", middle, 180, aboutZ));
 
-  Material clay;
-  clay.name = "clay";
-  clay.base_colour = Vec4f(0.80f, 0.36f, 0.20f, 1.0f);
-  clay.metallic = 0.0f;
-  clay.roughness = 0.6f;
-  c.materials.push_back(clay);
-  addDefaultParts(c);
-  c.parts.front().material = 0;
+  mouldOfClay(c, Vec4f(0.80f, 0.36f, 0.20f, 1.0f));
   c.import.format = "cast";
   return c;
 }

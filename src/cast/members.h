@@ -6,6 +6,9 @@
 /// One function per member; cast.cpp has their names and descriptions.
 namespace derm::cast {
 
+/// Makes the mesh one part of one matt material.
+void mouldOfClay(Character& c, const Vec4f& colour);
+
 Character makeCylinder(CylinderKind kind);
 Character makeArm();
 Character makeCat();

@@ -16,14 +16,7 @@ Character shaped(const Target& target) {
   DERM_REQUIRE(potential.ok());  // our own shapes
   c.mesh = polygonised(*potential);
   c.import.format = "cast";
-  Material clay;
-  clay.name = "clay";
-  clay.base_colour = Vec4f(0.62f, 0.565f, 0.52f, 1.0f);
-  clay.metallic = 0;
-  clay.roughness = 0.6f;
-  c.materials.push_back(clay);
-  addDefaultParts(c);
-  for (MeshPart& part : c.parts) part.material = 0;
+  mouldOfClay(c, Vec4f(0.62f, 0.565f, 0.52f, 1.0f));
   return c;
 }
 

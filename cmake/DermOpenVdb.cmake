@@ -1,0 +1,18 @@
+# OpenVDB is an optional part, on where it is installed: DERM_OPENVDB_INCLUDE_DIR and
+# DERM_OPENVDB_LIBRARIES for whoever uses it. Debian's package has no CMake files.
+find_path(DERM_OPENVDB_INCLUDE_DIR openvdb/openvdb.h)
+find_library(OPENVDB_LIBRARY openvdb)
+find_library(IMATH_LIBRARY NAMES Imath Imath-3_1 Imath-3_0)
+if(DERM_OPENVDB_INCLUDE_DIR AND OPENVDB_LIBRARY)
+  set(DERM_OPENVDB_FOUND ON)
+  set(DERM_OPENVDB_LIBRARIES ${OPENVDB_LIBRARY} TBB::tbb)
+  if(IMATH_LIBRARY)
+    list(APPEND DERM_OPENVDB_LIBRARIES ${IMATH_LIBRARY})
+  endif()
+else()
+  set(DERM_OPENVDB_FOUND OFF)
+endif()
+option(DERM_WITH_OPENVDB "Read and write .vdb level sets through OpenVDB" ${DERM_OPENVDB_FOUND})
+if(DERM_WITH_OPENVDB AND NOT DERM_OPENVDB_FOUND)
+  message(FATAL_ERROR "DERM_WITH_OPENVDB is on, but OpenVDB is not installed (libopenvdb-dev)")
+endif()
