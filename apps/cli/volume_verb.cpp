@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMostLines = 24;  ///< frames that the table for people shows
 constexpr double kBareFps = 30;         ///< [Hz] of a character without a recipe
 
+constexpr double kWorthTelling = 1e-5;  ///< of a region's volume
+
 struct VolumeOptions {
   RecipeInput input;
   bool csv = false, json = false, compare = false;
@@ -44,11 +46,14 @@ std::string tableOf(const VolumeStudy& study) {
         worst.after_percent, 1000 * frame.max_move_m, frame.before.min_stretch,
         frame.before.max_stretch, frame.after.min_stretch, frame.after.max_stretch);
   }
-  if (every > 1) out += fmt::format("(every {}th frame; --csv and --json have all)\n", every);
+  if (every > 1) out += fmt::format("(one frame of {}; --csv and --json have all)\n", every);
   out += fmt::format(
       "\nworst change before {:.4f} %, of a region {:.4f} %; largest error after {:.2e}\n",
       100 * study.max_relative_loss_before, 100 * study.max_relative_region_loss_before,
       study.max_relative_error_after);
+  if (study.max_relative_change_unheld > kWorthTelling)
+    out += fmt::format("regions that no layer holds change by up to {:.4f} %\n",
+                       100 * study.max_relative_change_unheld);
   return out;
 }
 

@@ -71,8 +71,10 @@ Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
   }
   for (std::size_t l = 0; l < regions.regionCount(); ++l)
     if (!moves[l])
-      notes.info("volume-region-fixed", regions.regions[l].name,
-                 "nothing bends in this region, or it has no volume; it is left as it is");
+      notes.info("volume-region-fixed", "volume",
+                 "nothing bends in region \"" + regions.regions[l].name +
+                     "\", or it has no volume; it is left as it is",
+                 l);
   return SectionBinding(std::move(parts));
 }
 

@@ -49,22 +49,26 @@ double change(double now, double rest) { return rest != 0 ? std::abs(now / rest 
 void addErrors(const VolumeStudy::Frame& frame, VolumeStudy& study) {
   study.max_relative_loss_before =
       std::max(study.max_relative_loss_before, change(frame.before.volume_m3, study.rest_m3));
-  double target = 0;
-  bool all_held = !frame.regions.empty();
+  double wanted = 0;
+  bool any_held = false;
   for (std::size_t l = 0; l < frame.regions.size(); ++l) {
     const VolumeStudy::Region& region = frame.regions[l];
     study.max_relative_region_loss_before =
         std::max(study.max_relative_region_loss_before,
                  change(region.before.volume_m3, study.region_rest_m3[l]));
-    target += region.target_m3;
-    all_held = all_held && region.held;
+    wanted += region.held ? region.target_m3 : region.after.volume_m3;
+    any_held = any_held || region.held;
     if (region.held)
       study.max_relative_error_after = std::max(study.max_relative_error_after,
                                                 change(region.after.volume_m3, region.target_m3));
+    else
+      study.max_relative_change_unheld =
+          std::max(study.max_relative_change_unheld,
+                   change(region.after.volume_m3, study.region_rest_m3[l]));
   }
-  if (all_held)
+  if (any_held)
     study.max_relative_error_after =
-        std::max(study.max_relative_error_after, change(frame.after.volume_m3, target));
+        std::max(study.max_relative_error_after, change(frame.after.volume_m3, wanted));
 }
 
 }  // namespace

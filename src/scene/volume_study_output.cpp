@@ -82,6 +82,7 @@ std::string toJson(const VolumeStudy& study) {
                {"max_relative_loss_before", study.max_relative_loss_before},
                {"max_relative_region_loss_before", study.max_relative_region_loss_before},
                {"max_relative_error_after", study.max_relative_error_after},
+               {"max_relative_change_unheld", study.max_relative_change_unheld},
                {"frames", Json::array()}};
   for (const VolumeStudy::Frame& frame : study.frames)
     json["frames"].push_back(jsonOf(frame, study));

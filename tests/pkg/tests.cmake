@@ -4,6 +4,11 @@ add_test(NAME pkg.subproject
 add_test(NAME pkg.consumer COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/consumer_test.sh
   ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(pkg.rooms pkg.subproject pkg.consumer PROPERTIES LABELS pkg TIMEOUT 600)
+if(TARGET derm_example_live AND TARGET derm_cli)
+  add_test(NAME pkg.examples COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/examples_test.sh
+    $<TARGET_FILE:derm_cli> $<TARGET_FILE:derm_example_pose> $<TARGET_FILE:derm_example_live>)
+  set_tests_properties(pkg.examples PROPERTIES LABELS pkg)
+endif()
 if(DERM_SANITIZE)  # the consumer is not built with the sanitizer's runtime
   set_tests_properties(pkg.consumer PROPERTIES DISABLED TRUE)
 endif()

@@ -43,6 +43,7 @@ TEST(VolumeStudy, WithoutAVolumeLayerBeforeAndAfterAreOne) {
     EXPECT_EQ(frame.before.volume_m3, frame.after.volume_m3);
   EXPECT_GT(study.max_relative_loss_before, 0.05);
   EXPECT_EQ(study.max_relative_error_after, 0);
+  EXPECT_NEAR(study.max_relative_change_unheld, study.max_relative_loss_before, 1e-12);
 }
 
 TEST(VolumeStudy, CancelsWhenAsked) {

@@ -56,8 +56,12 @@ struct VolumeStudy {
   /// Largest |V / V_rest - 1| of the whole, before; of regions likewise.
   double max_relative_loss_before = 0;
   double max_relative_region_loss_before = 0;
-  /// Largest |V / target - 1| after, of the regions that are held and of the whole.
+  /// Largest |V / target - 1| after, of the regions that are held and of the whole (regions that
+  /// are not held count there as they are).
   double max_relative_error_after = 0;
+  /// Largest |V / V_rest - 1| after, of regions that are not held: no layer is there, it had
+  /// to stop short (max_change), or nothing bends in them but morphs and scaled joints change them.
+  double max_relative_change_unheld = 0;
 
   VolumeChange wholeChange(const Frame& frame) const;
   /// Of the region that changed most, before and after each on their own.
