@@ -101,7 +101,7 @@ held() {
 
 if picture volume-elbow; then # the same pose by every method
   held flex cast:arm flex
-  view=(--time 2 --yaw 60 --pitch 35 --size 480x360)
+  view=(--time 2 --yaw 120 --pitch 60 --size 480x360)
   show linear cast:arm --clip flex "${view[@]}" --label "linear"
   show dual cast:arm --clip flex --method dual-quaternion "${view[@]}" --label "dual quaternion"
   show centre cast:arm --clip flex --method centre "${view[@]}" --label "centre"

@@ -86,7 +86,7 @@ new GLTFLoader().parse(bytes.buffer, '', (gltf) => {
   const centre = box.getCenter(new THREE.Vector3());
   const size = box.getSize(new THREE.Vector3()).length();
   controls.target.copy(centre);
-  camera.position.copy(centre).add(new THREE.Vector3(0.62, 0.24, 0.75).multiplyScalar(size * 1.6));
+  camera.position.copy(centre).add(new THREE.Vector3(0.62, 0.24, 0.75).multiplyScalar(size * 1.1));
   camera.near = size / 100;
   camera.far = size * 20;
   key.position.copy(centre).add(new THREE.Vector3(0.5, 1.2, 0.7).multiplyScalar(size));
@@ -194,6 +194,14 @@ std::string numbersHtml(const DemoPage& page) {
   return "<h2>In numbers</h2>\n<table>\n" + rows + "</table>\n";
 }
 
+std::string galleryHtml(const DemoPage& page) {
+  std::string out;
+  for (const DemoPage::Panel& panel : page.gallery)
+    out += fmt::format("<h2>{0}</h2>\n<p>{1}</p>\n<img src=\"{2}\" alt=\"{0}\">\n",
+                       escaped(panel.title), escaped(panel.text), escaped(panel.picture));
+  return out;
+}
+
 std::string filesHtml(const DemoPage& page) {
   std::string items;
   for (const std::string& file : page.files)
@@ -234,7 +242,8 @@ Result<std::string> demoPageHtml(const DemoPage& page, const fs::path& folder,
                      escaped(page.strip));
   out += fmt::format("<h2>Curves</h2>\n<img src=\"{}\" alt=\"volume, area and displacement\">\n",
                      escaped(page.plot));
-  out += numbersHtml(page) + filesHtml(page) + "</main>\n" + viewer + "</body>\n</html>\n";
+  out += numbersHtml(page) + galleryHtml(page) + filesHtml(page) + "</main>\n" + viewer +
+         "</body>\n</html>\n";
   return out;
 }
 

@@ -14,6 +14,11 @@ struct DemoPage {
     std::string what;
     std::string value;
   };
+  struct Panel {
+    std::string title;
+    std::string text;
+    std::string picture;
+  };
   std::string title;
   std::string about;  ///< one sentence under the title
   std::string model;  ///< .glb that turns in the page, where there is three.js
@@ -23,6 +28,7 @@ struct DemoPage {
   std::string strip;
   std::string plot;
   std::vector<Number> numbers;
+  std::vector<Panel> gallery;      ///< pictures with a few words each
   std::vector<std::string> files;  ///< offered as links
 };
 

@@ -10,8 +10,9 @@
 #include "derm/view/film_strip.h"
 #include "derm/view/report_plots.h"
 
+#include "demo_gallery.h"
 #include "demo_page.h"
-#include "demo_recipe.h"
+#include "demo_recipes.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -46,6 +47,8 @@ Result<FilmResult> drawCat(const Recipe& recipe, const fs::path& folder, Diagnos
   ViewDesc view;
   view.follow = true;
   view.size = {.width = 1600, .height = 600, .supersample = 2};
+  // From the side one sees the belly swing and the hind legs bend.
+  view.orbit = {.yaw_rad = 1.05, .pitch_rad = 0.2};
   {
     DERM_TRY(SceneView strip_view, SceneView::make(scene, view, notes));
     ProgressBar bar("strip");
@@ -104,11 +107,13 @@ Result<void> runDemo(const DemoOptions& options, Diagnostics& notes) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return Error{ErrorCode::CannotWrite, failed.message(), {.file = folder.string()}};
-  DERM_CHECK(writeFileWhole(folder / "cat.toml", kDemoRecipe));
-  DERM_TRY(const Recipe recipe, parseRecipe(kDemoRecipe, (folder / "cat.toml").string()));
+  DERM_CHECK(writeFileWhole(folder / "cat.toml", kCatRecipe));
+  DERM_TRY(const Recipe recipe, parseRecipe(kCatRecipe, (folder / "cat.toml").string()));
   DERM_TRY(const BakeReport report, bakeCat(recipe, folder, notes));
   DERM_TRY(const FilmResult film, drawCat(recipe, folder, notes));
-  const DemoPage page = pageOf(report, film);
+  DemoPage page = pageOf(report, film);
+  DERM_TRY(page.gallery, drawGallery(folder, notes));
+  for (const DemoPage::Panel& panel : page.gallery) page.files.push_back(panel.picture);
   DERM_TRY(const std::string html, demoPageHtml(page, folder, findThree(options.three)));
   DERM_CHECK(writeFileWhole(folder / "index.html", html));
   fmt::print("{}\n\n", page.title);

@@ -79,7 +79,12 @@ Result<Rgba8Image> drawStrip(SceneView& view, std::size_t count, const Progress&
     pictures.push_back(std::move(picture));
   }
   view.resize(whole);
-  return gridOf(pictures, columns, kGap_px);
+  // Columns rarely divide the width: a pixel or two stay empty, so that the size is the wanted one.
+  const Rgba8Image grid = gridOf(pictures, columns, kGap_px);
+  Rgba8Image strip(std::max(whole.width, grid.width), std::max(whole.height, grid.height),
+                   {255, 255, 255, 255});
+  composite(strip, grid, (strip.width - grid.width) / 2, (strip.height - grid.height) / 2);
+  return strip;
 }
 
 Result<FilmResult> drawFilm(SceneView& view, const std::filesystem::path& file,
