@@ -1,4 +1,3 @@
-#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "derm/io/png.h"
 #include "derm/scene/normal_map.h"
 #include "derm/scene/recipe.h"
+#include "derm/scene/wrinkle_recipe.h"
 
 #include "character_input.h"
 #include "recipe_input.h"
@@ -25,28 +25,6 @@ struct AutoOptions {
   WrinkleProposalDesc desc;
   bool json = false;
 };
-
-RecipeValue numbers(std::initializer_list<double> values) {
-  RecipeValue::List list;
-  for (const double v : values) list.push_back({.content = v});
-  return {.content = list};
-}
-
-/// Rounded so that a person can read and change it; vertices are snapped to anyway.
-double rounded(double metres) { return std::round(metres * 1e5) / 1e5; }
-
-RecipeLayer layerOf(const WrinkleToolDesc& tool) {
-  RecipeLayer layer{.type = "wrinkles", .name = tool.name, .keys = {}, .place = {}};
-  const auto place = [](const Vec3d& p) {
-    return numbers({rounded(p.x()), rounded(p.y()), rounded(p.z())});
-  };
-  layer.keys = {{"from", place(tool.path[0].place), {}},
-                {"to", place(tool.path[1].place), {}},
-                {"width_m", {.content = rounded(tool.width_m)}, {}},
-                {"points", {.content = std::int64_t{tool.curve.points}}, {}},
-                {"h_max_m", {.content = rounded(tool.curve.h_max)}, {}}};
-  return layer;
-}
 
 Result<const Clip*> clipOf(const Character& character, const std::string& name) {
   if (character.clips.empty())
@@ -69,7 +47,7 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
   Recipe recipe;
   recipe.character = options.input.sourceFrom(options.output);
   if (!clip->name.empty()) recipe.clip = clip->name;
-  for (const WrinkleProposal& p : proposals) recipe.layers.push_back(layerOf(p.tool));
+  for (const WrinkleProposal& p : proposals) recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
   DERM_CHECK(writeFileWhole(options.output, writeRecipe(recipe)));
   nlohmann::json list = nlohmann::json::array();
   for (const WrinkleProposal& p : proposals) {

@@ -7,7 +7,7 @@ derm_room(scene
     cache_character.cpp corrective_morphs.cpp correctives.cpp flesh_parameters.cpp layer_types.cpp
     normal_map.cpp plain_skin.cpp recipe.cpp recipe_fields.cpp recipe_value.cpp scene.cpp toml_text.cpp
     volume_meter.cpp volume_parameters.cpp volume_study.cpp volume_study_output.cpp
-    wrinkles_parameters.cpp
+    wrinkle_recipe.cpp wrinkles_parameters.cpp
   ROOMS base math image mesh anim character deform cast io
   PRIVATE nlohmann_json::nlohmann_json)
 target_include_directories(derm_scene SYSTEM PRIVATE ${DERM_TOML_INCLUDE})

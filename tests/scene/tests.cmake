@@ -3,3 +3,4 @@ derm_test(scene unit bake_test.cpp correctives_test.cpp flesh_scene_test.cpp rec
   wrinkles_scene_test.cpp)
 target_link_libraries(derm_test_scene_unit PRIVATE nlohmann_json::nlohmann_json)
 derm_test(scene property volume_cast_test.cpp)
+derm_test(scene slow random_stack_test.cpp)

@@ -1,0 +1,31 @@
+#include "derm/scene/wrinkle_recipe.h"
+
+#include <cmath>
+
+#include "derm/base/assert.h"
+
+namespace derm {
+namespace {
+
+double rounded(double metres) { return std::round(metres * 1e5) / 1e5; }
+
+RecipeValue placeOf(const Vec3d& p) {
+  RecipeValue::List list;
+  for (const double v : {p.x(), p.y(), p.z()}) list.push_back({.content = rounded(v)});
+  return {.content = list};
+}
+
+}  // namespace
+
+RecipeLayer wrinkleRecipeLayer(const WrinkleToolDesc& tool) {
+  DERM_REQUIRE(tool.path.size() >= 2);
+  RecipeLayer layer{.type = "wrinkles", .name = tool.name, .keys = {}, .place = {}};
+  layer.keys = {{"from", placeOf(tool.path[0].place), {}},
+                {"to", placeOf(tool.path[1].place), {}},
+                {"width_m", {.content = rounded(tool.width_m)}, {}},
+                {"points", {.content = std::int64_t{tool.curve.points}}, {}},
+                {"h_max_m", {.content = rounded(tool.curve.h_max)}, {}}};
+  return layer;
+}
+
+}  // namespace derm
