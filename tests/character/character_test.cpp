@@ -4,6 +4,7 @@
 
 #include "derm/mesh/measures.h"
 
+#include "support/blended.h"
 #include "support/shelf.h"
 
 namespace derm {
@@ -53,15 +54,7 @@ std::vector<Vec3f> posedCorners(const Character& c) {
   sampleClip(c.clips[0], 0.7f, pose);
   std::vector<Affine3d> model(c.skeleton.size());
   localToModel(c.skeleton, pose.local, model);
-  std::vector<Affine3f> palette(c.skin.slots.size());
-  skinningMatrices(c.skin, model, palette);
-  std::vector<Vec3f> out;
-  for (std::size_t v = 0; v < c.mesh.vertexCount(); ++v) {
-    Vec3f p = Vec3f::Zero();
-    for (const Influence& i : c.skin[v]) p += i.weight * (palette[i.slot] * c.mesh.positions[v]);
-    out.push_back(p);
-  }
-  return out;
+  return testing_support::blended(c, model);
 }
 
 TEST(Character, ScalingLengthsScalesThePosedMesh) {

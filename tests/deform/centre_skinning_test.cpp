@@ -125,14 +125,7 @@ TEST(CentreSkinning, MotionScaleAndMirrorOfThePoseCommuteWithIt) {
   const Character c = bendyLimb();
   const std::vector<Affine3d> palette = paletteOf(c, shakenPose(c, 11, true));
   const TriMesh plain = skinned(c, narrow(palette));
-  Affine3d motion = Affine3d::Identity();
-  motion.linear() = Eigen::AngleAxisd(2.5, Eigen::Vector3d(1, -2, 0.5).normalized()).matrix();
-  motion.translation() = Vec3d(3, -4, 5);
-  Affine3d twice = Affine3d::Identity();
-  twice.linear() *= 2;
-  Affine3d mirror = Affine3d::Identity();
-  mirror.linear()(0, 0) = -1;
-  for (const Affine3d& map : {motion, twice, mirror}) {
+  for (const Affine3d& map : commutingMaps()) {
     std::vector<Affine3d> mapped;
     for (const Affine3d& m : palette) mapped.push_back(map * m);
     const TriMesh out = skinned(c, narrow(mapped));

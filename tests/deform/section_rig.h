@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -309,6 +310,18 @@ inline std::vector<Affine3f> narrow(std::span<const Affine3d> palette) {
   std::vector<Affine3f> out;
   for (const Affine3d& m : palette) out.push_back(m.cast<float>());
   return out;
+}
+
+/// A rigid motion, twice the size, and a mirror: what skinning commutes with.
+inline std::array<Affine3d, 3> commutingMaps() {
+  Affine3d motion = Affine3d::Identity();
+  motion.linear() = Eigen::AngleAxisd(2.5, Eigen::Vector3d(1, -2, 0.5).normalized()).matrix();
+  motion.translation() = Vec3d(0.3, -0.4, 0.5);
+  Affine3d twice = Affine3d::Identity();
+  twice.linear() *= 2;
+  Affine3d mirror = Affine3d::Identity();
+  mirror.linear()(0, 0) = -1;
+  return {motion, twice, mirror};
 }
 
 }  // namespace derm::section_test

@@ -7,6 +7,7 @@
 #include "derm/mesh/measures.h"
 
 #include "io/gltf_builder.h"
+#include "support/blended.h"
 
 namespace derm {
 namespace {
@@ -27,15 +28,7 @@ Character read(const GltfBuilder& g, const ImportOptions& options = {}) {
 /// Vertices as an engine would show them at rest: sum w G B v.
 std::vector<Vec3f> shownAtRest(const Character& c) {
   const std::vector<Affine3d> model = restModelMatrices(c.skeleton);
-  std::vector<Affine3f> palette(c.skin.slots.size());
-  skinningMatrices(c.skin, model, palette);
-  std::vector<Vec3f> out;
-  for (std::size_t v = 0; v < c.mesh.vertexCount(); ++v) {
-    Vec3f p = Vec3f::Zero();
-    for (const Influence& i : c.skin[v]) p += i.weight * (palette[i.slot] * c.mesh.positions[v]);
-    out.push_back(p);
-  }
-  return out;
+  return testing_support::blended(c, model);
 }
 
 /// A triangle on two joints, 0 (root, moved and scaled) and 1 (its child), with the given binds.

@@ -8,16 +8,13 @@
 #include "derm/mesh/measures.h"
 #include "derm/mesh/weld.h"
 
+#include "support/compare.h"
 #include "support/shelf.h"
 
 namespace derm {
 namespace {
 
-std::vector<Vec3d> inDouble(const std::vector<Vec3f>& positions) {
-  std::vector<Vec3d> out;
-  for (const Vec3f& p : positions) out.push_back(p.cast<double>());
-  return out;
-}
+using testing_support::inDouble;
 
 TEST(Cotangent, GivesTheTextbookWeightsOfARightTriangle) {
   const std::vector<Vec3d> p = {{0, 0, 0}, {3, 0, 0}, {0, 3, 0}};

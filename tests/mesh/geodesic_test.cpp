@@ -10,16 +10,13 @@
 #include "derm/mesh/measures.h"
 #include "derm/mesh/weld.h"
 
+#include "support/compare.h"
 #include "support/shelf.h"
 
 namespace derm {
 namespace {
 
-std::vector<Vec3d> inDouble(const std::vector<Vec3f>& positions) {
-  std::vector<Vec3d> out;
-  for (const Vec3f& p : positions) out.push_back(p.cast<double>());
-  return out;
-}
+using testing_support::inDouble;
 
 std::vector<double> from(const TriMesh& m, std::vector<GeodesicSeed> seeds) {
   return GeodesicSurface(inDouble(m.positions), m.triangles, weldMap(m.positions)).distances(seeds);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,12 @@ inline float maxDistance(std::span<const Vec3f> a, std::span<const Vec3f> b) {
     if (!(d <= largest)) largest = std::isfinite(d) ? d : std::numeric_limits<float>::infinity();
   }
   return largest;
+}
+
+inline std::vector<Vec3d> inDouble(std::span<const Vec3f> positions) {
+  std::vector<Vec3d> out;
+  for (const Vec3f& p : positions) out.push_back(p.cast<double>());
+  return out;
 }
 
 inline float largestCoordinate(std::span<const Vec3f> positions) {
