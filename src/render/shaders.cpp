@@ -5,37 +5,6 @@
 namespace derm::detail::shaders {
 namespace {
 
-/// The same layout as FrameUniforms and SkyUniforms in light_rig.h.
-const std::string kHeader = "#version 450 core\n#define MOST_SKY " +
-                            std::to_string(kMostSkyDirections) + "\n#define SKY_ROW " +
-                            std::to_string(kSkyTilesPerRow) + "\n#define SKY_TILE " +
-                            std::to_string(kSkyTile_px) + ".0" + R"(
-layout(std140, binding = 0) uniform Frame {
-  mat4 view;
-  mat4 projection;
-  mat4 key_matrix;
-  vec4 eye;
-  vec4 key_direction;
-  vec4 key_right;
-  vec4 key_up;
-  vec4 key_colour;
-  vec4 fill_direction;
-  vec4 fill_colour;
-  vec4 rim_direction;
-  vec4 rim_colour;
-  vec4 sky_colour;
-  vec4 bounce_colour;
-  vec4 picture;
-  vec4 key_shadow;
-  vec4 sky_shadow;
-  vec4 ground;
-  vec4 stage;
-  vec4 background_top;
-  vec4 background_bottom;
-  vec4 background_extra;
-} frame;
-)";
-
 /// The normal on the side that is seen.
 const char* const kSeenNormal = R"(
 // From the pixel, not from the interpolated position, which is extrapolated at outlines.
@@ -82,18 +51,50 @@ vec2 occlusionAt(float distance_m) {
 
 }  // namespace
 
+/// The same layout as FrameUniforms and SkyUniforms in light_rig.h.
+std::string header() {
+  return "#version 450 core\n#define MOST_SKY " + std::to_string(kMostSkyDirections) +
+         "\n#define SKY_ROW " + std::to_string(kSkyTilesPerRow) + "\n#define SKY_TILE " +
+         std::to_string(kSkyTile_px) + ".0" + R"(
+layout(std140, binding = 0) uniform Frame {
+  mat4 view;
+  mat4 projection;
+  mat4 key_matrix;
+  vec4 eye;
+  vec4 key_direction;
+  vec4 key_right;
+  vec4 key_up;
+  vec4 key_colour;
+  vec4 fill_direction;
+  vec4 fill_colour;
+  vec4 rim_direction;
+  vec4 rim_colour;
+  vec4 sky_colour;
+  vec4 bounce_colour;
+  vec4 picture;
+  vec4 key_shadow;
+  vec4 sky_shadow;
+  vec4 ground;
+  vec4 stage;
+  vec4 background_top;
+  vec4 background_bottom;
+  vec4 background_extra;
+} frame;
+)";
+}
+
 std::string depthVertex() {
-  return kHeader + R"(
+  return header() + R"(
 layout(location = 0) in vec3 position;
 layout(location = 0) uniform mat4 light_clip;
 void main() { gl_Position = light_clip * vec4(position, 1.0); }
 )";
 }
 
-std::string depthFragment() { return kHeader + "void main() {}\n"; }
+std::string depthFragment() { return header() + "void main() {}\n"; }
 
 std::string surfaceVertex() {
-  return kHeader + R"(
+  return header() + R"(
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 layout(location = 2) in vec2 uv;
@@ -117,7 +118,7 @@ void main() {
 }
 
 std::string geometryFragment() {
-  return kHeader + "#define PIXEL_SCALE 2.0\n" + kSeenNormal + R"(
+  return header() + "#define PIXEL_SCALE 2.0\n" + kSeenNormal + R"(
 centroid in vec3 world_normal;
 centroid in float distance_m;
 layout(location = 0) out vec4 geometry;
@@ -128,7 +129,7 @@ void main() {
 }
 
 std::string groundVertex() {
-  return kHeader + R"(
+  return header() + R"(
 out vec3 world;
 out float distance_m;
 void main() {
@@ -142,158 +143,15 @@ void main() {
 }
 
 std::string groundGeometryFragment() {
-  return kHeader + R"(
+  return header() + R"(
 in float distance_m;
 layout(location = 0) out vec4 geometry;
 void main() { geometry = vec4(0.0, 1.0, 0.0, distance_m); }
 )";
 }
 
-std::string screenVertex() {
-  return kHeader + R"(
-out vec2 screen;  // [-1,1]
-void main() {
-  screen = vec2((gl_VertexID << 1) & 2, gl_VertexID & 2) * 2.0 - 1.0;
-  gl_Position = vec4(screen, 0.999999, 1.0);
-}
-)";
-}
-
-std::string occlusionFragment() {
-  return kHeader + R"(
-layout(std140, binding = 1) uniform Sky {
-  mat4 matrix[MOST_SKY];
-  vec4 direction[MOST_SKY];
-} sky;
-layout(binding = 0) uniform sampler2D geometry_map;  // world normal, distance
-layout(binding = 1) uniform sampler2DShadow sky_map;
-layout(binding = 2) uniform sampler2DShadow key_compare;
-layout(binding = 3) uniform sampler2D key_depth;
-in vec2 screen;
-layout(location = 0) out vec4 result;  // sky, key, distance
-
-// A different number for each pixel of a 4 x 4 block: what the blur then averages.
-int blockNumber() {
-  ivec2 p = ivec2(gl_FragCoord.xy) & 3;
-  int order[16] = int[16](0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5);
-  return order[p.y * 4 + p.x];
-}
-
-vec2 disc(int i, int count, float turn) {
-  float r = sqrt((float(i) + 0.5) / float(count));
-  float a = float(i) * 2.39996323 + turn * 6.28318531;
-  return r * vec2(cos(a), sin(a));
-}
-
-float skyLight(vec3 world, vec3 n, int number) {
-  int count = int(frame.sky_shadow.x);
-  vec3 from = world + n * frame.sky_shadow.y * 1.8;
-  // The floor is far from what shades it, so it may be filtered widely; skin is not.
-  bool floor_here = n.y > 0.9999 && abs(world.y - frame.ground.x) < 1e-4 * frame.stage.w;
-  float spread = (floor_here ? 12.0 : 2.5) / SKY_TILE;
-  float sum = 0.0, whole = 0.0;
-  for (int i = 0; i < count; ++i) {
-    vec4 d = sky.direction[i];
-    float w = dot(n, d.xyz) * d.w;
-    // The long shadows of low directions would draw faint streaks on an empty floor.
-    if (floor_here) w *= smoothstep(0.1, 0.6, d.y);
-    if (w <= 0.0) continue;
-    vec3 p = (sky.matrix[i] * vec4(from, 1.0)).xyz;
-    // Over a block every direction is looked at through sixteen points of a disc.
-    p.xy += disc((number + 5 * i) & 15, 16, float(i) * 0.618034) * spread;
-    float lit = 1.0;
-    // Outside its own tile nothing is in the way; one texel less keeps neighbours out of the filter.
-    if (all(lessThan(abs(p.xy - 0.5), vec2(0.5 - 1.0 / SKY_TILE)))) {
-      vec2 tile = vec2(i % SKY_ROW, i / SKY_ROW);
-      lit = texture(sky_map, vec3((tile + p.xy) * frame.sky_shadow.zw, p.z - 0.0006));
-    }
-    whole += w;
-    sum += w * lit;
-  }
-  return whole > 0.0 ? sum / whole : 1.0;
-}
-
-// Percentage-closer soft shadows: the mean height of what is in the way says how wide to filter.
-// Receiver-plane bias: the taps follow the plane of the surface, so wide filters do not shadow it.
-float keyLight(vec3 world, vec3 n, float turn) {
-  float facing = dot(n, frame.key_direction.xyz);
-  // Light ends softly where the surface turns away; a shadow's hard border there would show. Beyond
-  // that nothing is lit anyway, and 0 keeps neighbours across a crease dark.
-  float counts = smoothstep(-0.12, 0.08, facing);
-  if (counts <= 0.0) return 0.0;
-  facing = max(facing, 0.0);
-  float map_m = frame.key_shadow.x, texel_m = frame.key_shadow.y;
-  vec3 from = world + n * texel_m * (1.5 + 2.0 * (1.0 - facing));
-  vec3 p = (frame.key_matrix * vec4(from, 1.0)).xyz;
-  if (any(lessThan(p.xy, vec2(-0.05))) || any(greaterThan(p.xy, vec2(1.05)))) return 1.0;
-  float steep = max(facing, 0.2);
-  vec2 slope = vec2(dot(n, frame.key_right.xyz), dot(n, frame.key_up.xyz)) / steep * map_m / frame.key_shadow.w;
-  float bias = 1.5 * texel_m / frame.key_shadow.w;
-  float search = clamp(frame.key_shadow.z * 0.55 * 0.5, 2.0 * texel_m / map_m, 0.06);
-  float blockers = 0.0, depth = 0.0;
-  for (int i = 0; i < 16; ++i) {
-    vec2 o = disc(i, 16, turn) * search;
-    float z = texture(key_depth, p.xy + o).r;
-    // Light space z grows away from the light; the plane falls where its normal leans to +o.
-    float own = p.z + dot(slope, o);
-    if (z < own - bias) { blockers += 1.0; depth += own - z; }
-  }
-  if (blockers < 0.5) return 1.0;
-  float height_m = depth / blockers * frame.key_shadow.w;
-  float radius = clamp(height_m * frame.key_shadow.z, 1.5 * texel_m, 0.08 * map_m) / map_m;
-  float lit = 0.0;
-  for (int i = 0; i < 24; ++i) {
-    vec2 o = disc(i, 24, turn) * radius;
-    lit += texture(key_compare, vec3(p.xy + o, p.z + dot(slope, o) - bias));
-  }
-  return mix(1.0, lit / 24.0, counts);
-}
-
-void main() {
-  vec4 g = texelFetch(geometry_map, ivec2(gl_FragCoord.xy), 0);
-  if (g.w <= 0.0) { result = vec4(1.0, 1.0, 1e6, 0.0); return; }
-  vec3 seen = vec3(screen * frame.picture.zw * g.w, -g.w);
-  vec3 world = transpose(mat3(frame.view)) * seen + frame.eye.xyz;
-  int number = blockNumber();
-  float turn = (float(number) + 0.5) / 16.0;
-  result = vec4(skyLight(world, g.xyz, number), keyLight(world, g.xyz, turn), g.w, 0.0);
-}
-)";
-}
-
-std::string blurFragment() {
-  return kHeader + R"(
-layout(binding = 0) uniform sampler2D noisy_map;
-layout(binding = 1) uniform sampler2D geometry_map;
-in vec2 screen;
-layout(location = 0) out vec4 result;
-void main() {
-  ivec2 here = ivec2(gl_FragCoord.xy);
-  ivec2 last = textureSize(noisy_map, 0) - 1;
-  vec4 own = texelFetch(noisy_map, here, 0);
-  if (own.z >= 1e6) { result = own; return; }
-  vec3 n = texelFetch(geometry_map, here, 0).xyz;
-  vec2 sum = own.xy;
-  float weight = 1.0;
-  // Exactly one 4 x 4 block of turns, twice: 5 x 5 with half weights at the rim.
-  for (int y = -2; y <= 2; ++y)
-    for (int x = -2; x <= 2; ++x) {
-      if (x == 0 && y == 0) continue;
-      ivec2 at = clamp(here + ivec2(x, y), ivec2(0), last);
-      vec4 s = texelFetch(noisy_map, at, 0);
-      float w = (abs(x) == 2 ? 0.5 : 1.0) * (abs(y) == 2 ? 0.5 : 1.0);
-      w *= exp(-abs(s.z - own.z) / own.z * 250.0);
-      w *= smoothstep(0.55, 0.95, dot(n, texelFetch(geometry_map, at, 0).xyz));
-      sum += w * s.xy;
-      weight += w;
-    }
-  result = vec4(sum / weight, own.z, 0.0);
-}
-)";
-}
-
 std::string backgroundFragment() {
-  return kHeader + R"(
+  return header() + R"(
 in vec2 screen;
 layout(location = 0) out vec4 colour;
 void main() {
@@ -308,7 +166,7 @@ void main() {
 }
 
 std::string groundFragment() {
-  return kHeader + kOcclusionLookup + R"(
+  return header() + kOcclusionLookup + R"(
 in vec3 world;
 in float distance_m;
 layout(location = 0) out vec4 colour;
@@ -323,7 +181,7 @@ void main() {
 }
 
 std::string surfaceFragment() {
-  return kHeader + "#define PIXEL_SCALE 1.0\n" + kSeenNormal + kOcclusionLookup + R"(
+  return header() + "#define PIXEL_SCALE 1.0\n" + kSeenNormal + kOcclusionLookup + R"(
 layout(binding = 1) uniform sampler2D colour_map;
 layout(binding = 2) uniform sampler2D normal_map;
 layout(location = 0) uniform vec4 base_colour;
@@ -425,92 +283,6 @@ void main() {
   float alpha = has.z != 0 ? clamp((base.a - 0.5) / max(fwidth(base.a), 1e-4) + 0.5, 0.0, 1.0) : 1.0;
   if (material.w < 1.0) alpha *= mix(material.w, 1.0, 0.55 * pow(1.0 - nv, 3.0));
   result = vec4(shown, alpha);
-}
-)";
-}
-
-std::string lineVertex() {
-  return kHeader + R"(
-layout(location = 0) in vec3 from;
-layout(location = 1) in vec3 to;
-layout(location = 2) in vec4 from_colour;
-layout(location = 3) in vec4 to_colour;
-layout(location = 0) uniform vec4 stroke;  // width [px], share towards the eye
-noperspective out vec2 across;  // [px] along the stroke from its start, and away from its middle
-noperspective out vec4 line_colour;
-flat out float line_length;
-void main() {
-  vec3 a = (frame.view * vec4(from, 1.0)).xyz * (1.0 - stroke.y);
-  vec3 b = (frame.view * vec4(to, 1.0)).xyz * (1.0 - stroke.y);
-  // Cut at the near plane: beyond it the projection turns over.
-  float near = frame.projection[3][2] / (frame.projection[2][2] - 1.0) * 1.001;
-  if (a.z > -near && b.z > -near) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
-  if (a.z > -near) a = mix(a, b, (-near - a.z) / (b.z - a.z));
-  if (b.z > -near) b = mix(b, a, (-near - b.z) / (a.z - b.z));
-  vec4 ca = frame.projection * vec4(a, 1.0), cb = frame.projection * vec4(b, 1.0);
-  vec2 pa = ca.xy / ca.w * 0.5 * frame.picture.xy, pb = cb.xy / cb.w * 0.5 * frame.picture.xy;
-  vec2 along = pb - pa;
-  line_length = length(along);
-  along = line_length > 1e-4 ? along / line_length : vec2(1.0, 0.0);
-  float reach = 0.5 * max(stroke.x, 1.0) + 1.0;
-  bool end = (gl_VertexID & 1) != 0;
-  float side = (gl_VertexID & 2) != 0 ? 1.0 : -1.0;
-  across = vec2(end ? line_length + reach : -reach, side * reach);
-  line_colour = end ? to_colour : from_colour;
-  vec4 c = end ? cb : ca;
-  vec2 p = (end ? pb + along * reach : pa - along * reach) + vec2(-along.y, along.x) * side * reach;
-  gl_Position = vec4(p / (0.5 * frame.picture.xy) * c.w, c.zw);
-}
-)";
-}
-
-std::string lineFragment() {
-  return kHeader + R"(
-layout(location = 0) uniform vec4 stroke;
-noperspective in vec2 across;
-noperspective in vec4 line_colour;
-flat in float line_length;
-layout(location = 0) out vec4 colour;
-void main() {
-  float beyond = max(max(-across.x, across.x - line_length), 0.0);
-  float d = length(vec2(beyond, across.y));
-  float cover = clamp(0.5 * max(stroke.x, 1.0) + 0.5 - d, 0.0, 1.0) * min(stroke.x, 1.0);
-  if (cover <= 0.0) discard;
-  colour = vec4(line_colour.rgb, line_colour.a * cover);
-}
-)";
-}
-
-std::string pointVertex() {
-  return kHeader + R"(
-layout(location = 0) in vec3 position;
-layout(location = 1) in vec4 point_colour;
-layout(location = 0) uniform vec4 dot_size;  // diameter, outline [px]
-noperspective out vec2 offset;  // [px]
-out vec4 colour_in;
-void main() {
-  vec4 c = frame.projection * frame.view * vec4(position, 1.0);
-  float reach = 0.5 * dot_size.x + 1.0;
-  offset = vec2((gl_VertexID & 1) * 2 - 1, (gl_VertexID >> 1) * 2 - 1) * reach;
-  colour_in = point_colour;
-  if (c.w <= 0.0) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
-  gl_Position = vec4(c.xy + offset / (0.5 * frame.picture.xy) * c.w, c.zw);
-}
-)";
-}
-
-std::string pointFragment() {
-  return kHeader + R"(
-layout(location = 0) uniform vec4 dot_size;
-noperspective in vec2 offset;
-in vec4 colour_in;
-layout(location = 0) out vec4 colour;
-void main() {
-  float d = length(offset), radius = 0.5 * dot_size.x;
-  float cover = clamp(radius + 0.5 - d, 0.0, 1.0);
-  if (cover <= 0.0) discard;
-  float inside = clamp(radius - dot_size.y + 0.5 - d, 0.0, 1.0);
-  colour = vec4(mix(colour_in.rgb * 0.12, colour_in.rgb, inside), colour_in.a * cover);
 }
 )";
 }

@@ -5,6 +5,8 @@
 /// GLSL 4.50 sources. Each is a whole program text: header, shared declarations, main.
 namespace derm::detail::shaders {
 
+std::string header();  ///< what each starts with: version, uniforms of the frame
+
 std::string depthVertex();  ///< positions through a given matrix: shadow maps
 std::string depthFragment();
 std::string surfaceVertex();     ///< positions, normals, uvs, colours of a surface
