@@ -55,6 +55,7 @@ WrinklePatch::WrinklePatch(const RefinableSurface& surface, const BoundSurface& 
   refinement_ = surface.refine(own_levels);
   collectVertices(bound, weld, triangles);
   collectInfluences(tools);
+  sortMovingFacesFirst();
   collectFans(bound);
   face_source_.clear();
   face_vertices_.clear();
@@ -169,12 +170,7 @@ void WrinklePatch::collectInfluences(std::span<const Tool> tools) {
   raised_members_ = listsOf(raised_members);
 }
 
-void WrinklePatch::collectFans(const BoundSurface& bound) {
-  std::vector<Vec3f> normals;
-  for (const std::uint32_t v : own_) normals.push_back(bound.rest.normals[v]);
-  for (const auto& [a, b] : parents_)
-    normals.push_back(unitOr(normals[a] + normals[b], normals[a]));
-  // Moving faces first.
+void WrinklePatch::sortMovingFacesFirst() {
   const auto moves = [&](std::size_t f) {
     return std::any_of(faces_[f].begin(), faces_[f].end(), [&](std::uint32_t s) {
       return std::binary_search(raised_.begin(), raised_.end(), s);
@@ -192,7 +188,13 @@ void WrinklePatch::collectFans(const BoundSurface& bound) {
   }
   faces_ = std::move(faces);
   face_vertices_ = std::move(vertices);
+}
 
+void WrinklePatch::collectFans(const BoundSurface& bound) {
+  std::vector<Vec3f> normals;
+  for (const std::uint32_t v : own_) normals.push_back(bound.rest.normals[v]);
+  for (const auto& [a, b] : parents_)
+    normals.push_back(unitOr(normals[a] + normals[b], normals[a]));
   // Groups: same place, same normal at rest; only those with a moving face turn.
   std::vector<std::uint8_t> turns(slots_.size(), 0);
   for (std::size_t f = 0; f < moving_faces_; ++f)

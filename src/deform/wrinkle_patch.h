@@ -80,6 +80,7 @@ class WrinklePatch {
   void collectVertices(const BoundSurface& bound, std::span<const std::uint32_t> weld,
                        std::span<const std::uint32_t> triangles);
   void collectInfluences(std::span<const Tool> tools);
+  void sortMovingFacesFirst();
   void collectFans(const BoundSurface& bound);
   std::uint32_t localOf(std::uint32_t corner, std::size_t base_count) const;
   void interpolateNormals(std::span<const Vec3f> normals, PatchScratch& scratch) const noexcept;

@@ -351,95 +351,140 @@ std::vector<Correctives::Shape> sparseShapes(std::span<const std::uint32_t> vert
 
 }  // namespace
 
+/// The best shapes for the frames, and how many of them are wanted.
+struct CorrectiveFitter::Search {
+  static constexpr const char* kStage = "finding shapes";
+
+  const Data& data;
+  const CorrectivesDesc& desc;
+  const Progress& progress;
+  std::vector<std::uint32_t> vertices;  ///< those that move
+  MatrixXf deltas;                      ///< three rows per such vertex, one column per frame
+  FrameBasis basis;
+  Eigen::Index count = 0;  ///< of the shapes
+  MatrixXf shapes;
+  PosedError error;
+
+  Search(const Data& of, const CorrectivesDesc& wanted, const Progress& told)
+      : data(of),
+        desc(wanted),
+        progress(told),
+        vertices(of.movingVertices()),
+        deltas(of.gathered(of.deltas, vertices)),
+        basis(gramMatrix(deltas)),
+        count(mostShapes()),
+        shapes(deltas.rows(), count) {}
+
+  /// A single shape cannot spare room for a base, whatever the signs of its weights.
+  bool needsBase(const UnitWeights& unit) const {
+    return unit.needBase() && !(desc.shapes && *desc.shapes == 1);
+  }
+
+  Eigen::Index mostShapes() const {
+    const Eigen::Index rank = basis.rank();
+    if (!desc.shapes) return rank;
+    const auto most =
+        static_cast<Eigen::Index>(std::min(*desc.shapes, static_cast<std::size_t>(rank)));
+    // One of the shapes asked for may have to be the base.
+    const bool fills = static_cast<std::size_t>(most) == *desc.shapes;
+    return fills && needsBase(UnitWeights(basis.weights(most))) ? most - 1 : most;
+  }
+
+  void make(Eigen::Index from, Eigen::Index to) {
+    addShapes(deltas, basis, from, to - from, kNoShape * data.diagonal_m, shapes);
+  }
+
+  PosedError errorOf(Eigen::Index n) const {
+    const MatrixXf weights = basis.weights(n);
+    const UnitWeights unit(weights);
+    if (!needsBase(unit)) return data.error(vertices, shapes.leftCols(n), weights);
+    return data.error(vertices, unit.shapes(shapes.leftCols(n)), unit.weights(weights));
+  }
+
+  /// Twice as many until the bound is kept, then halving the gap: few shapes cost little.
+  Result<void> keepBound(double bound_m) {
+    const Error cancelled{ErrorCode::Cancelled, "cancelled", {}};
+    Eigen::Index too_few = -1, enough = 0;
+    while (error = errorOf(enough), error.max_m > bound_m) {
+      if (enough == count)
+        return Error{ErrorCode::BadArgument,
+                     "cannot be kept: " + std::to_string(count) + " shapes leave " +
+                         std::to_string(error.max_m * 1000) + " mm (" +
+                         std::to_string(data.near_singular) +
+                         " vertices were in near-singular poses)",
+                     {.element = "error"}};
+      if (!keepGoing(progress, 0.6, kStage)) return cancelled;
+      too_few = enough;
+      enough = std::min(std::max<Eigen::Index>(1, 2 * enough), count);
+      make(too_few, enough);
+    }
+    while (enough - too_few > 1) {
+      if (!keepGoing(progress, 0.8, kStage)) return cancelled;
+      const Eigen::Index middle = (enough + too_few) / 2;
+      const PosedError there = errorOf(middle);
+      const bool kept = there.max_m <= bound_m;
+      (kept ? enough : too_few) = middle;
+      if (kept) error = there;
+    }
+    count = enough;
+    shapes.conservativeResize(Eigen::NoChange, count);
+    return {};
+  }
+
+  Result<void> run() {
+    if (desc.error_m) return keepBound(*desc.error_m);
+    make(0, count);
+    error = errorOf(count);
+    return {};
+  }
+
+  MatrixXf normals() const {
+    MatrixXf out;
+    if (!data.with_normals || count == 0) return out;
+    constexpr double kNoTurn = 1e-4;
+    out.resize(deltas.rows(), count);
+    addShapes(data.gathered(data.normal_deltas, vertices), basis, 0, count, kNoTurn, out);
+    return out;
+  }
+
+  Correctives result() && {
+    MatrixXf turned = normals();
+    MatrixXf weights = basis.weights(count);
+    const UnitWeights unit(weights);
+    if (needsBase(unit)) {
+      shapes = unit.shapes(shapes);
+      if (turned.size() > 0) turned = unit.shapes(turned);
+      weights = unit.weights(weights);
+    }
+    Correctives out;
+    out.frame_count = data.frame_count;
+    out.near_singular = data.near_singular;
+    out.unit_weights = weights.size() == 0 || weights.minCoeff() >= 0;
+    out.shapes = sparseShapes(vertices, shapes, turned);
+    out.weights.assign(weights.data(), weights.data() + weights.size());
+    out.max_error_m = error.max_m;
+    const std::size_t samples = std::max<std::size_t>(1, data.vertex_count * data.frame_count);
+    out.rms_error_m = std::sqrt(error.squares / static_cast<double>(samples));
+    return out;
+  }
+};
+
 Result<Correctives> CorrectiveFitter::fit(const CorrectivesDesc& desc,
                                           const Progress& progress) const {
-  const Data& d = *data_;
-  DERM_REQUIRE(d.added == d.frame_count);
-  const auto cancelled = [] { return Error{ErrorCode::Cancelled, "cancelled", {}}; };
+  DERM_REQUIRE(data_->added == data_->frame_count);
+  const Error cancelled{ErrorCode::Cancelled, "cancelled", {}};
   const auto bad = [](const char* element, std::string message) {
     return Error{ErrorCode::BadArgument, std::move(message), {.element = element}};
   };
   if (desc.shapes && *desc.shapes == 0) return bad("shapes", "expected at least 1");
   if (desc.error_m && !(*desc.error_m > 0 && std::isfinite(*desc.error_m)))
     return bad("error", "expected more than 0 metres");
-  constexpr const char* kStage = "finding shapes";
-  if (!keepGoing(progress, 0.0, kStage)) return cancelled();
-
-  Correctives out;
-  out.frame_count = d.frame_count;
-  out.near_singular = d.near_singular;
-  const std::vector<std::uint32_t> vertices = d.movingVertices();
-  const MatrixXf deltas = d.gathered(d.deltas, vertices);
-  const FrameBasis basis(gramMatrix(deltas));
-  if (!keepGoing(progress, 0.5, kStage)) return cancelled();
-
-  const double least = kNoShape * d.diagonal_m;
-  const Eigen::Index rank = basis.rank();
-  Eigen::Index count = rank;
-  if (desc.shapes) {
-    count = static_cast<Eigen::Index>(std::min(*desc.shapes, static_cast<std::size_t>(rank)));
-    // One of the shapes asked for may have to be the base; a single one cannot spare it.
-    const bool fills = static_cast<std::size_t>(count) == *desc.shapes;
-    if (fills && count > 1 && UnitWeights(basis.weights(count)).needBase()) --count;
-  }
-  MatrixXf shapes(deltas.rows(), count);
-  const bool single = desc.shapes && *desc.shapes == 1;
-  const auto error_of = [&](Eigen::Index n) {
-    const MatrixXf weights = basis.weights(n);
-    const UnitWeights unit(weights);
-    if (single || !unit.needBase()) return d.error(vertices, shapes.leftCols(n), weights);
-    return d.error(vertices, unit.shapes(shapes.leftCols(n)), unit.weights(weights));
-  };
-  PosedError error;
-  if (!desc.error_m) {
-    addShapes(deltas, basis, 0, count, least, shapes);
-    error = error_of(count);
-  } else {
-    // Twice as many until the bound is kept, then halving the gap: few shapes cost little.
-    Eigen::Index made = 0, too_few = -1, enough = 0;
-    while (error = error_of(enough), error.max_m > *desc.error_m) {
-      if (enough == count)
-        return bad("error", "cannot be kept: " + std::to_string(count) + " shapes leave " +
-                                std::to_string(error.max_m * 1000) + " mm (" +
-                                std::to_string(d.near_singular) +
-                                " vertices were in near-singular poses)");
-      if (!keepGoing(progress, 0.6, kStage)) return cancelled();
-      too_few = enough;
-      enough = std::min(std::max<Eigen::Index>(1, 2 * enough), count);
-      addShapes(deltas, basis, made, enough - made, least, shapes);
-      made = enough;
-    }
-    while (enough - too_few > 1) {
-      if (!keepGoing(progress, 0.8, kStage)) return cancelled();
-      const Eigen::Index middle = (enough + too_few) / 2;
-      const PosedError there = error_of(middle);
-      const bool kept = there.max_m <= *desc.error_m;
-      (kept ? enough : too_few) = middle;
-      if (kept) error = there;
-    }
-    count = enough;
-    shapes.conservativeResize(Eigen::NoChange, count);
-  }
-  MatrixXf normals;
-  if (d.with_normals && count > 0) {
-    normals.resize(deltas.rows(), count);
-    constexpr double kNoTurn = 1e-4;
-    addShapes(d.gathered(d.normal_deltas, vertices), basis, 0, count, kNoTurn, normals);
-  }
-  MatrixXf weights = basis.weights(count);
-  const UnitWeights unit(weights);
-  if (unit.needBase() && !single) {
-    shapes = unit.shapes(shapes);
-    if (normals.size() > 0) normals = unit.shapes(normals);
-    weights = unit.weights(weights);
-  }
-  out.unit_weights = weights.size() == 0 || weights.minCoeff() >= 0;
-  out.shapes = sparseShapes(vertices, shapes, normals);
-  out.weights.assign(weights.data(), weights.data() + weights.size());
-  out.max_error_m = error.max_m;
-  out.rms_error_m = std::sqrt(error.squares / static_cast<double>(std::max<std::size_t>(
-                                                  1, d.vertex_count * d.frame_count)));
-  if (!keepGoing(progress, 1.0, kStage)) return cancelled();
+  if (!keepGoing(progress, 0.0, Search::kStage)) return cancelled;
+  Search search(*data_, desc, progress);
+  if (!keepGoing(progress, 0.5, Search::kStage)) return cancelled;
+  DERM_CHECK(search.run());
+  Correctives out = std::move(search).result();
+  if (!keepGoing(progress, 1.0, Search::kStage)) return cancelled;
   return out;
 }
 

@@ -52,7 +52,10 @@ void WrinklesParameters::fields(RecipeFields& f) {
             "time [s] and length [m], time and length …: that length over time, instead");
   f.text("define_clip", define_clip_, "clip with the pose the tool is drawn in; empty = rest pose");
   f.number("define_at_s", define_at_s_, {-1e6, 1e6, "s"}, "instant of that pose");
+  rules(f);
+}
 
+void WrinklesParameters::rules(RecipeFields& f) const {
   const auto full = [](const std::vector<double>& v) { return v.empty() || v.size() == 3; };
   f.require(full(from_), "from", "needs three numbers: x, y, z");
   f.require(full(to_), "to", "needs three numbers: x, y, z");

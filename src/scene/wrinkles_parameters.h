@@ -19,6 +19,8 @@ class WrinklesParameters final : public LayerParameters {
   LayerFactory factory(std::string name) const override;
 
  private:
+  /// What the keys must be to each other.
+  void rules(RecipeFields& f) const;
   WrinkleToolDesc tool(std::string name) const;
 
   std::vector<double> from_, to_, path_, length_keys_;

@@ -90,6 +90,7 @@ class CorrectiveFitter {
 
  private:
   struct Data;
+  struct Search;
   explicit CorrectiveFitter(std::unique_ptr<Data> data);
   std::unique_ptr<Data> data_;
 };
