@@ -48,7 +48,12 @@ join() {
 
 if picture readme; then
   show strip examples/recipes/cat_jump.toml --strip 4 --size 1280x300 --yaw 60 --pitch 12
-  join readme 1 strip
+  show twist examples/recipes/arm_twist.toml --compare side --time 2 --yaw 20 --pitch 20 --size 640x220
+  show wrist examples/recipes/wrist.toml --time 3 --yaw 30 --pitch 40 --size 316x220
+  "$derm" implicit particles cast:pour --volume exact --seconds 1.8 --size 640x440 --strip "$work/pour.png" >/dev/null
+  ffmpeg -loglevel error -y -i "$work/strip.png" -i "$work/twist.png" -i "$work/wrist.png" -i "$work/pour.png" -filter_complex \
+    "[3]crop=316:220:2:224[drop];[1]pad=iw+4:ih:0:0:white[a];[2]pad=iw+4:ih:0:0:white[b];[a][b][drop]hstack=3[row];[0]pad=iw:ih+4:0:0:white[top];[top][row]vstack" \
+    -c:v libwebp -quality 82 "$out/readme.webp"
 fi
 
 bent() { # bent NAME METHOD [KEYS…]: the document's cylinder, bent, with a volume layer
