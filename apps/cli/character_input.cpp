@@ -77,6 +77,12 @@ Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) cons
   if (mover.clips.empty())
     return Error{ErrorCode::BadData, "has no clip to take a motion from", {.file = file}};
   RetargetDesc desc;
+  desc.start_s = motionStart(mover.clips.front(), mover.skeleton);
+  if (desc.start_s > 0) {
+    desc.source_reference_time_s = 0.0f;
+    notes.info("opening-pose", file,
+               "the motion opens with a pose of its own: taken as its reference, not played");
+  }
   if (!map.empty()) {
     DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(map));
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -79,6 +79,10 @@ constexpr std::array<std::string_view, 9> kPrefixes = {
 constexpr std::array<std::string_view, 6> kFingers = {"thumb", "index", "middle",
                                                       "ring",  "pinky", "finger"};
 
+// Words that rigs add to every joint and that say nothing about it.
+constexpr std::array<std::string_view, 6> kFillers = {"joint",    "jnt", "bone",
+                                                      "skeleton", "rig", "jt"};
+
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool isLower(char c) { return c >= 'a' && c <= 'z'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -143,6 +147,28 @@ bool mentionsTip(std::string_view plain) {
          std::any_of(kFingers.begin(), kFingers.end(), mentions);
 }
 
+const Synonym* findSynonym(std::string_view plain) {
+  const auto found = std::find_if(kSynonyms.begin(), kSynonyms.end(),
+                                  [&](const Synonym& s) { return s.word == plain; });
+  return found == kSynonyms.end() ? nullptr : &*found;
+}
+
+std::string withoutPrefix(std::string plain) {
+  for (const std::string_view prefix : kPrefixes)
+    if (plain.starts_with(prefix) && plain.size() > prefix.size())
+      return plain.substr(prefix.size());
+  return plain;
+}
+
+/// What is left of the words without fillers, single letters and numbers.
+std::string bareWord(std::vector<std::string> parts) {
+  std::erase_if(parts, [](std::string& w) {
+    while (!w.empty() && isDigit(w.back())) w.pop_back();
+    return w.size() <= 1 || std::find(kFillers.begin(), kFillers.end(), w) != kFillers.end();
+  });
+  return withoutPrefix(joined(parts));
+}
+
 }  // namespace
 
 JointMeaning meaningOf(std::string_view joint_name) {
@@ -153,17 +179,22 @@ JointMeaning meaningOf(std::string_view joint_name) {
   if (colon != std::string_view::npos) joint_name.remove_prefix(colon + 1);
   std::vector<std::string> parts = words(joint_name);
   const char side = takeSide(parts);
-  std::string plain = joined(parts);
-  for (const std::string_view prefix : kPrefixes)
-    if (plain.starts_with(prefix) && plain.size() > prefix.size()) {
-      plain.erase(0, prefix.size());
-      break;
-    }
-  if (side != 0 && plain == "hip") plain = "thigh";  // where a side's hip is the leg's first joint
+  std::string plain = withoutPrefix(joined(parts));
+  // Where a side's hip is the leg's first joint.
+  const auto legHip = [&](std::string& word) {
+    if (side != 0 && word == "hip") word = "thigh";
+  };
+  legHip(plain);
   std::string canonical = plain;
-  const auto synonym = std::find_if(kSynonyms.begin(), kSynonyms.end(),
-                                    [&](const Synonym& s) { return s.word == plain; });
-  if (synonym != kSynonyms.end()) {
+  const Synonym* synonym = findSynonym(plain);
+  std::string bare = bareWord(parts);
+  legHip(bare);
+  // "LHipJoint" lies above the thigh and is no leg's first joint.
+  const Synonym* bare_synonym =
+      synonym != nullptr && synonym->canonical == "hipjoint" ? synonym : findSynonym(bare);
+  out.base = bare_synonym != nullptr ? std::string(bare_synonym->canonical) : bare;
+  out.side = side;
+  if (synonym != nullptr) {
     canonical = synonym->canonical;
     out.part = synonym->part;
   } else if (side != 0) {

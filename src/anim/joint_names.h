@@ -17,6 +17,10 @@ enum class BodyPart {
 struct JointMeaning {
   std::string plain;      ///< without case, separators, prefixes; side first: "l.upleg"
   std::string canonical;  ///< the same with synonyms replaced: "l.thigh"
+  /// The canonical word alone, without side, numbers and fillers: "thigh" for "L_upperleg_jnt_02",
+  /// "upperarm" for "Skeleton_arm_joint_L__4_".
+  std::string base;
+  char side = 0;  ///< 'l', 'r' or 0
   BodyPart part = BodyPart::Unknown;
 };
 

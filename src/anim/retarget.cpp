@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <numbers>
 #include <optional>
 #include <span>
-#include <string_view>
 
-#include "anim/joint_names.h"
+#include "anim/joint_map.h"
 
 namespace derm {
 namespace {
 
-constexpr std::uint32_t kNone = JointId::kInvalid;
-constexpr std::size_t kFewestJoints = 3;
 constexpr std::size_t kMostKeys = 50'000'000;  // over all tracks
 
 /// Model-space rotation of every joint, by products of local rotations: scale plays no part.
@@ -40,11 +37,12 @@ void samplePose(const Clip& clip, float time_s, std::vector<Transform>& local) {
   }
 }
 
-/// One skeleton in one pose, in model space.
+/// One skeleton in one pose, in model space, turned as a whole.
 struct PosedSkeleton {
   std::vector<Transform> local;
   std::vector<Affine3d> model;
   std::vector<Quatd> rotations;
+  Quatd turn = Quatd::Identity();
 
   PosedSkeleton(const Skeleton& skeleton, std::vector<Transform> pose) : local(std::move(pose)) {
     model.resize(skeleton.size());
@@ -53,95 +51,56 @@ struct PosedSkeleton {
   void update(const Skeleton& skeleton) {
     localToModel(skeleton, local, model);
     modelRotations(skeleton, local, rotations);
+    for (Quatd& q : rotations) q = (turn * q).normalized();
   }
-  Vec3d position(std::uint32_t joint) const { return model[joint].translation(); }
+  Vec3d position(std::uint32_t joint) const { return turn * Vec3d(model[joint].translation()); }
 };
 
-/// Which source joint each target joint follows, and the chains this makes in the target.
-struct JointMap {
-  std::vector<std::uint32_t> source_of;           ///< per target joint, kNone = unmapped
-  std::vector<std::uint32_t> above;               ///< per target joint, nearest mapped ancestor
-  std::vector<std::vector<std::uint32_t>> below;  ///< per target joint, mapped joints next below
-  std::vector<std::uint32_t> weight;              ///< per target joint, mapped joints at or below
-  std::size_t count = 0;
-};
-
-JointMap mapOf(const Skeleton& target, std::vector<std::uint32_t> source_of) {
-  JointMap map;
-  const std::size_t n = target.size();
-  map.above.assign(n, kNone);
-  map.below.resize(n);
-  map.weight.assign(n, 0);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const JointId parent = target.joints[i].parent;
-    if (parent.valid())
-      map.above[i] = source_of[parent.index()] != kNone ? parent.value : map.above[parent.index()];
-    if (source_of[i] == kNone) continue;
-    ++map.count;
-    if (map.above[i] != kNone) map.below[map.above[i]].push_back(i);
-  }
-  for (std::uint32_t i = static_cast<std::uint32_t>(n); i-- > 0;) {
-    map.weight[i] += source_of[i] != kNone;
-    if (target.joints[i].parent.valid())
-      map.weight[target.joints[i].parent.index()] += map.weight[i];
-  }
-  map.source_of = std::move(source_of);
-  return map;
+/// Left, up and forward of a standing body, from where its legs and arms begin.
+std::optional<Mat3d> bodyAxes(const BodyPlan& body, const PosedSkeleton& pose) {
+  const Vec3d legs[2] = {pose.position(*body.sides[0].thigh), pose.position(*body.sides[1].thigh)};
+  const Vec3d arms[2] = {pose.position(*body.sides[0].upper_arm),
+                         pose.position(*body.sides[1].upper_arm)};
+  const Vec3d left = legs[0] - legs[1] + arms[0] - arms[1];
+  const Vec3d up = arms[0] + arms[1] - legs[0] - legs[1];
+  const Vec3d forward = left.cross(up);
+  if (!(forward.norm() > 1e-9 * left.norm() * up.norm()) || !(left.norm() > 0)) return std::nullopt;
+  Mat3d axes;
+  axes << left.normalized(), forward.cross(left).normalized(), forward.normalized();
+  return axes;
 }
 
-/// The first joint of each name, which is the one Skeleton::find gives.
-std::map<std::string_view, JointId> firstOfName(const Skeleton& skeleton) {
-  std::map<std::string_view, JointId> out;
-  for (std::size_t i = 0; i < skeleton.size(); ++i)
-    out.emplace(skeleton.joints[i].name, JointId(i));
-  return out;
+/// The quarter turns that bring one body's axes nearest to the other's: files differ in which axis
+/// is up and which way a body faces, while leaning and swaying belong to the pose.
+Quatd quarterTurn(const Mat3d& from, const Mat3d& to) {
+  const Mat3d wanted = to * from.transpose();
+  Mat3d best = Mat3d::Identity();
+  int order[3] = {0, 1, 2};
+  do {
+    for (int signs = 0; signs < 8; ++signs) {
+      Mat3d turn = Mat3d::Zero();
+      for (int k = 0; k < 3; ++k) turn(order[k], k) = (signs >> k & 1) != 0 ? -1.0 : 1.0;
+      if (turn.determinant() > 0 &&
+          turn.cwiseProduct(wanted).sum() > best.cwiseProduct(wanted).sum() + 1e-9)
+        best = turn;
+    }
+  } while (std::next_permutation(order, order + 3));
+  return Quatd(best);
 }
 
-Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
-                           const RetargetDesc& desc) {
-  const auto pairs = desc.names.empty() ? matchJointNames(source, target) : desc.names;
-  std::vector<std::uint32_t> source_of(target.size(), kNone);
-  std::vector<bool> used(source.size(), false);
-  const std::map<std::string_view, JointId> source_names = firstOfName(source);
-  const std::map<std::string_view, JointId> target_names = firstOfName(target);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto find = [](const auto& names, const Skeleton& skeleton, const std::string& name) {
-      const auto found = names.find(name);
-      return found == names.end() ? skeleton.named(name) : Result<JointId>(found->second);
-    };
-    Result<JointId> from = find(source_names, source, pairs[i].first);
-    Result<JointId> to = find(target_names, target, pairs[i].second);
-    const auto where = [&](Error error, const char* element) {
-      error.where.element = element;
-      error.where.index = i;
-      return error;
-    };
-    if (!from.ok()) return where(std::move(from).error(), "names, source");
-    if (!to.ok()) return where(std::move(to).error(), "names, target");
-    if (used[from->index()] || source_of[to->index()] != kNone)
-      return where(Error{ErrorCode::BadArgument,
-                         "\"" + pairs[i].first + "\" or \"" + pairs[i].second + "\" is used twice",
-                         {}},
-                   "names");
-    used[from->index()] = true;
-    source_of[to->index()] = from->value;
-  }
-  if (pairs.size() < kFewestJoints)
-    return Error{ErrorCode::BadArgument,
-                 "only " + std::to_string(pairs.size()) + " of the motion's " +
-                     std::to_string(source.size()) + " joints match the character's " +
-                     std::to_string(target.size()) + " by name; give a table of names",
-                 {}};
-  return mapOf(target, std::move(source_of));
+/// Turns the source's poses into the target's axes, where both are bodies.
+Quatd turnBetween(const JointMap& map, const PosedSkeleton& source, const PosedSkeleton& target) {
+  if (!map.source_body || !map.target_body) return Quatd::Identity();
+  const std::optional<Mat3d> from = bodyAxes(*map.source_body, source);
+  const std::optional<Mat3d> to = bodyAxes(*map.target_body, target);
+  return from && to ? quarterTurn(*from, *to) : Quatd(Quatd::Identity());
 }
 
 /// The mapped joint a bone leads to, if its direction says something about the pose.
-std::optional<std::uint32_t> boneEnd(const JointMap& map, const Skeleton& source,
-                                     const Skeleton& target, std::uint32_t joint) {
+std::optional<std::uint32_t> boneEnd(const JointMap& map, std::uint32_t joint) {
   const std::vector<std::uint32_t>& below = map.below[joint];
   if (below.empty()) return std::nullopt;
-  BodyPart part = meaningOf(source.joints[map.source_of[joint]].name).part;
-  if (part == BodyPart::Unknown) part = meaningOf(target.joints[joint].name).part;
+  const BodyPart part = map.parts[joint];
   if (part == BodyPart::Trunk || part == BodyPart::Tip) return std::nullopt;
   if (part == BodyPart::Unknown && below.size() != 1) return std::nullopt;
   // Twist helpers hang beside a limb's next joint, which carries most of what follows.
@@ -151,17 +110,17 @@ std::optional<std::uint32_t> boneEnd(const JointMap& map, const Skeleton& source
 }
 
 /// The target's reference rotations in model space: its rest, limbs turned to the source's.
-std::vector<Quatd> alignedRotations(const JointMap& map, const Skeleton& source,
-                                    const PosedSkeleton& source_pose, const Skeleton& target,
-                                    const PosedSkeleton& target_rest, bool align) {
+std::vector<Quatd> alignedRotations(const JointMap& map, const PosedSkeleton& source_pose,
+                                    const Skeleton& target, const PosedSkeleton& target_rest,
+                                    bool align) {
   if (!align) return target_rest.rotations;
   std::vector<Quatd> out(target.size());
   for (std::uint32_t i = 0; i < target.size(); ++i) {
     const JointId parent = target.joints[i].parent;
     const Quatd local = target_rest.local[i].rotation.cast<double>();
     out[i] = parent.valid() ? Quatd((out[parent.index()] * local).normalized()) : local;
-    if (map.source_of[i] == kNone) continue;
-    const std::optional<std::uint32_t> end = boneEnd(map, source, target, i);
+    if (map.source_of[i] == kNoJoint) continue;
+    const std::optional<std::uint32_t> end = boneEnd(map, i);
     if (!end) continue;
     const Vec3d wanted =
         source_pose.position(map.source_of[*end]) - source_pose.position(map.source_of[i]);
@@ -171,16 +130,6 @@ std::vector<Quatd> alignedRotations(const JointMap& map, const Skeleton& source,
     out[i] = (Quatd::FromTwoVectors(carried, wanted) * out[i]).normalized();
   }
   return out;
-}
-
-/// The joint that carries the whole motion: mapped, with no mapped joint above, and most below.
-std::uint32_t rootOf(const JointMap& map) {
-  std::uint32_t root = kNone;
-  for (std::uint32_t i = 0; i < map.source_of.size(); ++i)
-    if (map.source_of[i] != kNone && map.above[i] == kNone &&
-        (root == kNone || map.weight[i] > map.weight[root]))
-      root = i;
-  return root;
 }
 
 /// Joints at and below one, which bear its weight.
@@ -277,7 +226,7 @@ class RotationKeys {
                std::vector<Quatd> aligned)
       : map_(map), target_(target), model_(target.size()), tracks_(target.size()) {
     for (std::uint32_t i = 0; i < target.size(); ++i)
-      if (map.source_of[i] != kNone)
+      if (map.source_of[i] != kNoJoint)
         offsets_.push_back(source_reference.rotations[map.source_of[i]].conjugate() * aligned[i]);
       else
         offsets_.push_back(target.joints[i].rest.rotation.cast<double>());
@@ -286,7 +235,7 @@ class RotationKeys {
     for (std::uint32_t i = 0; i < target_.size(); ++i) {
       const JointId parent = target_.joints[i].parent;
       const Quatd above = parent.valid() ? model_[parent.index()] : Quatd(Quatd::Identity());
-      if (map_.source_of[i] == kNone) {
+      if (map_.source_of[i] == kNoJoint) {
         model_[i] = (above * offsets_[i]).normalized();
         continue;
       }
@@ -301,7 +250,7 @@ class RotationKeys {
   }
   void finish(std::span<const float> times_s, Clip& clip) && {
     for (std::uint32_t i = 0; i < target_.size(); ++i) {
-      if (map_.source_of[i] == kNone) continue;
+      if (map_.source_of[i] == kNoJoint) continue;
       tracks_[i].channel = Channel::Rotation;
       tracks_[i].joint = JointId(i);
       tracks_[i].times_s.assign(times_s.begin(), times_s.end());
@@ -345,82 +294,79 @@ Result<std::vector<float>> keyTimes(const Clip& clip, const RetargetDesc& desc,
 
 void noteMapping(const JointMap& map, const Skeleton& target, Diagnostics& notes) {
   for (std::uint32_t i = 0; i < target.size(); ++i)
-    if (map.source_of[i] == kNone)
+    if (map.source_of[i] == kNoJoint)
       notes.info("joint-not-mapped", "retarget",
                  "joints that the motion does not have keep their rest pose", i);
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton& source,
-                                                                 const Skeleton& target) {
-  std::vector<JointMeaning> source_meaning, target_meaning;
-  for (const Joint& j : source.joints) source_meaning.push_back(meaningOf(j.name));
-  for (const Joint& j : target.joints) target_meaning.push_back(meaningOf(j.name));
-  const std::map<std::string_view, JointId> source_names = firstOfName(source);
-  const std::map<std::string_view, JointId> target_names = firstOfName(target);
-  std::vector<std::uint32_t> match(source.size(), kNone);
-  std::vector<bool> taken(target.size(), false);
-  const auto pass = [&](const auto& source_key, const auto& target_key) {
-    std::map<std::string, std::uint32_t> free_targets;
-    for (std::uint32_t t = 0; t < target.size(); ++t)
-      if (!taken[t] && !target_key(t).empty() &&
-          target_names.at(target.joints[t].name) == JointId(t))
-        free_targets.emplace(target_key(t), t);
-    for (std::uint32_t s = 0; s < source.size(); ++s) {
-      const auto found = free_targets.find(source_key(s));
-      if (match[s] != kNone || found == free_targets.end() ||
-          source_names.at(source.joints[s].name) != JointId(s))
-        continue;
-      match[s] = found->second;
-      taken[found->second] = true;
-      free_targets.erase(found);
-    }
-  };
-  pass([&](std::uint32_t s) { return source.joints[s].name; },
-       [&](std::uint32_t t) { return target.joints[t].name; });
-  pass([&](std::uint32_t s) { return source_meaning[s].plain; },
-       [&](std::uint32_t t) { return target_meaning[t].plain; });
-  pass([&](std::uint32_t s) { return source_meaning[s].canonical; },
-       [&](std::uint32_t t) { return target_meaning[t].canonical; });
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (std::uint32_t s = 0; s < source.size(); ++s)
-    if (match[s] != kNone) pairs.emplace_back(source.joints[s].name, target.joints[match[s]].name);
-  return pairs;
+float motionStart(const Clip& clip, const Skeleton& skeleton) {
+  constexpr std::size_t kLooked = 8;              // intervals that tell how fast the motion is
+  constexpr double kJump = std::numbers::pi / 9;  // [rad] of all joints together
+  constexpr double kTimes = 8.0;                  // the speed of what follows
+  std::vector<float> times_s;
+  for (const Track& track : clip.tracks)
+    if (track.channel == Channel::Rotation && track.joint.index() < skeleton.size())
+      for (std::size_t k = 0; k < std::min(track.times_s.size(), kLooked + 2); ++k)
+        times_s.push_back(track.times_s[k]);
+  std::sort(times_s.begin(), times_s.end());
+  times_s.erase(std::unique(times_s.begin(), times_s.end()), times_s.end());
+  if (times_s.size() < 4) return 0.0f;
+  times_s.resize(std::min(times_s.size(), kLooked + 2));
+  std::vector<Transform> before = restTransforms(skeleton), now = before;
+  std::vector<double> moves;
+  for (std::size_t k = 0; k < times_s.size(); ++k) {
+    before.swap(now);
+    samplePose(clip, times_s[k], now);
+    if (k == 0) continue;
+    double move = 0;
+    for (std::size_t j = 0; j < now.size(); ++j)
+      move += now[j].rotation.cast<double>().angularDistance(before[j].rotation.cast<double>());
+    moves.push_back(move / (times_s[k] - times_s[k - 1]));
+  }
+  const double next = *std::max_element(moves.begin() + 1, moves.end());
+  const bool jumps = moves[0] * (times_s[1] - times_s[0]) > kJump && moves[0] > kTimes * next;
+  return jumps ? times_s[1] : 0.0f;
 }
 
 Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& target,
                       const RetargetDesc& desc, Diagnostics& notes) {
   DERM_CHECK(validate(source, "source skeleton"));
   DERM_CHECK(validate(target, "target skeleton"));
-  DERM_CHECK(validate(clip, source.size(), kNone, "source"));
+  DERM_CHECK(validate(clip, source.size(), kNoJoint, "source"));
   DERM_TRY(const JointMap map, mapJoints(source, target, desc));
   DERM_TRY(const std::vector<float> times_s, keyTimes(clip, desc, map.count + 1));
   noteMapping(map, target, notes);
 
-  const PosedSkeleton source_rest(source, restTransforms(source));
+  PosedSkeleton source_rest(source, restTransforms(source));
   const PosedSkeleton target_rest(target, restTransforms(target));
   PosedSkeleton reference = source_rest;
-  if (desc.source_reference_time_s) {
+  if (desc.source_reference_time_s)
     samplePose(clip, *desc.source_reference_time_s, reference.local);
-    reference.update(source);
-  }
-  const std::uint32_t root = rootOf(map);
-  RootMotion root_motion(source, map.source_of[root], source_rest, reference, target, root,
-                         target_rest);
-  RotationKeys rotations(
-      map, target, reference,
-      alignedRotations(map, source, reference, target, target_rest, desc.align_rest));
+  reference.update(source);
+  reference.turn = source_rest.turn = turnBetween(map, reference, target_rest);
+  reference.update(source);
+  source_rest.update(source);
+  std::optional<RootMotion> root_motion;
+  if (desc.root_motion && map.carrier)
+    root_motion.emplace(source, map.source_carrier, source_rest, reference, target, *map.carrier,
+                        target_rest);
+  if (desc.root_motion && !map.carrier)
+    notes.warn("no-common-joint", "retarget",
+               "the mapped joints hang on no common joint: the character stays in place");
+  RotationKeys rotations(map, target, reference,
+                         alignedRotations(map, reference, target, target_rest, desc.align_rest));
   PosedSkeleton pose = source_rest;
   for (const float time_s : times_s) {
     samplePose(clip, desc.start_s + time_s, pose.local);
     pose.update(source);
     rotations.add(pose);
-    root_motion.add(pose);
+    if (root_motion) root_motion->add(pose);
   }
   Clip out;
   out.name = clip.name;
-  if (desc.root_motion) out.tracks.push_back(root_motion.track(root, times_s));
+  if (root_motion) out.tracks.push_back(root_motion->track(*map.carrier, times_s));
   std::move(rotations).finish(times_s, out);
   DERM_CHECK(validate(out, target.size(), 0, "retargeted clip"));
   return out;

@@ -1,3 +1,3 @@
 derm_room(anim
-  SOURCES clip.cpp joint_names.cpp retarget.cpp skeleton.cpp skin.cpp
+  SOURCES body_plan.cpp clip.cpp joint_map.cpp joint_names.cpp retarget.cpp skeleton.cpp skin.cpp
   ROOMS base math)

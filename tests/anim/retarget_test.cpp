@@ -1,5 +1,6 @@
 #include "derm/anim/retarget.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -62,6 +63,63 @@ Skeleton person() {
                         {"RightFoot", "RightLeg", {0, -0.45f, 0}},
                         {"RightToeBase", "RightFoot", {0, -0.05f, 0.1f}}};
   return skeletonOf(bones, 0.0f);
+}
+
+/// Bones cut in several, a spine numbered from the top, hips without a name for it, hip joints
+/// between hips and legs: the way MakeHuman writes a body.
+Skeleton cutBody() {
+  const Bone bones[] = {{"root", nullptr, {0, 0.9f, -0.05f}},
+                        {"pelvis.L", "root", {0, 0, 0.05f}},
+                        {"upperleg01.L", "pelvis.L", {0.1f, 0, 0}},
+                        {"upperleg02.L", "upperleg01.L", {0.01f, -0.1f, 0.02f}},
+                        {"lowerleg01.L", "upperleg02.L", {0.04f, -0.3f, 0}},
+                        {"lowerleg02.L", "lowerleg01.L", {0, -0.2f, 0}},
+                        {"foot.L", "lowerleg02.L", {0, -0.2f, 0}},
+                        {"pelvis.R", "root", {0, 0, 0.05f}},
+                        {"upperleg01.R", "pelvis.R", {-0.1f, 0, 0}},
+                        {"upperleg02.R", "upperleg01.R", {-0.01f, -0.1f, 0.02f}},
+                        {"lowerleg01.R", "upperleg02.R", {-0.04f, -0.3f, 0}},
+                        {"lowerleg02.R", "lowerleg01.R", {0, -0.2f, 0}},
+                        {"foot.R", "lowerleg02.R", {0, -0.2f, 0}},
+                        {"spine03", "root", {0, 0.1f, 0.05f}},
+                        {"spine02", "spine03", {0, 0.1f, 0}},
+                        {"spine01", "spine02", {0, 0.1f, 0}},
+                        {"clavicle.L", "spine01", {0.02f, 0.2f, 0.05f}},
+                        {"upperarm01.L", "clavicle.L", {0.15f, 0, 0}},
+                        {"upperarm02.L", "upperarm01.L", {0.1f, -0.1f, 0}},
+                        {"lowerarm01.L", "upperarm02.L", {0.1f, -0.12f, 0}},
+                        {"wrist.L", "lowerarm01.L", {0.1f, -0.1f, 0.15f}},
+                        {"clavicle.R", "spine01", {-0.02f, 0.2f, 0.05f}},
+                        {"upperarm01.R", "clavicle.R", {-0.15f, 0, 0}},
+                        {"upperarm02.R", "upperarm01.R", {-0.1f, -0.1f, 0}},
+                        {"lowerarm01.R", "upperarm02.R", {-0.1f, -0.12f, 0}},
+                        {"wrist.R", "lowerarm01.R", {-0.1f, -0.1f, 0.15f}},
+                        {"neck01", "spine01", {0, 0.25f, 0}},
+                        {"head", "neck01", {0, 0.1f, 0}}};
+  return skeletonOf(bones, 0.0f);
+}
+
+/// Limbs told apart by numbers only, no word for hips, chest or head; caught in a stride.
+Skeleton numberedBody() {
+  const Bone bones[] = {{"torso_joint_1", nullptr, {0, 0.6f, 0}},
+                        {"torso_joint_2", "torso_joint_1", {0, 0.3f, 0}},
+                        {"neck_joint_1", "torso_joint_2", {0, 0.1f, 0}},
+                        {"neck_joint_2", "neck_joint_1", {0, 0.1f, 0}},
+                        {"Skeleton_arm_joint_L__4_", "torso_joint_2", {0.1f, 0.05f, 0}},
+                        {"Skeleton_arm_joint_L__3_", "Skeleton_arm_joint_L__4_", {0.1f, -0.2f, 0}},
+                        {"Skeleton_arm_joint_L__2_", "Skeleton_arm_joint_L__3_", {0, -0.2f, 0.1f}},
+                        {"Skeleton_arm_joint_R", "torso_joint_2", {-0.1f, 0.05f, 0}},
+                        {"Skeleton_arm_joint_R__2_", "Skeleton_arm_joint_R", {-0.1f, -0.2f, 0}},
+                        {"Skeleton_arm_joint_R__3_", "Skeleton_arm_joint_R__2_", {0, -0.2f, 0.1f}},
+                        {"leg_joint_L_1", "torso_joint_1", {0.07f, -0.05f, 0}},
+                        {"leg_joint_L_2", "leg_joint_L_1", {0, -0.25f, 0.05f}},
+                        {"leg_joint_L_3", "leg_joint_L_2", {0, -0.25f, -0.05f}},
+                        {"leg_joint_L_5", "leg_joint_L_3", {0, -0.05f, 0.1f}},
+                        {"leg_joint_R_1", "torso_joint_1", {-0.07f, -0.05f, 0}},
+                        {"leg_joint_R_2", "leg_joint_R_1", {0, -0.25f, -0.05f}},
+                        {"leg_joint_R_3", "leg_joint_R_2", {0, -0.25f, -0.05f}},
+                        {"leg_joint_R_5", "leg_joint_R_3", {0, -0.05f, 0.1f}}};
+  return skeletonOf(bones, 0.3f);
 }
 
 /// Twice as tall, arms hanging at 45 degrees, knees apart, other names, a node above, twisted
@@ -149,6 +207,46 @@ constexpr const char* kLimbs[][4] = {{"LeftArm", "LeftForeArm", "upper_arm.L", "
                                      {"RightUpLeg", "RightLeg", "thigh.R", "shin.R"},
                                      {"RightLeg", "RightFoot", "shin.R", "foot.R"}};
 
+/// The same limbs by the target's names; `turn` brings the source's directions to the target's
+/// axes.
+double worstLimbAngle(const Clip& clip, const Skeleton& source, const Clip& moved,
+                      const Skeleton& target, const Names& names, const Quatd& turn) {
+  const auto targetOf = [&](const char* name) -> std::string {
+    for (const auto& [from, to] : names)
+      if (from == name) return to;
+    ADD_FAILURE() << name << " has no counterpart";
+    return {};
+  };
+  double worst = 0;
+  for (int k = 0; k <= 10; ++k) {
+    const std::vector<Affine3d> s = modelAt(source, clip, 0.1f * float(k));
+    const std::vector<Affine3d> m = modelAt(target, moved, 0.1f * float(k));
+    for (const auto& limb : kLimbs)
+      worst = std::max(
+          worst, degreesBetween(turn * Vec3d(place(source, s, limb[1]) - place(source, s, limb[0])),
+                                place(target, m, targetOf(limb[1]).c_str()) -
+                                    place(target, m, targetOf(limb[0]).c_str())));
+  }
+  return worst;
+}
+
+/// How far the distance between any joint and its parent departs from rest, relative.
+double worstBoneChange(const Skeleton& s, const Clip& clip, JointId but) {
+  const std::vector<Affine3d> rest = restModelMatrices(s);
+  double worst = 0;
+  for (int k = 0; k <= 10; ++k) {
+    const std::vector<Affine3d> m = modelAt(s, clip, 0.1f * float(k));
+    for (std::size_t j = 0; j < s.size(); ++j) {
+      const JointId parent = s.joints[j].parent;
+      if (!parent.valid() || JointId(j) == but) continue;
+      const double was = (rest[j].translation() - rest[parent.index()].translation()).norm();
+      const double is = (m[j].translation() - m[parent.index()].translation()).norm();
+      worst = std::max(worst, std::abs(is - was) / std::max(was, 1e-3));
+    }
+  }
+  return worst;
+}
+
 double worstLimbAngle(const Clip& clip, const Skeleton& source, const Clip& moved,
                       const Skeleton& target) {
   double worst = 0;
@@ -197,6 +295,132 @@ TEST(JointNames, EqualNamesWinOverSynonyms) {
   for (const char* n : {"spine1", "Spine", "Chest"}) t.joints.push_back({n, {}, {}});
   const Names wanted = {{"Spine", "Spine"}, {"Chest", "Chest"}, {"Spine1", "spine1"}};
   EXPECT_EQ(matchJointNames(s, t), wanted);
+}
+
+TEST(JointNames, OfBonesCutInSeveralTheFirstIsMeant) {
+  const Names pairs = matchJointNames(person(), cutBody());
+  const auto has = [&](const char* a, const char* b) {
+    return std::count(pairs.begin(), pairs.end(), Names::value_type(a, b)) == 1;
+  };
+  EXPECT_TRUE(has("Hips", "root"));      // what legs and spine hang on
+  EXPECT_TRUE(has("Spine", "spine01"));  // what the arms hang on, though numbered from the top
+  EXPECT_TRUE(has("LeftArm", "upperarm01.L"));
+  EXPECT_TRUE(has("LeftForeArm", "lowerarm01.L"));
+  EXPECT_TRUE(has("LeftHand", "wrist.L"));
+  EXPECT_TRUE(has("RightUpLeg", "upperleg01.R"));
+  EXPECT_TRUE(has("RightLeg", "lowerleg01.R"));
+  EXPECT_TRUE(has("RightFoot", "foot.R"));
+  EXPECT_TRUE(has("Neck", "neck01"));
+  EXPECT_TRUE(has("Head", "head"));
+  for (const auto& [from, to] : pairs) EXPECT_EQ(to.find("02"), std::string::npos) << to;
+}
+
+TEST(JointNames, NumberedLimbsAreToldByTheirOrder) {
+  const Names pairs = matchJointNames(person(), numberedBody());
+  const auto has = [&](const char* a, const char* b) {
+    return std::count(pairs.begin(), pairs.end(), Names::value_type(a, b)) == 1;
+  };
+  EXPECT_TRUE(has("Hips", "torso_joint_1"));
+  EXPECT_TRUE(has("Spine", "torso_joint_2"));
+  EXPECT_TRUE(has("Neck", "neck_joint_1"));
+  EXPECT_TRUE(has("Head", "neck_joint_2"));
+  EXPECT_TRUE(has("LeftArm", "Skeleton_arm_joint_L__4_"));
+  EXPECT_TRUE(has("LeftHand", "Skeleton_arm_joint_L__2_"));
+  EXPECT_TRUE(has("RightArm", "Skeleton_arm_joint_R"));
+  EXPECT_TRUE(has("RightForeArm", "Skeleton_arm_joint_R__2_"));
+  EXPECT_TRUE(has("LeftUpLeg", "leg_joint_L_1"));
+  EXPECT_TRUE(has("LeftFoot", "leg_joint_L_3"));
+  EXPECT_TRUE(has("LeftToeBase", "leg_joint_L_5"));
+}
+
+TEST(Retarget, EveryKindOfBodyKeepsItsBonesAndPointsItsLimbsAsTheSource) {
+  const Skeleton source = person();
+  const Clip clip = walkOf(source);
+  for (const Skeleton& target : {giant(), cutBody(), numberedBody()}) {
+    SCOPED_TRACE(target.joints[0].name);
+    Diagnostics notes;
+    const Result<Clip> moved = retarget(clip, source, target, {.rate_hz = 10}, notes);
+    ASSERT_TRUE(moved.ok()) << moved.error().text();
+    const Names names = matchJointNames(source, target);
+    EXPECT_LT(worstLimbAngle(clip, source, *moved, target, names, Quatd::Identity()), 0.1);
+    std::vector<JointId> translated;
+    for (const Track& t : moved->tracks)
+      if (t.channel == Channel::Translation) translated.push_back(t.joint);
+    ASSERT_EQ(translated.size(), 1u);
+    EXPECT_LT(worstBoneChange(target, *moved, translated[0]), 1e-5);
+    for (const auto& [from, to] : names)
+      EXPECT_TRUE(isBelow(target, target.find(to), translated[0])) << to;
+  }
+}
+
+TEST(Retarget, AxesOfTheSourceAreBroughtToTheTargets) {
+  // The same motion recorded with Z up, by an actor who looks along X.
+  Skeleton source = person();
+  const Clip clip = walkOf(source);
+  const Quatd turn = (Quatd(Eigen::AngleAxisd(std::numbers::pi / 2, Vec3d::UnitX())) *
+                      Quatd(Eigen::AngleAxisd(std::numbers::pi / 2, Vec3d::UnitY())));
+  Skeleton recorded;
+  recorded.joints.push_back({"World", {}, {}});
+  recorded.joints[0].rest.rotation = turn.cast<float>();
+  for (Joint j : source.joints) {
+    j.parent = j.parent.valid() ? JointId(j.parent.index() + 1) : JointId(std::size_t{0});
+    recorded.joints.push_back(j);
+  }
+  Clip turned = clip;
+  for (Track& t : turned.tracks) t.joint = JointId(t.joint.index() + 1);
+  for (const Skeleton& target : {giant(), cutBody()}) {
+    Diagnostics notes;
+    const Result<Clip> plain = retarget(clip, source, target, {.rate_hz = 10}, notes);
+    const Result<Clip> moved = retarget(turned, recorded, target, {.rate_hz = 10}, notes);
+    ASSERT_TRUE(plain.ok() && moved.ok());
+    for (int k = 0; k <= 10; ++k) {
+      const std::vector<Affine3d> a = modelAt(target, *plain, 0.1f * float(k));
+      const std::vector<Affine3d> b = modelAt(target, *moved, 0.1f * float(k));
+      for (std::size_t j = 0; j < target.size(); ++j)
+        EXPECT_LT((a[j].matrix() - b[j].matrix()).cwiseAbs().maxCoeff(), 2e-5);
+    }
+  }
+}
+
+TEST(Retarget, APartOfABodyDoesNotCarryTheRestAway) {
+  // Only the arms are mapped: the way must move all of the body, not what the arms hang on.
+  const Skeleton source = person(), target = cutBody();
+  Diagnostics notes;
+  const Result<Clip> moved = retarget(
+      walkOf(source), source, target,
+      {.names = {{"LeftArm", "upperarm01.L"}, {"RightArm", "upperarm01.R"}, {"Head", "head"}}},
+      notes);
+  ASSERT_TRUE(moved.ok()) << moved.error().text();
+  EXPECT_LT(worstBoneChange(target, *moved, target.find("root")), 1e-5);
+}
+
+TEST(Retarget, JointsOfSeparateTreesStayInPlace) {
+  const Skeleton source = person();
+  Skeleton target = person();
+  for (const char* name : {"LeftUpLeg", "RightUpLeg", "Hips"})
+    target.joints[target.find(name).index()].parent = JointId();
+  Diagnostics notes;
+  const Result<Clip> moved = retarget(walkOf(source), source, target, {}, notes);
+  ASSERT_TRUE(moved.ok()) << moved.error().text();
+  for (const Track& t : moved->tracks) EXPECT_EQ(t.channel, Channel::Rotation);
+  EXPECT_EQ(notes.count("no-common-joint"), 1u);
+}
+
+TEST(MotionStart, SkipsAnOpeningPoseAndNothingElse) {
+  const Skeleton s = person();
+  const Clip walk = walkOf(s);
+  Diagnostics notes;
+  Result<Clip> dense = retarget(walk, s, s, {.rate_hz = 60}, notes);
+  ASSERT_TRUE(dense.ok());
+  EXPECT_EQ(motionStart(*dense, s), 0.0f);
+  EXPECT_EQ(motionStart(walk, s), 0.0f);  // sparse keys are no recording
+  EXPECT_EQ(motionStart(Clip{}, s), 0.0f);
+  for (Track& t : dense->tracks) {
+    if (t.channel != Channel::Rotation) continue;
+    const Quatf rest = s[t.joint].rest.rotation;
+    std::copy_n(rest.coeffs().data(), 4, t.values.begin());
+  }
+  EXPECT_NEAR(motionStart(*dense, s), 1.0f / 60, 1e-6);
 }
 
 TEST(Retarget, OntoTheSameSkeletonGivesTheSameMotion) {

@@ -30,22 +30,37 @@ struct RetargetDesc {
   bool root_motion = true;
 };
 
-/// Pairs of joints that mean the same, source first, in the source's order: equal names; then names
-/// that are equal after taking away letter case, separators, prefixes ("mixamorig:", "Bip01 ",
-/// "DEF-", …) and the way of writing the side ("LeftArm", "arm.L", "l_arm"); then known synonyms
-/// ("UpLeg" = "Thigh" = "Femur"). Each joint is used once.
+/// [s] where the motion itself begins: after the first key where that is an artificial opening pose
+/// (recordings open with a T-pose and jump to the motion), else 0. Told by a jump of the joints
+/// that is far larger than any of the next keys'. The clip must fit the skeleton. Such a pose is
+/// good for source_reference_time_s.
+float motionStart(const Clip& clip, const Skeleton& skeleton);
+
+/// Pairs of joints that mean the same, source first, in the source's order. Each joint is used
+/// once.
+///
+/// Where both are bodies, the parts of a body come first, told by words in the names ("UpLeg" =
+/// "Thigh" = "Femur") and by how the joints hang together: the hips are what legs and spine hang
+/// on, whatever they are called; "arm 1, 2, 3" is an arm from the shoulder outwards; of a bone cut
+/// in several ("upperarm01", "upperarm02") the first counts; spines and necks with different
+/// numbers of joints, numbered up or down, share their lowest and highest. Then, for everything
+/// else: equal names; names that are equal after taking away letter case, separators, prefixes
+/// ("mixamorig:", "Bip01 ", "DEF-", …) and the way of writing the side ("LeftArm", "arm.L",
+/// "l_arm"); synonyms.
 std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton& source,
                                                                  const Skeleton& target);
 
 /// The clip as a motion of `target`: rotation keys for every mapped joint and, with root_motion,
-/// translation keys for the topmost one, named like the source clip. What is not mapped keeps its
-/// rest relative to its parent and gets no track.
+/// translation keys for one joint that all others hang on: the topmost mapped one, or the hips or
+/// the nearest common ancestor where the mapped ones are several. Translation is keyed nowhere
+/// else, so that bones keep their lengths. What is not mapped keeps its rest relative to its parent
+/// and gets no track.
 ///
 /// Method: with model-space rotations S (source) and T (target), reference poses marked 0,
 ///     T_j(t) = S_j(t) S_j0^-1 T'_j0
 /// where T'0 is the target's rest with its limbs aligned: down each chain the bone to the next
 /// mapped joint is swung (the shortest way) from where its parent carries it to the source's
-/// direction. Which bones are limbs is told by names: upper and lower arms and legs. Hands, feet,
+/// direction. Which bones are limbs is told as above: upper and lower arms and legs. Hands, feet,
 /// fingers and toes follow the bone above them, since the slope of their little bones says more
 /// about the rig than about the pose; for the same reason spine, neck, head and shoulders keep
 /// their rest. Bones whose names say nothing are aligned where they lead to exactly one mapped
@@ -53,7 +68,9 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
 ///
 /// Heights are measured from the lowest joint: in the reference poses, or, where the source's rest
 /// does not stand on the ground it moves on (BVH files rest at the origin), in the motion itself.
-/// Both skeletons must be in the same axes (+Y up) and face the same way. Joint scale is ignored.
+/// Two bodies may differ in which axis is up and which way they face: the source is brought to the
+/// target's axes by quarter turns. Anything else must be in the same axes. Joint scale is ignored.
+/// Where the mapped joints hang on nothing in common, nothing moves and notes say so.
 ///
 /// Errors: a name that does not exist (with the nearest ones), a name used twice, fewer than three
 /// mapped joints, rate or times out of range. Cost O(keys * joints).

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "derm/anim/retarget.h"
+
+#include "anim/body_plan.h"
+
+namespace derm {
+
+constexpr std::uint32_t kNoJoint = JointId::kInvalid;
+
+/// Which source joint each target joint follows, and the chains this makes in the target.
+struct JointMap {
+  std::vector<std::uint32_t> source_of;           ///< per target joint, kNoJoint = unmapped
+  std::vector<std::uint32_t> above;               ///< per target joint, nearest mapped ancestor
+  std::vector<std::vector<std::uint32_t>> below;  ///< per target joint, mapped joints next below
+  std::vector<std::uint32_t> weight;              ///< per target joint, mapped joints at or below
+  std::size_t count = 0;
+  std::vector<BodyPart> parts;  ///< per target joint, what it is on either side
+  /// The joint whose place is the body's place, and the one of the source it follows: everything
+  /// mapped hangs on it, so that moving it tears nothing. Nothing where there is no such joint.
+  std::optional<std::uint32_t> carrier;
+  std::uint32_t source_carrier = kNoJoint;
+  std::optional<BodyPlan> source_body, target_body;
+};
+
+Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
+                           const RetargetDesc& desc);
+
+}  // namespace derm
