@@ -3,7 +3,7 @@ derm_room(deform
     weights_by_distance.cpp weights_by_geodesic.cpp weights_by_heat.cpp welded_surface.cpp
     skinning.cpp skinning_blocks.cpp skinning_kernels.cpp skinning_palette.cpp skinning_reference.cpp
     joint_tree.cpp region_labels.cpp region_merging.cpp region_volumes.cpp rotation_centres.cpp
-    section_correction.cpp section_gains.cpp section_plan.cpp section_solver.cpp section_sums.cpp
+    section_correction.cpp section_gains.cpp section_kernels.cpp section_plan.cpp section_solver.cpp section_sums.cpp
     share_smoothing.cpp
     volume_correctors.cpp volume_frame.cpp volume_layer.cpp volume_regions.cpp
     line_root.cpp region_rings.cpp volume_fields.cpp volume_laplacian.cpp volume_line.cpp volume_methods.cpp volume_solver.cpp

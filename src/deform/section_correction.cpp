@@ -64,7 +64,7 @@ Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
   parts->plan = detail::makeSectionPlan(surface, regions, rest_points, mask, desc);
   std::vector<char> moves(regions.regionCount(), 0);
   const detail::SectionPlan& plan = parts->plan;
-  for (std::size_t a = 0; a < plan.active.size(); ++a) {
+  for (std::size_t a = 0; a < plan.active_count; ++a) {
     if (!plan.mask.empty() && plan.mask[a] <= 0) continue;
     const detail::SectionShares::Row row = plan.members[a];
     for (std::uint32_t k = 0; k < row.count; ++k) moves[row.columns[k]] = 1;
@@ -97,7 +97,7 @@ SectionReport SectionBinding::solve(const Frame& frame, Scratch& scratch,
   DERM_REQUIRE(frame.activities.size() == plan.joint_count);
   DERM_REQUIRE(frame.targets.size() == plan.region_count && outcomes.size() == plan.region_count);
   DERM_REQUIRE(displacement.size() == plan.point_count);
-  DERM_REQUIRE(scratch.buffers_ && scratch.buffers_->buffers.corners.size() == plan.point_count);
+  DERM_REQUIRE(scratch.buffers_ && scratch.buffers_->buffers.rows.size() == plan.point_count);
   DERM_REQUIRE(after_m3.size() == plan.region_count);
   return detail::solveSections(plan, frame, scratch.buffers_->buffers, displacement, outcomes,
                                after_m3);
@@ -114,7 +114,7 @@ SectionReport SectionBinding::solve(const Frame& frame, const Vertices& vertices
   DERM_REQUIRE(frame.feet.size() == plan.joint_count);
   DERM_REQUIRE(frame.activities.size() == plan.joint_count);
   DERM_REQUIRE(frame.targets.size() == plan.region_count && outcomes.size() == plan.region_count);
-  DERM_REQUIRE(scratch.buffers_ && scratch.buffers_->buffers.corners.size() == plan.point_count);
+  DERM_REQUIRE(scratch.buffers_ && scratch.buffers_->buffers.rows.size() == plan.point_count);
   DERM_REQUIRE(after_m3.size() == plan.region_count);
   return detail::solveSections(plan, frame, vertices, scratch.buffers_->buffers, outcomes,
                                after_m3);
@@ -125,8 +125,8 @@ void SectionBinding::apply(const MeasuredSurface& surface, const Scratch& scratc
   DERM_REQUIRE(surface.placeCount() == parts_->plan.place_count);
   DERM_REQUIRE(positions.size() == surface.vertexCount());
   DERM_REQUIRE(scratch.buffers_ &&
-               scratch.buffers_->buffers.corners.size() == parts_->plan.point_count);
-  detail::moveVertices(surface, scratch.buffers_->buffers, positions);
+               scratch.buffers_->buffers.rows.size() == parts_->plan.point_count);
+  detail::moveVertices(parts_->plan, surface, scratch.buffers_->buffers, positions);
 }
 
 JointActivities::JointActivities(const Skeleton& skeleton, const Skin& skin,

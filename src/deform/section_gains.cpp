@@ -31,29 +31,32 @@ std::size_t gainChunk(std::size_t places) {
 }  // namespace
 
 std::size_t SectionGains::partCount(const SectionPlan& plan) {
-  const std::size_t n = plan.active.size(), chunk = gainChunk(n);
+  const std::size_t n = plan.active_count, chunk = gainChunk(n);
   return (n + chunk - 1) / chunk * plan.region_count;
 }
 
 /// One-ring areas of the active places, to field.
 void SectionGains::sumAreas() {
   std::fill(b_.field.begin(), b_.field.end(), 0.0f);
-  const auto at = [&](std::uint32_t p) {
-    return Vec3d(b_.corners[p].x[0], b_.corners[p].x[1], b_.corners[p].x[2]);
-  };
-  const auto add = [&](const Triangle& t) {
-    const Vec3d a = at(t[0]);
-    const auto area =
-        static_cast<float>(0.5 * Vec3d(at(t[1]) - a).cross(Vec3d(at(t[2]) - a)).norm());
-    for (const std::uint32_t p : t)
-      if (plan_.moves(p)) b_.field[plan_.row_of_point[p]] += area;
+  constexpr std::size_t kBatch = 128;
+  const auto add = [&](std::span<const Triangle> triangles) {
+    std::array<float, kBatch> areas;
+    measureAreas(triangles, b_.rows.data(), areas);
+    for (std::size_t i = 0; i < triangles.size(); ++i)
+      for (const std::uint32_t r : triangles[i])
+        if (plan_.moves(r)) b_.field[r] += areas[i];
   };
   const auto add_chunk = [&](const SectionAreaChunk& chunk) {
-    for (std::uint32_t t = chunk.begin; t < chunk.end; ++t) {
-      const Triangle& c = plan_.moving.corners(chunk.kind, t);
-      if (chunk.kind != SectionKind::Mixed ||
-          *std::max_element(c.begin(), c.end()) < plan_.place_count)
-        add(c);
+    std::array<Triangle, kBatch> some;
+    for (std::uint32_t first = chunk.begin; first < chunk.end; first += kBatch) {
+      const std::uint32_t last = std::min<std::uint32_t>(chunk.end, first + kBatch);
+      std::size_t n = 0;
+      for (std::uint32_t t = first; t < last; ++t) {
+        const Triangle& c = plan_.moving.corners(chunk.kind, t);
+        const bool fan = *std::max_element(c.begin(), c.end()) >= plan_.place_count;
+        if (!fan) some[n++] = c;
+      }
+      add(std::span(some).first(n));
     }
   };
   for (std::size_t round = 0; round + 1 < plan_.area_rounds.size(); ++round) {
@@ -67,7 +70,7 @@ void SectionGains::sumAreas() {
 /// b_i: where skin bends, less where it is squeezed; averaged.
 void SectionGains::makeField() {
   sumAreas();
-  const std::size_t n = plan_.active.size();
+  const std::size_t n = plan_.active_count;
   const auto unscaled = static_cast<float>(1 / (frame_.scale * frame_.scale));
   parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t a = begin; a < end; ++a) {
@@ -88,13 +91,20 @@ void SectionGains::makeField() {
 
 template <class Difference>
 void SectionGains::averageField(const Difference* neighbours, const float* from, float* to) {
-  parallelFor(plan_.active.size(), kSectionChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(plan_.active_count, kSectionChunk, [&](std::size_t begin, std::size_t end) {
     const Difference* next = neighbours + plan_.chunk_neighbours[begin / kSectionChunk];
     for (std::size_t a = begin; a < end; ++a) {
       const SectionNeighbours count = plan_.neighbour_counts[a];
+      const float* const here = from + a;
       float sum = 0;
-      for (const Difference* const last = next + count.moving; next != last; ++next)
-        sum += from[static_cast<std::ptrdiff_t>(a) + *next];
+      if (count.moving == 6) {  // most places of most meshes
+        sum = ((here[next[0]] + here[next[1]]) + (here[next[2]] + here[next[3]])) +
+              (here[next[4]] + here[next[5]]);
+        next += 6;
+      } else {
+        for (const Difference* const last = next + count.moving; next != last; ++next)
+          sum += here[*next];
+      }
       to[a] = 0.5f * (from[a] + sum * reciprocal(count.all));
     }
   });
@@ -105,7 +115,7 @@ void SectionGains::findLargest() {
   std::fill(b_.activities.begin(), b_.activities.end(), 0.0);
   for (const SectionPlan::ActivitySource& s : plan_.activity_sources)
     b_.activities[s.activity] = std::max(b_.activities[s.activity], frame_.activities[s.joint]);
-  const std::size_t n = plan_.active.size();
+  const std::size_t n = plan_.active_count;
   const std::size_t regions = plan_.region_count, chunk = gainChunk(n);
   std::fill(b_.gain_parts.begin(), b_.gain_parts.end(), 0.0f);
   parallelFor(n, chunk, [&](std::size_t begin, std::size_t end) {
@@ -130,7 +140,7 @@ void SectionGains::findLargest() {
 void SectionGains::make() {
   makeField();
   findLargest();
-  parallelFor(plan_.active.size(), kSectionChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(plan_.active_count, kSectionChunk, [&](std::size_t begin, std::size_t end) {
     const auto epsilon = static_cast<float>(plan_.desc.epsilon);
     for (std::size_t a = begin; a < end; ++a) {
       const SectionShares::Row members = plan_.members[a];
@@ -141,6 +151,7 @@ void SectionGains::make() {
         const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
         b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + epsilon);
       }
+      b_.rows[a].h = members.count == 1 ? double{b_.gains[members.first]} : 1.0;
     }
   });
 }

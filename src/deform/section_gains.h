@@ -11,7 +11,7 @@ class SectionGains {
   SectionGains(const SectionPlan& plan, const SectionBinding::Frame& frame, SectionBuffers& buffers)
       : plan_(plan), frame_(frame), b_(buffers) {}
 
-  /// Fills the buffers' gains.
+  /// Fills the buffers' gains, and with them how rows begin to move.
   void make();
   /// Size of SectionBuffers::gain_parts.
   static std::size_t partCount(const SectionPlan& plan);

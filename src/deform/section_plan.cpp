@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -44,6 +45,7 @@ class Builder {
     chunkTriangles(out_.moving, true);
     chunkTriangles(out_.still, false);
     planAreas();
+    turnToRows();
     trim();
     return std::move(out_);
   }
@@ -57,16 +59,23 @@ class Builder {
   void listApexes();
   void sortTriangles();
   void chunkTriangles(SectionTriangles& list, bool with_matrix);
+  template <class Some>
+  void chunkGeneral(SectionTriangles& list, const Some& some, SectionKind kind,
+                    std::uint32_t block);
+  void beginChunk(SectionTriangles& list, SectionChunk chunk, std::span<const std::uint32_t> set);
+  std::vector<std::uint32_t> regionsOf(const Triangle& corners) const;
   void planAreas();
+  void turnToRows();
   void trim();
   std::uint32_t blockOfPoint(std::size_t point) const {
     return block_of_region_[regions_.membership.columnsOf(point).front()];
   }
+  bool placeMoves(std::uint32_t place) const { return out_.moves(out_.row_of_point[place]); }
   bool moves(std::uint32_t point) const {
-    if (!isApex(point)) return out_.moves(point);
+    if (!isApex(point)) return placeMoves(point);
     const auto border = surface_.borders[point - out_.place_count];
     return std::any_of(border.begin(), border.end(),
-                       [&](std::uint32_t p) { return out_.moves(p); });
+                       [&](std::uint32_t p) { return placeMoves(p); });
   }
   bool isApex(std::uint32_t point) const { return point >= out_.place_count; }
 
@@ -75,6 +84,7 @@ class Builder {
   std::span<const Vec3d> rest_;
   std::span<const float> mask_;
   IndexLists neighbours_;
+  std::vector<std::uint32_t> active_;  ///< places that can move, by block
   std::vector<std::uint32_t> block_of_region_;
   std::vector<char> block_moves_;
   SectionPlan out_;
@@ -116,21 +126,22 @@ void Builder::findActive() {
     if (reached[v]) by_block[blockOfPoint(v)].push_back(v);
   out_.row_of_point.assign(out_.point_count, kStandsStill);
   for (std::size_t b = 0; b < by_block.size(); ++b) {
-    out_.blocks[b].first_active = static_cast<std::uint32_t>(out_.active.size());
+    out_.blocks[b].first_active = static_cast<std::uint32_t>(active_.size());
     out_.blocks[b].active_count = static_cast<std::uint32_t>(by_block[b].size());
     block_moves_.push_back(!by_block[b].empty());
     for (const std::uint32_t v : by_block[b]) {
-      out_.row_of_point[v] = static_cast<std::uint32_t>(out_.active.size());
-      out_.active.push_back(v);
+      out_.row_of_point[v] = static_cast<std::uint32_t>(active_.size());
+      active_.push_back(v);
     }
   }
-  auto row = static_cast<std::uint32_t>(out_.active.size());
+  out_.active_count = active_.size();
+  auto row = static_cast<std::uint32_t>(active_.size());
   for (std::uint32_t& of_point : out_.row_of_point)
     if (of_point == kStandsStill) of_point = row++;
 }
 
 void Builder::describeActive() {
-  for (const std::uint32_t v : out_.active) {
+  for (const std::uint32_t v : active_) {
     const auto here = static_cast<std::int32_t>(out_.row_of_point[v]);
     out_.bending.push_back(regions_.bending[v]);
     if (!mask_.empty()) out_.mask.push_back(mask_[v]);
@@ -141,7 +152,7 @@ void Builder::describeActive() {
       if (isApex(n)) continue;
       if (count.all == std::numeric_limits<std::uint8_t>::max()) break;
       ++count.all;
-      if (!out_.moves(n)) continue;
+      if (!placeMoves(n)) continue;
       ++count.moving;
       out_.far_neighbours.push_back(static_cast<std::int32_t>(out_.row_of_point[n]) - here);
     }
@@ -152,9 +163,16 @@ void Builder::describeActive() {
     shares.assign(regions_.membership.sharesOf(v).begin(), regions_.membership.sharesOf(v).end());
     out_.members.add(regions_.membership.columnsOf(v), shares);
   };
-  for (const std::uint32_t v : out_.active) add_members(v);
+  for (const std::uint32_t v : active_) add_members(v);
   for (std::uint32_t v = 0; v < out_.point_count; ++v)
-    if (!out_.moves(v)) add_members(v);
+    if (isApex(v) || !placeMoves(v)) add_members(v);
+  out_.places_of_region.resize(out_.region_count);
+  for (std::uint32_t a = 0; a < active_.size(); ++a)
+    for (const std::uint32_t l : regions_.membership.columnsOf(active_[a])) {
+      SectionRange& range = out_.places_of_region[l];
+      if (range.end == 0) range.begin = a;
+      range.end = a + 1;
+    }
   const auto isNear = [](std::int32_t d) {
     return d == static_cast<std::int32_t>(static_cast<std::int16_t>(d));
   };
@@ -164,15 +182,15 @@ void Builder::describeActive() {
 }
 
 void Builder::listAreas() {
-  std::vector<double> area(out_.active.size(), 0.0);
-  const auto bends = [&](std::uint32_t v) { return out_.moves(v) && regions_.bending[v] > 0; };
+  std::vector<double> area(active_.size(), 0.0);
+  const auto bends = [&](std::uint32_t v) { return placeMoves(v) && regions_.bending[v] > 0; };
   for (std::size_t t = 0; t < surface_.ownTriangleCount(); ++t) {
     const Triangle& c = surface_.triangles[t];
     if (!bends(c[0]) && !bends(c[1]) && !bends(c[2])) continue;
     const double a =
         0.5 * Vec3d(rest_[c[1]] - rest_[c[0]]).cross(Vec3d(rest_[c[2]] - rest_[c[0]])).norm();
     for (const std::uint32_t v : c)
-      if (out_.moves(v)) area[out_.row_of_point[v]] += a;
+      if (placeMoves(v)) area[out_.row_of_point[v]] += a;
   }
   for (const double a : area)
     out_.rest_area_inverse.push_back(a > 0 ? static_cast<float>(1 / a) : 0.0f);
@@ -184,7 +202,7 @@ void Builder::listConcerns() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number;
   std::vector<std::uint32_t> activities;
   std::vector<float> shares;
-  for (const std::uint32_t v : out_.active) {
+  for (const std::uint32_t v : active_) {
     const std::uint32_t piece = surface_.piece_of_point[v];
     activities.clear();
     for (std::size_t k = 0; k < regions_.concern.columnsOf(v).size(); ++k) {
@@ -204,7 +222,7 @@ void Builder::listConcerns() {
 
 void Builder::listApexes() {
   const std::size_t count = out_.point_count - out_.place_count;
-  out_.apex_of_point.assign(count, kStandsStill);
+  out_.apex_of_row.assign(count, kStandsStill);
   std::vector<std::vector<std::uint32_t>> by_block(out_.blocks.size());
   for (std::size_t a = 0; a < count; ++a) {
     const auto point = static_cast<std::uint32_t>(out_.place_count + a);
@@ -214,12 +232,12 @@ void Builder::listApexes() {
     out_.blocks[b].first_apex = static_cast<std::uint32_t>(out_.apexes.size());
     out_.blocks[b].apex_count = static_cast<std::uint32_t>(by_block[b].size());
     for (const std::uint32_t point : by_block[b]) {
-      out_.apex_of_point[point - out_.place_count] = static_cast<std::uint32_t>(out_.apexes.size());
+      out_.apex_of_row[point - out_.place_count] = static_cast<std::uint32_t>(out_.apexes.size());
       const auto border = surface_.borders[point - out_.place_count];
       std::set<std::uint32_t> regions;
       for (const std::uint32_t p : border)
         for (const std::uint32_t l : regions_.membership.columnsOf(p)) regions.insert(l);
-      out_.apexes.push_back({.point = point,
+      out_.apexes.push_back({.row = out_.row_of_point[point],
                              .first_border = static_cast<std::uint32_t>(out_.apex_borders.size()),
                              .border_count = static_cast<std::uint32_t>(border.size()),
                              .first_entry = static_cast<std::uint32_t>(out_.apex_regions.size()),
@@ -230,9 +248,21 @@ void Builder::listApexes() {
   }
 }
 
+void Builder::turnToRows() {
+  const auto turn = [&](std::span<std::uint32_t> points) {
+    for (std::uint32_t& p : points) p = out_.row_of_point[p];
+  };
+  for (SectionTriangles* list : {&out_.moving, &out_.still}) {
+    for (Triangle& t : list->pure) turn(t);
+    for (SectionShared& t : list->shared) turn(t.corners);
+    for (SectionMixed& t : list->mixed) turn(t.corners);
+  }
+  turn(out_.apex_borders);
+}
+
 void Builder::trim() {
   const auto each = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
-  each(out_.active, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_counts,
+  each(out_.sets, out_.bending, out_.mask, out_.rest_area_inverse, out_.neighbour_counts,
        out_.near_neighbours, out_.far_neighbours);
   for (SectionTriangles* list : {&out_.moving, &out_.still})
     each(list->pure, list->shared, list->mixed, list->pure_chunks, list->general_chunks);
@@ -273,12 +303,62 @@ void Builder::sortTriangles() {
     const bool moving = moves(c[0]) || moves(c[1]) || moves(c[2]);
     (moving ? out_.moving : out_.still).pure.push_back(c);
   }
-  const auto by_block = [&](const auto& l, const auto& r) {
-    return blockOfPoint(l.corners[0]) < blockOfPoint(r.corners[0]);
+  const auto by_block_and_set = [&](const auto& l, const auto& r) {
+    const std::uint32_t a = blockOfPoint(l.corners[0]), b = blockOfPoint(r.corners[0]);
+    return a != b ? a < b : regionsOf(l.corners) < regionsOf(r.corners);
   };
   for (SectionTriangles* list : {&out_.moving, &out_.still}) {
-    std::stable_sort(list->shared.begin(), list->shared.end(), by_block);
-    std::stable_sort(list->mixed.begin(), list->mixed.end(), by_block);
+    std::stable_sort(list->shared.begin(), list->shared.end(), by_block_and_set);
+    std::stable_sort(list->mixed.begin(), list->mixed.end(), by_block_and_set);
+  }
+}
+
+/// The regions that a triangle's corners belong to or, as a fan's middle, move with; ascending.
+std::vector<std::uint32_t> Builder::regionsOf(const Triangle& corners) const {
+  std::vector<std::uint32_t> out;
+  const auto add = [&](std::uint32_t p) {
+    const auto columns = regions_.membership.columnsOf(p);
+    out.insert(out.end(), columns.begin(), columns.end());
+  };
+  for (const std::uint32_t p : corners) {
+    add(p);
+    if (!isApex(p)) continue;
+    const std::uint32_t at = out_.apex_of_row[p - out_.place_count];
+    if (at == kStandsStill) continue;
+    const SectionApex& fan = out_.apexes[at];
+    out.insert(out.end(), out_.apex_regions.begin() + fan.first_entry,
+               out_.apex_regions.begin() + fan.first_entry + fan.entry_count);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void Builder::beginChunk(SectionTriangles& list, SectionChunk chunk,
+                         std::span<const std::uint32_t> set) {
+  chunk.first_of_set = static_cast<std::uint32_t>(out_.sets.size());
+  chunk.set_size = static_cast<std::uint32_t>(set.size());
+  chunk.first_part = out_.part_count;
+  out_.sets.insert(out_.sets.end(), set.begin(), set.end());
+  out_.part_count += set.size() * (set.size() + 3);
+  list.general_chunks.push_back(chunk);
+}
+
+/// Triangles of a block that belong to the same regions follow each other.
+template <class Some>
+void Builder::chunkGeneral(SectionTriangles& list, const Some& some, SectionKind kind,
+                           std::uint32_t block) {
+  const auto block_of = [&](const auto& t) { return blockOfPoint(t.corners[0]); };
+  const auto first = std::partition_point(some.begin(), some.end(),
+                                          [&](const auto& t) { return block_of(t) < block; });
+  std::vector<std::uint32_t> set, last;
+  for (auto t = first; t != some.end() && block_of(*t) == block; ++t) {
+    set = regionsOf(t->corners);
+    const auto at = static_cast<std::uint32_t>(t - some.begin());
+    if (t == first || set != last || at - list.general_chunks.back().begin == kChunk)
+      beginChunk(list, {.begin = at, .end = at, .kind = kind, .block = block}, set);
+    ++list.general_chunks.back().end;
+    last = set;
   }
 }
 
@@ -289,33 +369,21 @@ void Builder::chunkTriangles(SectionTriangles& list, bool with_matrix) {
     SectionChunk* last = list.pure_chunks.empty() ? nullptr : &list.pure_chunks.back();
     if (last == nullptr || last->region != l || last->foot != foot ||
         last->end - last->begin == kChunk)
-      last = &list.pure_chunks.emplace_back(
-          SectionChunk{t, t, SectionKind::Pure, l, foot, block_of_region_[l], 0});
+      last = &list.pure_chunks.emplace_back(SectionChunk{.begin = t,
+                                                         .end = t,
+                                                         .kind = SectionKind::Pure,
+                                                         .region = l,
+                                                         .foot = foot,
+                                                         .block = block_of_region_[l]});
     ++last->end;
   }
-  const auto chunk = [&](const auto& some, SectionKind kind, std::uint32_t block) {
-    const auto first = std::partition_point(some.begin(), some.end(), [&](const auto& t) {
-      return blockOfPoint(t.corners[0]) < block;
-    });
-    auto at = static_cast<std::uint32_t>(first - some.begin());
-    const std::size_t n = out_.blocks[block].region_count;
-    while (at < some.size() && blockOfPoint(some[at].corners[0]) == block) {
-      SectionChunk c{at, at, kind, 0, 0, block, out_.part_count};
-      while (c.end < some.size() && c.end - c.begin < kChunk &&
-             blockOfPoint(some[c.end].corners[0]) == block)
-        ++c.end;
-      at = c.end;
-      out_.part_count += with_matrix ? n * (n + 1) : n;
-      list.general_chunks.push_back(c);
-    }
-  };
   std::uint32_t pure = 0;
   for (std::uint32_t b = 0; b < out_.blocks.size(); ++b) {
     const auto general = static_cast<std::uint32_t>(list.general_chunks.size());
     const std::uint32_t first_pure = pure;
     while (pure < list.pure_chunks.size() && list.pure_chunks[pure].block == b) ++pure;
-    chunk(list.shared, SectionKind::Shared, b);
-    chunk(list.mixed, SectionKind::Mixed, b);
+    chunkGeneral(list, list.shared, SectionKind::Shared, b);
+    chunkGeneral(list, list.mixed, SectionKind::Mixed, b);
     if (!with_matrix) continue;
     SectionBlock& block = out_.blocks[b];
     block.first_pure = first_pure;
@@ -329,13 +397,13 @@ void Builder::chunkTriangles(SectionTriangles& list, bool with_matrix) {
 /// each place gets them in the same order on any number of threads.
 void Builder::planAreas() {
   constexpr std::size_t kRounds = 16;
-  std::vector<std::uint16_t> taken(out_.active.size(), 0);  ///< bit by bit: rounds of a place
+  std::vector<std::uint16_t> taken(active_.size(), 0);  ///< bit by bit: rounds of a place
   std::vector<std::vector<SectionAreaChunk>> rounds(kRounds), alone;
   const auto place = [&](const SectionAreaChunk& chunk) {
     const auto each = [&](const auto& body) {
       for (std::uint32_t t = chunk.begin; t < chunk.end; ++t)
         for (const std::uint32_t p : out_.moving.corners(chunk.kind, t))
-          if (!isApex(p) && out_.moves(p)) body(taken[out_.row_of_point[p]]);
+          if (!isApex(p) && placeMoves(p)) body(taken[out_.row_of_point[p]]);
     };
     unsigned all = 0;
     each([&](std::uint16_t bits) { all |= bits; });

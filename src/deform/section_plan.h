@@ -7,6 +7,8 @@
 #include "derm/deform/region_volumes.h"
 #include "derm/deform/section_correction.h"
 
+#include "deform/section_kernels.h"
+
 /// Private to room deform: what the section correction works on, in the order it works.
 namespace derm::detail {
 
@@ -15,7 +17,7 @@ struct SectionBlock {
   std::uint32_t first_region = 0, region_count = 0;
   std::uint32_t first_pure = 0, pure_count = 0;        ///< in pure_chunks
   std::uint32_t first_general = 0, general_count = 0;  ///< in general_chunks
-  std::uint32_t first_active = 0, active_count = 0;    ///< in active
+  std::uint32_t first_active = 0, active_count = 0;    ///< rows
   std::uint32_t first_apex = 0, apex_count = 0;        ///< in apexes
   std::size_t first_matrix = 0;                        ///< of region_count^2
 };
@@ -33,19 +35,20 @@ struct SectionChunk {
   SectionKind kind = SectionKind::Pure;
   std::uint32_t region = 0, foot = 0;  ///< pure
   std::uint32_t block = 0;
-  std::size_t first_part = 0;  ///< others: of region_count * (region_count + 1) partial sums
-};
-
-struct SectionShared {
-  Triangle corners{};
-  std::uint32_t foot = 0;  ///< a joint of the regions
+  /// Others: the regions its triangles are shared by, in SectionPlan::sets.
+  std::uint32_t first_of_set = 0, set_size = 0;
+  std::size_t first_part = 0;  ///< others: of set_size * (set_size + 3) numbers
 };
 
 struct SectionMixed {
   Triangle corners{}, feet{};
 };
 
-/// Triangles of one kind and no others.
+struct SectionRange {
+  std::uint32_t begin = 0, end = 0;
+};
+
+/// Triangles of one kind and no others; corners are rows.
 struct SectionTriangles {
   std::vector<Triangle> pure;  ///< by block, region and foot
   std::vector<SectionShared> shared;
@@ -67,7 +70,7 @@ struct SectionAreaChunk {
 
 /// A fan's middle: moves as the mean of its border.
 struct SectionApex {
-  std::uint32_t point = 0;
+  std::uint32_t row = 0;
   std::uint32_t first_border = 0, border_count = 0;  ///< in apex_borders
   std::uint32_t first_entry = 0, entry_count = 0;    ///< in apex_regions
 };
@@ -132,13 +135,14 @@ struct SectionPlan {
   std::vector<double> rest_volumes;
   std::vector<SectionBlock> blocks;
 
-  // Places that can move, by block. Everything per active place is in this order.
-  std::vector<std::uint32_t> active;
-  /// Per point, apexes included: its number in the order above, or beyond it if it stands still.
+  /// Points are worked on in rows: first the places that can move, by block, then those that stand
+  /// still, then apexes, each in the surface's order. Everything per active place is in this order.
   std::vector<std::uint32_t> row_of_point;
-  std::vector<float> bending;            ///< 1 - sum of squared weights
-  std::vector<float> mask;               ///< or empty
-  std::vector<float> rest_area_inverse;  ///< 1 / one-ring area; 0 where it is not needed
+  std::size_t active_count = 0;
+  std::vector<SectionRange> places_of_region;  ///< active rows among which a region's own are
+  std::vector<float> bending;                  ///< 1 - sum of squared weights
+  std::vector<float> mask;                     ///< or empty
+  std::vector<float> rest_area_inverse;        ///< 1 / one-ring area; 0 where it is not needed
   std::vector<SectionNeighbours> neighbour_counts;
   std::vector<std::uint32_t> chunk_neighbours;  ///< where those of kSectionChunk places begin
   /// Neighbours that move, less the place itself; in 32 bits where some lie too far apart in the
@@ -147,6 +151,8 @@ struct SectionPlan {
   std::vector<std::int32_t> far_neighbours;
   SectionShares members;   ///< of all points, by row: shares in regions
   SectionShares concerns;  ///< of activities
+  /// Regions that shared triangles belong to, set by set, ascending in each.
+  std::vector<std::uint32_t> sets;
   /// What a joint's turning counts for: (joint, activity) pairs; an activity is the most of them.
   struct ActivitySource {
     std::uint32_t joint, activity;
@@ -160,12 +166,12 @@ struct SectionPlan {
   /// once.
   std::vector<SectionAreaChunk> area_chunks;
   std::vector<std::uint32_t> area_rounds;  ///< where rounds begin in area_chunks, and the end
-  std::size_t part_count = 0;              ///< partial sums of all general chunks
+  std::size_t part_count = 0;              ///< of all general chunks
   std::size_t matrix_size = 0;
   std::vector<SectionApex> apexes;
-  std::vector<std::uint32_t> apex_borders;  ///< points
+  std::vector<std::uint32_t> apex_borders;  ///< rows
   std::vector<std::uint32_t> apex_regions;
-  std::vector<std::uint32_t> apex_of_point;  ///< per apex point (point - place_count): in apexes
+  std::vector<std::uint32_t> apex_of_row;  ///< per apex row (row - place_count): in apexes
   /// Three feet under one triangle: what lies between them goes to a hub.
   struct FeetTriangle {
     Triangle feet{};
@@ -173,7 +179,7 @@ struct SectionPlan {
   };
   std::vector<FeetTriangle> feet_triangles;
 
-  bool moves(std::uint32_t place) const { return row_of_point[place] < active.size(); }
+  bool moves(std::uint32_t row) const { return row < active_count; }
 };
 
 inline constexpr std::uint32_t kStandsStill = 0xFFFFFFFFu;

@@ -9,23 +9,15 @@
 /// Private to room deform: one frame of the section correction.
 namespace derm::detail {
 
-/// A point as the sums read it: x is where it is, s d of that the correction, and h d how it moves
-/// with its multiplier. One cache line holds it with room to spare.
-struct SectionCorner {
-  double x[3];
-  double s;
-  float d[3];
-  float h;
-};
-static_assert(sizeof(SectionCorner) == 48);
-
 /// All work space, sized once.
 struct SectionBuffers {
   explicit SectionBuffers(const SectionPlan& plan);
 
-  std::vector<SectionCorner> corners;  ///< per point
-  std::vector<float> field;            ///< per active place: b
-  std::vector<float> gains;            ///< per entry of the active places' members: G
+  std::vector<SectionRow> rows;
+  std::vector<float> ways;     ///< three per row, and one to spare
+  std::vector<double> shares;  ///< per active place: s, how much of its way it has moved
+  std::vector<float> field;    ///< per active place: b
+  std::vector<float> gains;    ///< per entry of the active places' members: G
   std::vector<double> activities;
   std::vector<float> largest_gain;                       ///< per region: max of phi g
   std::vector<float> gain_parts;                         ///< the same per chunk of places
@@ -37,6 +29,21 @@ struct SectionBuffers {
   std::vector<double> part_maxima;                       ///< per chunk of active places
   std::vector<std::uint32_t> part_places;                ///< where the maximum is
   std::vector<Vec3d> apex_moves;                         ///< per entry of apex_regions
+
+  SectionPoints points() { return {rows.data(), ways.data()}; }
+  Vec3d positionOf(std::size_t row) const {
+    const double* const x = rows[row].x;
+    return Vec3d(x[0], x[1], x[2]);
+  }
+  Vec3d wayOf(std::size_t row) const {
+    const float* const way = ways.data() + 3 * row;
+    return Vec3d(way[1], way[2], way[0]);
+  }
+  /// How far a row has moved. One that stands still may have a way that is not finite.
+  Vec3d moveOf(std::size_t row) const {
+    const double s = row < shares.size() ? shares[row] : 0;
+    return s != 0 ? Vec3d(s * wayOf(row)) : Vec3d(Vec3d::Zero());
+  }
 };
 
 /// Solves all blocks. The displacement of places that stand still is zero.
@@ -47,7 +54,7 @@ SectionReport solveSections(const SectionPlan& plan, const SectionBinding::Frame
 SectionReport solveSections(const SectionPlan& plan, const SectionBinding::Frame& frame,
                             const SectionBinding::Vertices& vertices, SectionBuffers& buffers,
                             std::span<RegionOutcome> outcomes, std::span<double> after_m3) noexcept;
-void moveVertices(const MeasuredSurface& surface, const SectionBuffers& buffers,
-                  std::span<Vec3f> positions) noexcept;
+void moveVertices(const SectionPlan& plan, const MeasuredSurface& surface,
+                  const SectionBuffers& buffers, std::span<Vec3f> positions) noexcept;
 
 }  // namespace derm::detail

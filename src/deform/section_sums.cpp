@@ -5,31 +5,18 @@
 
 #include "derm/base/parallel.h"
 
-#include "deform/share_smoothing.h"
-
 namespace derm::detail {
 namespace {
 
-/// Regions of a triangle's corners.
-constexpr std::size_t kMostTriangleRegions = 3 * kMostShares;
-constexpr double kThird = 1.0 / 3, kSixth = 1.0 / 6;
+constexpr double kThird = 1.0 / 3;
 
-struct Point {
-  double x, y, z;
-};
+/// Shared triangles measured at a time.
+constexpr std::size_t kBatch = 64;
+constexpr std::size_t kAnySize = 0;
 
-Point position(const SectionCorner& c, const Vec3d& foot) {
-  return {c.x[0] - foot.x(), c.x[1] - foot.y(), c.x[2] - foot.z()};
-}
-
-Point cross(const Point& a, const Point& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-double dot(const Point& a, const Point& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-
-double along(const Point& a, const SectionCorner& c) {
-  return double{c.h} * (a.x * double{c.d[0]} + a.y * double{c.d[1]} + a.z * double{c.d[2]});
+std::span<const Triangle> pureOf(const SectionTriangles& list, std::size_t chunk) {
+  const SectionChunk& c = list.pure_chunks[chunk];
+  return std::span(list.pure).subspan(c.begin, c.end - c.begin);
 }
 
 /// The prism over a triangle, and its gradient.
@@ -52,150 +39,132 @@ struct Prism {
 
 }  // namespace
 
-/// What one triangle gives to the regions of its corners: shares of its volume, and how that
-/// changes with their multipliers.
+/// What triangles give to the regions of a set: shares of their volumes, and how these change with
+/// the regions' multipliers. kSize is the set's size, or 0 for any.
+template <std::size_t kSize>
 class SectionSums::Spread {
  public:
-  Spread(const SectionPlan& plan, const SectionBuffers& buffers) : plan_(plan), b_(buffers) {}
+  Spread(const SectionPlan& plan, SectionBuffers& buffers, const SectionChunk& chunk)
+      : plan_(plan),
+        b_(buffers),
+        set_(plan.sets.data() + chunk.first_of_set),
+        set_size_(chunk.set_size),
+        part_(buffers.parts.data() + chunk.first_part) {
+    std::fill_n(volumes(), size() * (size() + 1), 0.0);
+  }
 
-  void clear() { count_ = 0; }
+  /// Begins a triangle.
+  void clear() { std::fill_n(shares(), 2 * size(), 0.0); }
   /// A corner's shares; `slope` is the volume's along the way the corner moves.
-  void add(std::uint32_t point, double slope) {
-    const SectionShares::Row row = plan_.members[plan_.row_of_point[point]];
-    if (row.count == 1) {
-      Entry& e = entry(row.columns[0], 0);
-      e.share += kThird;
-      e.slope += slope;
+  void add(std::uint32_t corner, double slope) {
+    const SectionShares::Row row = plan_.members[corner];
+    const float* const gains = b_.gains.data() + row.first;
+    if (row.count == size() && size() > 1) {  // most corners belong to all regions of the set
+      for (std::size_t l = 0; l < size(); ++l) {
+        shares()[l] += kThird * double{row.shares[l]};
+        slopes()[l] += slope * double{gains[l]};
+      }
       return;
     }
-    const float* const gains = b_.gains.data() + row.first;
-    for (std::uint32_t k = 0; k < row.count; ++k) {
-      Entry& e = entry(row.columns[k], k);
-      e.share += kThird * double{row.shares[k]};
-      e.slope += slope * double{gains[k]};
-    }
+    for (std::size_t l = 0; l < size(); ++l)
+      for (std::uint32_t k = 0; k < row.count; ++k) {
+        if (row.columns[k] != set_[l]) continue;
+        shares()[l] += kThird * double{row.shares[k]};
+        slopes()[l] += row.count == 1 ? slope : slope * double{gains[k]};
+      }
   }
 
-  void writeVolumes(std::size_t first, double volume, double* volumes) const {
-    for (std::size_t l = 0; l < count_; ++l)
-      volumes[entries_[l].region - first] += entries_[l].share * volume;
+  void addVolumes(double volume) {
+    for (std::size_t l = 0; l < size(); ++l) volumes()[l] += shares()[l] * volume;
   }
-  /// The slope of one more multiplier, of whatever region.
-  void writeColumn(std::size_t first, std::size_t n, std::uint32_t region, double slope,
-                   double* matrix) const {
-    for (std::size_t l = 0; l < count_; ++l)
-      matrix[(entries_[l].region - first) * n + (region - first)] += entries_[l].share * slope;
+  void addMatrix() {
+    for (std::size_t l = 0; l < size(); ++l)
+      for (std::size_t k = 0; k < size(); ++k)
+        matrix()[l * size() + k] += shares()[l] * slopes()[k];
   }
-  void writeMatrix(std::size_t first, std::size_t n, double* matrix) const {
-    for (std::size_t l = 0; l < count_; ++l) {
-      double* const row = matrix + (entries_[l].region - first) * n;
-      for (std::size_t k = 0; k < count_; ++k)
-        row[entries_[k].region - first] += entries_[l].share * entries_[k].slope;
-    }
+  /// The slope of one more multiplier, of whatever region of the set.
+  void addColumn(std::uint32_t region, double slope) {
+    const auto k = static_cast<std::size_t>(std::find(set_, set_ + size(), region) - set_);
+    for (std::size_t l = 0; l < size(); ++l) matrix()[l * size() + k] += shares()[l] * slope;
+  }
+  /// Hands over to the chunk's part: volumes, then the matrix.
+  void finish() const {
+    if (kSize != 0) std::copy_n(few_.begin(), kSize * (kSize + 1), part_);
   }
 
  private:
-  struct Entry {
-    std::uint32_t region;
-    double share, slope;
-  };
-  /// Corners of a triangle mostly belong to the same regions: `hint` is where it then is.
-  Entry& entry(std::uint32_t region, std::size_t hint) {
-    if (hint < count_ && entries_[hint].region == region) return entries_[hint];
-    for (std::size_t k = 0; k < count_; ++k)
-      if (entries_[k].region == region) return entries_[k];
-    entries_[count_] = {region, 0, 0};
-    return entries_[count_++];
-  }
+  std::size_t size() const { return kSize != 0 ? kSize : set_size_; }
+  double* volumes() { return kSize != 0 ? few_.data() : part_; }
+  double* matrix() { return volumes() + size(); }
+  double* shares() { return volumes() + size() * (size() + 1); }
+  double* slopes() { return volumes() + size() * (size() + 2); }
 
   const SectionPlan& plan_;
   const SectionBuffers& b_;
-  std::array<Entry, kMostTriangleRegions> entries_;
-  std::size_t count_ = 0;
+  const std::uint32_t* set_;
+  std::size_t set_size_;
+  double* part_;
+  std::array<double, kSize*(kSize + 3)> few_;  ///< where registers can hold it
 };
 
-void SectionSums::sumPure(const SectionChunk& chunk, double& volume, double& slope) const {
-  const Vec3d foot = frame_.feet[chunk.foot];
-  double v = 0, k = 0;
-  for (std::uint32_t t = chunk.begin; t < chunk.end; ++t) {
-    const Triangle& corners = plan_.moving.pure[t];
-    const SectionCorner &a = b_.corners[corners[0]], &b = b_.corners[corners[1]],
-                        &c = b_.corners[corners[2]];
-    const Point pa = position(a, foot), pb = position(b, foot), pc = position(c, foot);
-    const Point across_a = cross(pb, pc);
-    v += dot(pa, across_a);
-    k += along(across_a, a) + along(cross(pc, pa), b) + along(cross(pa, pb), c);
-  }
-  volume = v / 6;
-  slope = k / 6;
-}
-
-double SectionSums::sumPureStill(const SectionChunk& chunk) const {
-  const Vec3d foot = frame_.feet[chunk.foot];
-  double v = 0;
-  for (std::uint32_t t = chunk.begin; t < chunk.end; ++t) {
-    const Triangle& c = plan_.still.pure[t];
-    v += dot(position(b_.corners[c[0]], foot),
-             cross(position(b_.corners[c[1]], foot), position(b_.corners[c[2]], foot)));
-  }
-  return v / 6;
-}
-
-void SectionSums::sumGeneral(const SectionTriangles& list, const SectionChunk& chunk,
-                             bool with_matrix) {
-  const SectionBlock& block = plan_.blocks[chunk.block];
-  const std::size_t n = block.region_count, first = block.first_region;
-  double* const volumes = b_.parts.data() + chunk.first_part;
-  double* const matrix = with_matrix ? volumes + n : nullptr;
-  std::fill_n(volumes, with_matrix ? n * (n + 1) : n, 0.0);
-  Spread spread(plan_, b_);
-  for (std::uint32_t i = chunk.begin; i < chunk.end; ++i) {
-    spread.clear();
-    if (chunk.kind == SectionKind::Mixed) {
-      addMixed(list.mixed[i], block, spread, volumes, matrix);
-      continue;
+template <std::size_t kSize>
+void SectionSums::sumShared(std::span<const SectionShared> triangles, const SectionChunk& chunk) {
+  Spread<kSize> spread(plan_, b_, chunk);
+  std::array<SectionTetrahedron, kBatch> measured;
+  for (std::size_t begin = 0; begin < triangles.size(); begin += kBatch) {
+    const auto some = triangles.subspan(begin, std::min(kBatch, triangles.size() - begin));
+    measureTetrahedra(some, b_.points(), frame_.feet, measured);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      spread.clear();
+      for (std::size_t k = 0; k < 3; ++k) spread.add(some[i].corners[k], measured[i].slopes[k]);
+      spread.addVolumes(measured[i].volume);
+      spread.addMatrix();
     }
-    const SectionShared& t = list.shared[i];
-    const Vec3d& foot = frame_.feet[t.foot];
-    const SectionCorner &a = b_.corners[t.corners[0]], &b = b_.corners[t.corners[1]],
-                        &c = b_.corners[t.corners[2]];
-    const Point pa = position(a, foot), pb = position(b, foot), pc = position(c, foot);
-    const Point across_a = cross(pb, pc);
-    spread.add(t.corners[0], kSixth * along(across_a, a));
-    spread.add(t.corners[1], kSixth * along(cross(pc, pa), b));
-    spread.add(t.corners[2], kSixth * along(cross(pa, pb), c));
-    spread.writeVolumes(first, kSixth * dot(pa, across_a), volumes);
-    if (with_matrix) spread.writeMatrix(first, n, matrix);
   }
+  spread.finish();
 }
 
-void SectionSums::addMixed(const SectionMixed& t, const SectionBlock& block, Spread& spread,
-                           double* volumes, double* matrix) const {
-  const std::size_t n = block.region_count, first = block.first_region;
-  std::array<Vec3d, 3> x, feet;
-  for (std::size_t k = 0; k < 3; ++k) {
-    const SectionCorner& c = b_.corners[t.corners[k]];
-    x[k] = Vec3d(c.x[0], c.x[1], c.x[2]);
-    feet[k] = frame_.feet[t.feet[k]];
+void SectionSums::sumMixed(std::span<const SectionMixed> triangles, const SectionChunk& chunk) {
+  Spread<kAnySize> spread(plan_, b_, chunk);
+  for (const SectionMixed& t : triangles) {
+    std::array<Vec3d, 3> x, feet;
+    for (std::size_t k = 0; k < 3; ++k) {
+      x[k] = b_.positionOf(t.corners[k]);
+      feet[k] = frame_.feet[t.feet[k]];
+    }
+    const Prism prism(x, feet);
+    spread.clear();
+    // A fan's middle does not move along a way of its own: its h is zero.
+    for (std::size_t k = 0; k < 3; ++k)
+      spread.add(t.corners[k],
+                 b_.rows[t.corners[k]].h * prism.gradient[k].dot(b_.wayOf(t.corners[k])));
+    spread.addVolumes(prism.volume);
+    spread.addMatrix();
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (t.corners[k] < plan_.place_count) continue;
+      const std::uint32_t at = plan_.apex_of_row[t.corners[k] - plan_.place_count];
+      if (at == kStandsStill) continue;
+      const SectionApex& fan = plan_.apexes[at];
+      for (std::uint32_t e = fan.first_entry; e < fan.first_entry + fan.entry_count; ++e)
+        spread.addColumn(plan_.apex_regions[e], prism.gradient[k].dot(b_.apex_moves[e]));
+    }
   }
-  const Prism prism(x, feet);
-  // A fan's middle does not move along a direction of its own: its h is zero.
-  for (std::size_t k = 0; k < 3; ++k) {
-    const Vec3d& g = prism.gradient[k];
-    spread.add(t.corners[k], along({g.x(), g.y(), g.z()}, b_.corners[t.corners[k]]));
+  spread.finish();
+}
+
+void SectionSums::sumGeneral(const SectionTriangles& list, const SectionChunk& chunk) {
+  const std::size_t count = chunk.end - chunk.begin;
+  if (chunk.kind == SectionKind::Mixed) {
+    sumMixed(std::span(list.mixed).subspan(chunk.begin, count), chunk);
+    return;
   }
-  spread.writeVolumes(first, prism.volume, volumes);
-  if (matrix == nullptr) return;
-  spread.writeMatrix(first, n, matrix);
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (t.corners[k] < plan_.place_count) continue;
-    const std::uint32_t at = plan_.apex_of_point[t.corners[k] - plan_.place_count];
-    if (at == kStandsStill) continue;
-    const SectionApex& fan = plan_.apexes[at];
-    for (std::uint32_t e = fan.first_entry; e < fan.first_entry + fan.entry_count; ++e)
-      spread.writeColumn(first, n, plan_.apex_regions[e], prism.gradient[k].dot(b_.apex_moves[e]),
-                         matrix);
-  }
+  const auto shared = std::span(list.shared).subspan(chunk.begin, count);
+  if (chunk.set_size == 2)
+    sumShared<2>(shared, chunk);
+  else if (chunk.set_size == 3)
+    sumShared<3>(shared, chunk);
+  else
+    sumShared<kAnySize>(shared, chunk);
 }
 
 void SectionSums::sumBlock(const SectionBlock& block) {
@@ -206,9 +175,12 @@ void SectionSums::sumBlock(const SectionBlock& block) {
     for (std::size_t i = begin; i < end; ++i) {
       if (i < pure) {
         const std::size_t c = block.first_pure + i;
-        sumPure(list.pure_chunks[c], b_.chunk_volumes[c], b_.chunk_slopes[c]);
+        const SectionSum sum =
+            sumTetrahedra(pureOf(list, c), b_.points(), frame_.feet[list.pure_chunks[c].foot]);
+        b_.chunk_volumes[c] = sum.volume;
+        b_.chunk_slopes[c] = sum.slope;
       } else {
-        sumGeneral(list, list.general_chunks[block.first_general + i - pure], true);
+        sumGeneral(list, list.general_chunks[block.first_general + i - pure]);
       }
     }
   });
@@ -221,10 +193,12 @@ void SectionSums::sumBlock(const SectionBlock& block) {
     matrix[l * n + l] += b_.chunk_slopes[c];
   }
   for (std::size_t c = 0; c < block.general_count; ++c) {
-    const double* const part =
-        b_.parts.data() + list.general_chunks[block.first_general + c].first_part;
-    for (std::size_t l = 0; l < n; ++l) b_.volumes[first + l] += part[l];
-    for (std::size_t k = 0; k < n * n; ++k) matrix[k] += part[n + k];
+    const SectionChunk& chunk = list.general_chunks[block.first_general + c];
+    const double* part = b_.parts.data() + chunk.first_part;
+    const auto set = std::span(plan_.sets).subspan(chunk.first_of_set, chunk.set_size);
+    for (const std::uint32_t l : set) b_.volumes[l] += *part++;
+    for (const std::uint32_t l : set)
+      for (const std::uint32_t k : set) matrix[(l - first) * n + (k - first)] += *part++;
   }
 }
 
@@ -234,17 +208,17 @@ void SectionSums::sumStill() {
   parallelFor(pure + list.general_chunks.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t c = begin; c < end; ++c)
       if (c < pure)
-        b_.chunk_volumes[c] = sumPureStill(list.pure_chunks[c]);
+        b_.chunk_volumes[c] =
+            sumVolumes(pureOf(list, c), b_.points(), frame_.feet[list.pure_chunks[c].foot]);
       else
-        sumGeneral(list, list.general_chunks[c - pure], false);
+        sumGeneral(list, list.general_chunks[c - pure]);
   });
   std::fill(b_.still_volumes.begin(), b_.still_volumes.end(), 0.0);
   for (std::size_t c = 0; c < pure; ++c)
     b_.still_volumes[list.pure_chunks[c].region] += b_.chunk_volumes[c];
   for (const SectionChunk& chunk : list.general_chunks) {
-    const SectionBlock& block = plan_.blocks[chunk.block];
-    for (std::size_t l = 0; l < block.region_count; ++l)
-      b_.still_volumes[block.first_region + l] += b_.parts[chunk.first_part + l];
+    for (std::size_t l = 0; l < chunk.set_size; ++l)
+      b_.still_volumes[plan_.sets[chunk.first_of_set + l]] += b_.parts[chunk.first_part + l];
   }
   for (const SectionPlan::FeetTriangle& t : plan_.feet_triangles)
     b_.still_volumes[t.hub] +=

@@ -16,13 +16,13 @@ class SectionSums {
   void sumBlock(const SectionBlock& block);
 
  private:
-  /// Sums of one chunk: volumes, and where they are wanted how they change with the multipliers.
-  void sumPure(const SectionChunk& chunk, double& volume, double& slope) const;
-  double sumPureStill(const SectionChunk& chunk) const;
-  void sumGeneral(const SectionTriangles& list, const SectionChunk& chunk, bool with_matrix);
+  /// Sums of one chunk: volumes, and how they change with the multipliers.
+  void sumGeneral(const SectionTriangles& list, const SectionChunk& chunk);
+  template <std::size_t kSize>
+  void sumShared(std::span<const SectionShared> triangles, const SectionChunk& chunk);
+  void sumMixed(std::span<const SectionMixed> triangles, const SectionChunk& chunk);
+  template <std::size_t kSize>
   class Spread;
-  void addMixed(const SectionMixed& t, const SectionBlock& block, Spread& spread, double* volumes,
-                double* matrix) const;
 
   const SectionPlan& plan_;
   const SectionBinding::Frame& frame_;

@@ -1,14 +1,13 @@
 // The fast kernels against the plain double reference, on every instruction set this CPU has.
 
-#include <hwy/highway.h>
-#include <hwy/targets.h>
-
 #include "deform/skinning_rig.h"
+#include "support/simd_targets.h"
 
 namespace derm {
 namespace {
 
 using namespace skinning_test;
+using testing_support::onEveryTarget;
 
 /// Rounding of up to 12 float terms of size 4 (coordinates up to 1.7, stretched by up to 1.6, and
 /// shifts up to 1.7): 4 * 12 * 6e-8. Measured: up to 9e-7.
@@ -16,19 +15,6 @@ constexpr double kPositionTolerance = 3e-6;
 /// Directions blended from opposite turns become short, which makes their rounding count more.
 /// Measured: up to 7e-6.
 constexpr double kDirectionTolerance = 2e-5;
-
-/// Runs the body once with each of the CPU's targets as the only one. Restores the choice.
-template <class Body>
-void onEveryTarget(const Body& body) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
-    body();
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().DeInit();
-  }
-}
 
 void expectNear(const Differences& d) {
   EXPECT_LT(d.position, kPositionTolerance);
