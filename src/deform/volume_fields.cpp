@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kChunk = 4096;  // points at a time
 constexpr std::size_t kOddChunk = 1024;
+constexpr std::size_t kMostRunChunks = 128;
 
 Vec3d unitOrZero(const Vec3d& v) {
   const double length = v.norm();
@@ -19,25 +20,17 @@ Vec3d unitOrZero(const Vec3d& v) {
 }  // namespace
 
 VolumeFields::VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
-                           std::shared_ptr<const RegionVolumes> volumes,
-                           std::span<const double> gamma)
+                           const VolumeRegions& regions, std::span<const double> gamma)
     : surface_(std::move(surface)),
-      volumes_(std::move(volumes)),
       gamma_(gamma.begin(), gamma.end()),
       moves_(surface_->pointCount(), 0),
-      rings_(*surface_, *volumes_),
-      odd_(surface_->pointCount(), 0) {
+      rings_(*surface_, regions) {
   const std::size_t places = surface_->placeCount();
   for (std::size_t i = 0; i < places; ++i) moves_[i] = gamma_[i] > 0;
   for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex)
-    for (const std::uint32_t place : surface_->borders[apex]) {
+    for (const std::uint32_t place : surface_->borders[apex])
       moves_[places + apex] |= moves_[place];
-      odd_[place] = odd_[places + apex] = 1;
-    }
-  for (std::uint32_t i = 0; i < surface_->pointCount(); ++i) {
-    if (!rings_.plain(i)) odd_[i] = 1;
-    if (odd_[i] != 0) odd_points_.push_back(i);
-  }
+  for (const std::uint32_t i : rings_.oddPoints()) independent_ &= rings_.regionsOf(i).size() <= 1;
   buildBorderTriangles();
   buildPairs();
 }
@@ -60,42 +53,18 @@ void VolumeFields::buildBorderTriangles() {
 }
 
 void VolumeFields::buildPairs() {
-  const std::size_t regions = volumes_->regionCount();
+  const std::size_t regions = rings_.regionCount();
   pair_of_.assign(regions * regions, kApart);
   for (std::size_t i = 0; i < surface_->pointCount(); ++i)
-    for (const std::uint32_t k : volumes_->regionsOf(i))
-      for (const std::uint32_t l : volumes_->regionsOf(i))
+    for (const std::uint32_t k : rings_.regionsOf(i))
+      for (const std::uint32_t l : rings_.regionsOf(i))
         if (pair_of_[k * regions + l] == kApart)
           pair_of_[k * regions + l] = static_cast<std::uint32_t>(pair_count_++);
 }
 
 VolumeFields::Sums VolumeFields::makeSums() const {
-  return {RegionSums(surface_->pointCount(), 4 * volumes_->regionCount()),
-          RegionSums(odd_points_.size(), pair_count_)};
-}
-
-void VolumeFields::measure(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
-                           std::span<Vec3d> gradients, std::span<Vec3d> field,
-                           std::span<double> volumes) const noexcept {
-  const std::size_t regions = volumes_->regionCount();
-  rings_.evaluate(points, feet, sums.points, gradients, volumes,
-                  [&](std::size_t i, std::span<double> part) {
-                    if (odd_[i] != 0) return;
-                    const std::uint32_t e = volumes_->firstEntry(i);
-                    const Vec3d& v = gradients[e];
-                    const double g = gamma_[i];
-                    double* const at = part.data() + rings_.regionOf(i);
-                    field[e] = g * v;
-                    at[0] += g * v.x() * v.x();
-                    at[regions] += g * v.y() * v.y();
-                    at[2 * regions] += g * v.z() * v.z();
-                  });
-}
-
-void VolumeFields::gradients(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
-                             std::span<Vec3d> gradients, std::span<double> volumes) const noexcept {
-  rings_.evaluate(points, feet, sums.points, gradients, volumes,
-                  [](std::size_t, std::span<double>) {});
+  return {rings_.makeSums(), RegionSums(surface_->pointCount(), rings_.regionCount()),
+          RegionSums(rings_.oddPoints().size(), pair_count_)};
 }
 
 void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
@@ -103,14 +72,14 @@ void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
   const std::size_t places = surface_->placeCount();
   for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
     const std::span<const std::uint32_t> border = surface_->borders[apex];
-    const std::span<const std::uint32_t> rows = volumes_->regionsOf(places + apex);
-    const std::uint32_t first = volumes_->firstEntry(places + apex);
+    const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
+    const std::uint32_t first = rings_.firstEntry(places + apex);
     for (const std::uint32_t place : border) {
-      const std::span<const std::uint32_t> own = volumes_->regionsOf(place);
+      const std::span<const std::uint32_t> own = rings_.regionsOf(place);
       for (std::size_t k = 0; k < own.size(); ++k)
         for (std::size_t a = 0; a < rows.size(); ++a)
           if (rows[a] == own[k])
-            out[volumes_->firstEntry(place) + k] +=
+            out[rings_.firstEntry(place) + k] +=
                 gradients[first + a] / static_cast<double>(border.size());
     }
   }
@@ -139,8 +108,7 @@ void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d>
   parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3d sum = Vec3d::Zero();
-      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
-        sum += spread[e];
+      for (const std::uint32_t e : entriesOf(i)) sum += spread[e];
       out[i] = unitOrZero(sum);
     }
   });
@@ -152,14 +120,14 @@ void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
   const std::size_t places = surface_->placeCount();
   for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
     const std::span<const std::uint32_t> border = surface_->borders[apex];
-    const std::span<const std::uint32_t> rows = volumes_->regionsOf(places + apex);
-    const std::uint32_t first = volumes_->firstEntry(places + apex);
+    const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
+    const std::uint32_t first = rings_.firstEntry(places + apex);
     for (std::size_t a = 0; a < rows.size(); ++a) {
       Vec3d sum = Vec3d::Zero();
       for (const std::uint32_t place : border) {
-        const std::span<const std::uint32_t> own = volumes_->regionsOf(place);
+        const std::span<const std::uint32_t> own = rings_.regionsOf(place);
         for (std::size_t k = 0; k < own.size(); ++k)
-          if (own[k] == rows[a]) sum += field[volumes_->firstEntry(place) + k];
+          if (own[k] == rows[a]) sum += field[rings_.firstEntry(place) + k];
       }
       field[first + a] = sum / static_cast<double>(border.size());
     }
@@ -168,9 +136,10 @@ void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
 
 template <class Body>
 void VolumeFields::eachOddPlace(const Body& body) const noexcept {
-  const std::size_t places = odd_points_.size() - surface_->apexCount();  // apexes come last
+  const std::span<const std::uint32_t> odd = rings_.oddPoints();
+  const std::size_t places = odd.size() - surface_->apexCount();  // apexes come last
   parallelFor(places, kOddChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t n = begin; n < end; ++n) body(odd_points_[n]);
+    for (std::size_t n = begin; n < end; ++n) body(odd[n]);
   });
 }
 
@@ -178,8 +147,7 @@ void VolumeFields::oddAlongGradient(std::span<const Vec3d> gradients,
                                     std::span<Vec3d> field) const noexcept {
   const auto each = [&](const auto& body) {
     eachOddPlace([&](std::uint32_t i) {
-      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
-        body(i, e);
+      for (const std::uint32_t e : entriesOf(i)) body(i, e);
     });
   };
   each([&](std::uint32_t, std::uint32_t e) { field[e] = gradients[e]; });
@@ -191,15 +159,14 @@ void VolumeFields::oddAlongGradient(std::span<const Vec3d> gradients,
 void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const Vec3d> gradients,
                                   std::span<Vec3d> field) const noexcept {
   const auto rowOf = [&](std::uint32_t i) {
-    const std::uint32_t first = volumes_->firstEntry(i);
-    return field.subspan(first, volumes_->firstEntry(i + 1) - first);
+    return field.subspan(rings_.firstEntry(i), rings_.regionsOf(i).size());
   };
   const auto project = [&](std::uint32_t i, const Vec3d& n) {
     for (Vec3d& f : rowOf(i)) f = (gamma_[i] * n.dot(f)) * n;
   };
   eachOddPlace([&](std::uint32_t i) {
     const std::span<Vec3d> row = rowOf(i);
-    std::copy_n(gradients.begin() + volumes_->firstEntry(i), row.size(), row.begin());
+    std::copy_n(gradients.begin() + rings_.firstEntry(i), row.size(), row.begin());
   });
   spreadBorders(gradients, field);
   eachOddPlace([&](std::uint32_t i) {
@@ -219,7 +186,7 @@ void VolumeFields::alongNormal(std::span<const Vec3d> normals,
                                std::span<Vec3d> field) const noexcept {
   parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
+      for (const std::uint32_t e : entriesOf(i))
         field[e] = (gamma_[i] * normals[i].dot(field[e])) * normals[i];
   });
   meanOverBorders(field);
@@ -227,12 +194,13 @@ void VolumeFields::alongNormal(std::span<const Vec3d> normals,
 
 template <class Product>
 void VolumeFields::addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept {
+  const std::span<const std::uint32_t> odd = rings_.oddPoints();
   sums.odd.setZero();
-  parallelFor(odd_points_.size(), sums.odd.chunk(), [&](std::size_t begin, std::size_t end) {
+  parallelFor(odd.size(), sums.odd.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.odd.row(begin);
     for (std::size_t n = begin; n < end; ++n) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(odd_points_[n]);
-      const std::uint32_t first = volumes_->firstEntry(odd_points_[n]);
+      const std::span<const std::uint32_t> rows = rings_.regionsOf(odd[n]);
+      const std::uint32_t first = rings_.firstEntry(odd[n]);
       for (std::uint32_t k = 0; k < rows.size(); ++k)
         for (std::uint32_t l = 0; l < rows.size(); ++l)
           part[pair(rows[k], rows[l])] += product(first + k, first + l);
@@ -246,8 +214,10 @@ void VolumeFields::addOdd(const Product& product, Sums& sums, RegionMatrix& out)
 void VolumeFields::measuredMatrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
                                   Sums& sums, RegionMatrix& out) const noexcept {
   out.setZero();
-  for (std::size_t l = 0; l < out.size; ++l)
-    for (std::size_t a = 1; a <= 3; ++a) out(l, l) += sums.points.total(a * out.size + l);
+  for (std::size_t r = 0; r < rings_.runs().size(); ++r) {
+    const std::uint32_t l = rings_.runs()[r].region;
+    for (const double square : sums.rings.runs[r].squares) out(l, l) += square;
+  }
   addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
 }
 
@@ -257,8 +227,10 @@ void VolumeFields::measuredAxisMatrices(std::span<const Vec3d> gradients,
   for (int a = 0; a < 3; ++a) {
     RegionMatrix& m = out[static_cast<std::size_t>(a)];
     m.setZero();
-    for (std::size_t l = 0; l < m.size; ++l)
-      m(l, l) = sums.points.total((static_cast<std::size_t>(a) + 1) * m.size + l);
+    for (std::size_t r = 0; r < rings_.runs().size(); ++r) {
+      const std::uint32_t l = rings_.runs()[r].region;
+      m(l, l) += sums.rings.runs[r].squares[a];
+    }
     addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k][a] * field[l][a]; }, sums,
            m);
   }
@@ -266,13 +238,13 @@ void VolumeFields::measuredAxisMatrices(std::span<const Vec3d> gradients,
 
 void VolumeFields::matrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
                           Sums& sums, RegionMatrix& out) const noexcept {
+  const std::size_t even = rings_.evenPoints().size();
   sums.points.setZero();
-  parallelFor(surface_->pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
+  parallelFor(even, sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.points.row(begin);
-    for (std::size_t i = begin; i < end; ++i) {
-      if (odd_[i] != 0) continue;
-      const std::uint32_t e = volumes_->firstEntry(i);
-      part[rings_.regionOf(i)] += gradients[e].dot(field[e]);
+    for (std::size_t n = begin; n < end; ++n) {
+      const std::size_t e = rings_.oddEntryCount() + n;
+      part[rings_.regionsOf(rings_.evenPoints()[n])[0]] += gradients[e].dot(field[e]);
     }
   });
   out.setZero();
@@ -286,8 +258,8 @@ void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3
   parallelFor(surface_->pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.points.row(begin);
     for (std::size_t i = begin; i < end; ++i) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-      const std::uint32_t first = volumes_->firstEntry(i);
+      const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
+      const std::uint32_t first = rings_.firstEntry(i);
       for (std::size_t k = 0; k < rows.size(); ++k)
         part[rows[k]] += gradients[first + k].dot(displacement[i]);
     }
@@ -295,34 +267,55 @@ void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3
   for (std::size_t l = 0; l < out.size(); ++l) out[l] = sums.points.total(l);
 }
 
-void VolumeFields::combine(std::span<const double> multipliers, std::span<const Vec3d> field,
-                           std::span<Vec3d> displacement) const noexcept {
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-      const std::uint32_t first = volumes_->firstEntry(i);
-      Vec3d sum = Vec3d::Zero();
-      for (std::size_t k = 0; k < rows.size(); ++k) sum += multipliers[rows[k]] * field[first + k];
-      displacement[i] = sum;
+template <class Even, class Odd>
+void VolumeFields::eachPlace(const Even& even, const Odd& odd) const noexcept {
+  const std::span<const RegionRings::Run> runs = rings_.runs();
+  const std::size_t chunk = (runs.size() + kMostRunChunks - 1) / kMostRunChunks;
+  parallelFor(runs.size(), chunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      const std::size_t entry = rings_.oddEntryCount() + runs[r].begin;
+      even(runs[r].region, rings_.evenPoints().subspan(runs[r].begin, runs[r].end - runs[r].begin),
+           entry);
     }
   });
+  eachOddPlace(odd);
+}
+
+void VolumeFields::combine(std::span<const double> multipliers, std::span<const Vec3d> field,
+                           std::span<Vec3d> displacement) const noexcept {
+  eachPlace(
+      [&](std::uint32_t region, std::span<const std::uint32_t> points, std::size_t entry) {
+        const double multiplier = multipliers[region];
+        for (std::size_t n = 0; n < points.size(); ++n)
+          displacement[points[n]] = multiplier * field[entry + n];
+      },
+      [&](std::uint32_t i) {
+        const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
+        Vec3d sum = Vec3d::Zero();
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          sum += multipliers[rows[k]] * field[rings_.firstEntry(i) + k];
+        displacement[i] = sum;
+      });
   completeApexes(*surface_, displacement);
 }
 
 void VolumeFields::addAlongAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
                                 std::span<Vec3d> displacement) const noexcept {
-  const std::size_t regions = volumes_->regionCount();
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-      const std::uint32_t first = volumes_->firstEntry(i);
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        const double* const m = multipliers.data() + rows[k];
-        const Vec3d& f = field[first + k];
-        displacement[i] += Vec3d(m[0] * f.x(), m[regions] * f.y(), m[2 * regions] * f.z());
-      }
-    }
-  });
+  const std::size_t regions = rings_.regionCount();
+  const auto by_axis = [&](std::uint32_t l) {
+    return Vec3d(multipliers[l], multipliers[regions + l], multipliers[2 * regions + l]);
+  };
+  eachPlace(
+      [&](std::uint32_t region, std::span<const std::uint32_t> points, std::size_t entry) {
+        const Vec3d multiplier = by_axis(region);
+        for (std::size_t n = 0; n < points.size(); ++n)
+          displacement[points[n]] += multiplier.cwiseProduct(field[entry + n]);
+      },
+      [&](std::uint32_t i) {
+        const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          displacement[i] += by_axis(rows[k]).cwiseProduct(field[rings_.firstEntry(i) + k]);
+      });
   completeApexes(*surface_, displacement);
 }
 

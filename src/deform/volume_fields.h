@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -27,42 +28,44 @@ struct RegionMatrix {
   void setZero() { std::fill(entries.begin(), entries.end(), 0.0); }
 };
 
-/// Fields that move a surface: one vector per entry of the regions' rows (RegionVolumes), so that
-/// region l's multiplier moves point i along entry (i, l).
+/// Fields that move a surface: one vector per entry (RegionRings), so that region l's multiplier
+/// moves point i along entry (i, l).
 class VolumeFields {
  public:
-  VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
-               std::shared_ptr<const RegionVolumes> volumes, std::span<const double> gamma);
+  VolumeFields(std::shared_ptr<const MeasuredSurface> surface, const VolumeRegions& regions,
+               std::span<const double> gamma);
 
   const MeasuredSurface& surface() const { return *surface_; }
-  const RegionVolumes& volumes() const { return *volumes_; }
+  const RegionRings& rings() const { return rings_; }
+  /// No point takes part in two regions.
+  bool independent() const { return independent_; }
   std::span<const double> gamma() const { return gamma_; }  ///< per place
   bool moves(std::size_t point) const { return moves_[point] != 0; }
   /// Regions that meet at some point: pair(k, l) numbers them, k and l in one row.
   std::size_t pairCount() const { return pair_count_; }
   std::uint32_t pair(std::uint32_t k, std::uint32_t l) const {
-    return pair_of_[k * volumes_->regionCount() + l];
+    return pair_of_[k * rings_.regionCount() + l];
   }
 
   bool meet(std::uint32_t k, std::uint32_t l) const { return pair(k, l) != kApart; }
 
   /// Work space of the sums below.
   struct Sums {
-    RegionSums points;  ///< volumes, then up to three columns per region
+    RegionRings::Sums rings;
+    RegionSums points;  ///< per region; for fields that are not measured
     RegionSums odd;     ///< per pair
   };
   Sums makeSums() const;
 
-  /// Volumes and gradients at the points, and g v as the field of all points but the odd ones
-  /// (those of several regions, of open borders, and apexes), whose fields the functions below
-  /// make. The field's squares against the gradients stay in `sums` for matrix() and
-  /// axisMatrices().
+  /// RegionRings::measure(): volumes and gradients at the points, and g v as the field of all
+  /// points but the odd ones, whose fields the functions below make. The field's squares against
+  /// the gradients stay in `sums` for measuredMatrix() and measuredAxisMatrices(). `gradients` may
+  /// have room for odd entries alone, `field` none.
   void measure(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
                std::span<Vec3d> gradients, std::span<Vec3d> field,
-               std::span<double> volumes) const noexcept;
-  /// The same without fields.
-  void gradients(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
-                 std::span<Vec3d> gradients, std::span<double> volumes) const noexcept;
+               std::span<double> volumes) const noexcept {
+    rings_.measure(points, feet, gamma_, sums.rings, gradients, field, volumes);
+  }
 
   /// Gradients as places feel them: `out` is `gradients` with each apex' share given to its border,
   /// in rows that both have.
@@ -107,6 +110,14 @@ class VolumeFields {
   /// On several threads.
   template <class Body>
   void eachOddPlace(const Body& body) const noexcept;
+  /// even(region, points, entry of the first) for runs of points, odd(point) for the others.
+  template <class Even, class Odd>
+  void eachPlace(const Even& even, const Odd& odd) const noexcept;
+  auto entriesOf(std::size_t point) const {
+    const std::uint32_t first = rings_.firstEntry(point);
+    return std::views::iota(first,
+                            first + static_cast<std::uint32_t>(rings_.regionsOf(point).size()));
+  }
   template <class Product>
   void addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept;
   Vec3d borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept;
@@ -116,12 +127,10 @@ class VolumeFields {
   void buildPairs();
 
   std::shared_ptr<const MeasuredSurface> surface_;
-  std::shared_ptr<const RegionVolumes> volumes_;
   std::vector<double> gamma_;
   std::vector<std::uint8_t> moves_;  ///< per point
   RegionRings rings_;
-  std::vector<std::uint8_t> odd_;          ///< per point
-  std::vector<std::uint32_t> odd_points_;  ///< of several regions, of borders, apexes
+  bool independent_ = true;
   std::size_t pair_count_ = 0;
   std::vector<std::uint32_t> pair_of_;  ///< per two regions
   std::vector<std::uint32_t> border_places_;

@@ -83,14 +83,7 @@ void VolumeSolver::moveNowhere() noexcept {
   });
 }
 
-void VolumeSolver::volumesAt(std::span<const Vec3d> displacement, std::span<double> out) noexcept {
-  parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + displacement[i];
-  });
-  p_.fields->volumes().volumes(b_.moved, feet_, b_.volume_parts, out);
-}
-
-void VolumeSolver::gradientsAt(std::span<const Vec3d> displacement) noexcept {
+void VolumeSolver::measureAt(std::span<const Vec3d> displacement) noexcept {
   parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + displacement[i];
   });
@@ -98,10 +91,8 @@ void VolumeSolver::gradientsAt(std::span<const Vec3d> displacement) noexcept {
 }
 
 void VolumeSolver::measure(std::span<const Vec3d> points) noexcept {
-  if (keepsNormals())
-    p_.fields->gradients(points, feet_, b_.sums, b_.gradients, b_.volumes);
-  else
-    p_.fields->measure(points, feet_, b_.sums, b_.gradients, b_.field, b_.volumes);
+  const std::span<Vec3d> field = keepsNormals() ? std::span<Vec3d>() : std::span(b_.field);
+  p_.fields->measure(points, feet_, b_.sums, b_.gradients, field, b_.volumes);
 }
 
 double VolumeSolver::residual(std::span<const double> volumes) noexcept {
@@ -169,14 +160,14 @@ void VolumeSolver::makeMatrix() noexcept {
     p_.fields->matrix(b_.gradients, b_.field, b_.sums, b_.matrix);
     return;
   }
-  const RegionVolumes& volumes = p_.fields->volumes();
+  const RegionRings& rings = p_.fields->rings();
   const std::size_t places = b_.normals.size();
   p_.fields->spread(b_.gradients, b_.field);
   b_.matrix.setZero();
   for (std::size_t i = 0; i < places; ++i) {
-    const std::span<const std::uint32_t> rows = volumes.regionsOf(i);
+    const std::span<const std::uint32_t> rows = rings.regionsOf(i);
     for (std::uint32_t k = 0; k < rows.size(); ++k) {
-      const double along = b_.normals[i].dot(b_.field[volumes.firstEntry(i) + k]);
+      const double along = b_.normals[i].dot(b_.field[rings.firstEntry(i) + k]);
       for (std::size_t l = 0; l < b_.matrix.size; ++l)
         b_.matrix(rows[k], l) += along * b_.dense[l * places + i];
     }
@@ -295,41 +286,39 @@ void VolumeSolver::solveFull(bool renew_field) noexcept {
 void VolumeSolver::followFull(bool renew_field) noexcept {
   double error = residual(b_.volumes);
   for (int step = 0; step < kMostSteps && error > kReached; ++step, ++b_.iterations) {
-    if (step > 0) {
-      gradientsAt(u_);
-      if (renew_field) makeField();
-    }
+    if (step > 0 && renew_field) makeField();
     makeMatrix();
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
     combine(b_.step, b_.trial);
     bool better = false;
     for (double part = 1; part >= 1.0 / 64 && !better; part /= 2) {
-      parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) u_[i] += part * b_.trial[i];
-      });
-      volumesAt(u_, b_.volumes);
+      addToDisplacement(part);
+      measureAt(u_);
       const double there = residual(b_.volumes);
       better = there < (1 - 0.1 * part) * error;
-      if (better) {
+      if (better)
         error = there;
-      } else {
-        parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) u_[i] -= part * b_.trial[i];
-        });
-      }
+      else
+        addToDisplacement(-part);
     }
-    if (!better) break;
+    if (better) continue;
+    measureAt(u_);
+    break;
   }
-  volumesAt(u_, b_.volumes);
   residual(b_.volumes);
   reportShort();
+}
+
+void VolumeSolver::addToDisplacement(double part) noexcept {
+  parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) u_[i] += part * b_.trial[i];
+  });
 }
 
 bool VolumeSolver::solveMinimiser() noexcept {
   moveNowhere();
   double error = residual(b_.volumes);
   for (; b_.iterations < kMostSteps; ++b_.iterations) {
-    if (b_.iterations > 0) gradientsAt(u_);
     makeField();
     makeMatrix();
     p_.fields->change(b_.gradients, u_, b_.sums, b_.change);
@@ -345,14 +334,13 @@ bool VolumeSolver::solveMinimiser() noexcept {
       }
       return part;
     });
-    volumesAt(u_, b_.volumes);
+    measureAt(u_);
     error = residual(b_.volumes);
     if (!std::isfinite(error) || !std::isfinite(largest)) break;
     if (error <= 1e-12 && change <= 1e-10 * largest) return true;
   }
   if (error <= 1e-6) {
     // It comes to the minimum ever more slowly; the volume is made right at once.
-    gradientsAt(u_);
     makeField();
     followFull(true);
     return true;
@@ -368,7 +356,8 @@ bool VolumeSolver::solveMinimiser() noexcept {
 void VolumeSolver::axisShares() noexcept {
   // Where regions touch, a limb that lies along an axis would be slid along it a long way only to
   // make up for its neighbour: such an axis is left to the others.
-  const double least = p_.independent ? 1e-10 : 1e-2;  // of the largest, squares of gradients
+  const double least =
+      p_.fields->independent() ? 1e-10 : 1e-2;  // of the largest, squares of gradients
   const std::size_t regions = b_.lambda.size();
   for (std::size_t l = 0; l < regions; ++l) {
     double largest = 0;
@@ -395,7 +384,7 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
   for (std::size_t n = 0; n < 3; ++n) {
     const std::size_t axis = p_.desc.axis_order[n];
     if (one_by_one && n > 0) {
-      gradientsAt(u_);
+      measureAt(u_);
       residual(b_.volumes);
       fields.oddAlongGradient(b_.gradients, b_.field);
       fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
@@ -422,19 +411,18 @@ void VolumeSolver::solveAxes(bool one_by_one) noexcept {
   moveNowhere();
   double error = residual(b_.volumes);
   for (; b_.iterations < kMostSweeps; ++b_.iterations) {
-    if (b_.iterations > 0) gradientsAt(u_);
     fields.oddAlongGradient(b_.gradients, b_.field);
     fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
     if (b_.iterations == 0) axisShares();
     sweepAxes(one_by_one);
-    if (!one_by_one || p_.independent) break;
-    volumesAt(u_, b_.volumes);
+    if (!one_by_one || fields.independent()) break;
+    measureAt(u_);
     const double before = error;
     error = residual(b_.volumes);
     if (error <= kReached || error > 0.5 * before) break;
   }
   ++b_.iterations;
-  if (one_by_one && !p_.independent) reportShort();
+  if (one_by_one && !fields.independent()) reportShort();
 }
 
 }  // namespace derm
