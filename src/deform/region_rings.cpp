@@ -41,7 +41,7 @@ struct RegionRings::Builder {
 /// The ring of points around a point, first one again at the end. False where there is none, or
 /// more than one.
 bool RegionRings::Builder::closedRing(std::uint32_t point, std::vector<std::uint32_t>& ring) const {
-  std::vector<Corner> edges;
+  std::vector<Edge> edges;
   for (const std::uint32_t t : around[point]) {
     const Triangle& c = surface.triangles[t];
     const std::size_t k = c[0] == point ? 0 : c[1] == point ? 1 : 2;
@@ -49,12 +49,12 @@ bool RegionRings::Builder::closedRing(std::uint32_t point, std::vector<std::uint
   }
   ring.clear();
   if (edges.size() < 3 || edges.size() + 1 > std::numeric_limits<std::uint8_t>::max()) return false;
-  ring = {edges[0].left, edges[0].right};
+  ring = {edges[0][0], edges[0][1]};
   for (std::size_t used = 1; used < edges.size(); ++used) {
     const auto next = std::find_if(edges.begin() + static_cast<std::ptrdiff_t>(used), edges.end(),
-                                   [&](const Corner& e) { return e.left == ring.back(); });
+                                   [&](const Edge& e) { return e[0] == ring.back(); });
     if (next == edges.end()) return false;
-    ring.push_back(next->right);
+    ring.push_back((*next)[1]);
     std::iter_swap(next, edges.begin() + static_cast<std::ptrdiff_t>(used));
   }
   return ring.back() == ring.front();
@@ -91,8 +91,7 @@ void RegionRings::Builder::addOdd(std::uint32_t point) {
   out.first_entry_[point] = static_cast<std::uint32_t>(out.regions_.size());
   out.entry_counts_[point] = static_cast<std::uint16_t>(row.size());
   out.regions_.insert(out.regions_.end(), row.begin(), row.end());
-  for (const std::uint32_t t : around[point]) {
-    const Triangle& c = surface.triangles[t];
+  const auto add = [&](const Triangle& c) {
     const std::size_t k = c[0] == point ? 0 : c[1] == point ? 1 : 2;
     out.corners_.push_back({c[(k + 1) % 3], c[(k + 2) % 3]});
     const std::size_t first = out.weights_.size();
@@ -105,7 +104,12 @@ void RegionRings::Builder::addOdd(std::uint32_t point) {
         out.weights_[first + static_cast<std::size_t>(at)] += static_cast<float>(shares[n]);
       }
     }
-  }
+  };
+  for (const std::uint32_t t : around[point])
+    if (oneFoot(surface.triangles[t])) add(surface.triangles[t]);
+  out.wall_offsets_.push_back(static_cast<std::uint32_t>(out.corners_.size()));
+  for (const std::uint32_t t : around[point])
+    if (!oneFoot(surface.triangles[t])) add(surface.triangles[t]);
   out.corner_offsets_.push_back(static_cast<std::uint32_t>(out.corners_.size()));
   out.weight_offsets_.push_back(static_cast<std::uint32_t>(out.weights_.size()));
 }
@@ -152,8 +156,8 @@ RegionRings::RegionRings(const MeasuredSurface& surface, const VolumeRegions& re
       feet_triangles_.push_back({feet, regions.hub_of_piece[surface.piece_of_point[t[0]]]});
   }
   const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
-  trim(regions_, runs_, even_points_, ring_sizes_, rings_, odd_points_, corner_offsets_, corners_,
-       weight_offsets_, weights_, feet_triangles_);
+  trim(regions_, runs_, even_points_, ring_sizes_, rings_, odd_points_, corner_offsets_,
+       wall_offsets_, corners_, weight_offsets_, weights_, feet_triangles_);
 }
 
 RegionRings::Sums RegionRings::makeSums() const {
@@ -166,38 +170,29 @@ void RegionRings::measureOdd(std::size_t n, std::span<const Vec3d> x, std::span<
   const std::uint32_t point = odd_points_[n];
   const std::span<const std::uint32_t> rows = regionsOf(point);
   const std::span<Vec3d> row = out.subspan(first_entry_[point], rows.size());
-  const Vec3d foot = feet[foot_[point]], here = x[point] - foot;
-  std::fill(row.begin(), row.end(), Vec3d(Vec3d::Zero()));
-  // First what stands on the point's own foot.
+  const Vec3d &foot = feet[foot_[point]], &here = x[point];
+  const std::uint32_t first = corner_offsets_[n], walls = wall_offsets_[n];
   const float* weight = weights_.data() + weight_offsets_[n];
-  for (std::uint32_t c = corner_offsets_[n]; c < corner_offsets_[n + 1];
-       ++c, weight += rows.size()) {
+  detail::sumCorners({std::span(corners_).subspan(first, walls - first), weight}, x.data(), foot,
+                     row);
+  for (std::size_t k = 0; k < row.size(); ++k)
+    part[rows[k]] += (row[k].x() * (here.x() - foot.x()) + row[k].y() * (here.y() - foot.y()) +
+                      row[k].z() * (here.z() - foot.z())) /
+                     3;
+  weight += (walls - first) * rows.size();
+  for (std::uint32_t c = walls; c < corner_offsets_[n + 1]; ++c, weight += rows.size()) {
     const auto [left, right] = corners_[c];
-    if (foot_[left] != foot_[point] || foot_[right] != foot_[point]) continue;
-    const Vec3d a = x[left] - foot, b = x[right] - foot;
-    const double cx = a.y() * b.z() - a.z() * b.y(), cy = a.z() * b.x() - a.x() * b.z(),
-                 cz = a.x() * b.y() - a.y() * b.x();
+    const Vec3d &a = x[left], &b = x[right];
+    const Vec3d &foot_a = feet[foot_[left]], &foot_b = feet[foot_[right]];
+    const Vec3d gradient = a.cross(b) / 6 + prismWallGradient(here, a, foot, foot_a).to_a +
+                           prismWallGradient(b, here, foot_b, foot).to_b;
+    // All corners of such a triangle are odd: one of them counts its volume.
+    const double volume = point < left && point < right
+                              ? detail::prismVolume({here, a, b}, {foot, foot_a, foot_b})
+                              : 0.0;
     for (std::size_t k = 0; k < row.size(); ++k) {
-      const double w = weight[k];
-      row[k].x() += w * cx;
-      row[k].y() += w * cy;
-      row[k].z() += w * cz;
-    }
-  }
-  for (std::size_t k = 0; k < row.size(); ++k) {
-    row[k] /= 18;
-    part[rows[k]] += row[k].dot(here) / 3;
-  }
-  weight = weights_.data() + weight_offsets_[n];
-  for (std::uint32_t c = corner_offsets_[n]; c < corner_offsets_[n + 1];
-       ++c, weight += rows.size()) {
-    const auto [left, right] = corners_[c];
-    if (foot_[left] == foot_[point] && foot_[right] == foot_[point]) continue;
-    const detail::Prism prism({x[point], x[left], x[right]},
-                              {foot, feet[foot_[left]], feet[foot_[right]]});
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      row[k] += (double{weight[k]} / 3) * prism.gradient[0];
-      part[rows[k]] += double{weight[k]} / 9 * prism.volume;
+      row[k] += (double{weight[k]} / 3) * gradient;
+      part[rows[k]] += double{weight[k]} / 3 * volume;
     }
   }
 }

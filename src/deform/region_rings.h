@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -62,9 +63,7 @@ class RegionRings {
                std::span<double> volumes) const noexcept;
 
  private:
-  struct Corner {
-    std::uint32_t left = 0, right = 0;  ///< the edge across
-  };
+  using Edge = std::array<std::uint32_t, 2>;  ///< across from a corner: left and right
   struct FeetTriangle {
     Triangle feet{};
     std::uint32_t hub = 0;
@@ -86,7 +85,8 @@ class RegionRings {
   std::vector<std::uint32_t> rings_;
   std::vector<std::uint32_t> odd_points_;
   std::vector<std::uint32_t> corner_offsets_;  ///< per odd point
-  std::vector<Corner> corners_;
+  std::vector<std::uint32_t> wall_offsets_;    ///< where corners with several feet begin
+  std::vector<Edge> corners_;
   /// Per corner and entry of its point: three times the triangle's share in the region. Whole
   /// multiples of 2^-20, which floats hold as they are.
   std::vector<std::uint32_t> weight_offsets_;  ///< per odd point

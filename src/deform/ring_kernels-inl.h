@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 template <bool kGradients, bool kField>
 HWY_INLINE RingSums ringSums(const RingRun& run, const Vec3d* x, const Vec3d& foot,
                              const RingOutput& out) {
-  const Row from = spreadRow(foot.x(), foot.y(), foot.z());
+  const Row from = loadThree(foot.data());
   const Row sixth = spreadRow(1.0 / 6);
   const std::uint32_t* ring = run.rings;
   Row volume = zeroRow(), squares = zeroRow();
@@ -57,6 +57,38 @@ RingSums measureRingsOnTarget(const RingRun& run, const Vec3d* x, const Vec3d& f
                               : ringSums<false, false>(run, x, foot, out);
 }
 
+/// kEntries sums in registers, of `stride` per corner.
+template <std::size_t kEntries>
+HWY_INLINE void cornerSums(const CornerList& corners, std::size_t stride, const Vec3d* x,
+                           const Vec3d& foot, Vec3d* out) {
+  const Row from = loadThree(foot.data());
+  const float* weights = corners.weights;
+  Row sums[kEntries];
+  for (Row& sum : sums) sum = zeroRow();
+  for (const std::array<std::uint32_t, 2>& edge : corners.edges) {
+    const Row a = minus(loadThree(x[edge[0]].data()), from);
+    const Row b = minus(loadThree(x[edge[1]].data()), from);
+    const Row across = crossZxy(a, turned(a), b, turned(b));
+    for (std::size_t k = 0; k < kEntries; ++k)
+      sums[k] = timesPlus(spreadRow(double{weights[k]}), across, sums[k]);
+    weights += stride;
+  }
+  const Row part = spreadRow(1.0 / 18);
+  for (std::size_t k = 0; k < kEntries; ++k)
+    storeThree(times(part, turned(sums[k])), out[k].data());
+}
+
+void sumCornersOnTarget(const CornerList& corners, const Vec3d* x, const Vec3d& foot,
+                        std::span<Vec3d> out) {
+  const std::size_t n = out.size();
+  CornerList rest = corners;
+  std::size_t k = 0;
+  for (; n - k > 3; k += 2, rest.weights += 2) cornerSums<2>(rest, n, x, foot, &out[k]);
+  if (n - k == 3) cornerSums<3>(rest, n, x, foot, &out[k]);
+  if (n - k == 2) cornerSums<2>(rest, n, x, foot, &out[k]);
+  if (n - k == 1) cornerSums<1>(rest, n, x, foot, &out[k]);
+}
+
 /// Three corners and the same turned.
 struct Three {
   Row a, b, c, turned_a, turned_b, turned_c;
@@ -75,7 +107,7 @@ HWY_INLINE Three cornersFrom(const Triangle& t, const Vec3d* x, Row foot) {
 
 LineCubic sumCubicOnTarget(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& foot,
                            const Vec3d* field, const std::uint32_t* entries) {
-  const Row from = spreadRow(foot.x(), foot.y(), foot.z());
+  const Row from = loadThree(foot.data());
   Row c1 = zeroRow(), c2 = zeroRow(), c3 = zeroRow();
   for (const Triangle& t : triangles) {
     const Three p = cornersFrom(t, x, from);
@@ -96,7 +128,7 @@ LineCubic sumCubicOnTarget(std::span<const Triangle> triangles, const Vec3d* x, 
 
 void tetrahedronVolumesOnTarget(std::span<const Triangle> triangles, const Vec3d* x,
                                 const Vec3d& foot, std::span<double> out) {
-  const Row from = spreadRow(foot.x(), foot.y(), foot.z());
+  const Row from = loadThree(foot.data());
   const Row sixth = spreadRow(1.0 / 6);
   const std::size_t n = triangles.size();
   const auto six_fold = [&](std::size_t i) {

@@ -14,12 +14,18 @@
 namespace derm::detail {
 
 HWY_EXPORT(measureRingsOnTarget);
+HWY_EXPORT(sumCornersOnTarget);
 HWY_EXPORT(sumCubicOnTarget);
 HWY_EXPORT(tetrahedronVolumesOnTarget);
 
 RingSums measureRings(const RingRun& run, const Vec3d* x, const Vec3d& foot,
                       const RingOutput& out) {
   return HWY_DYNAMIC_DISPATCH(measureRingsOnTarget)(run, x, foot, out);
+}
+
+void sumCorners(const CornerList& corners, const Vec3d* x, const Vec3d& foot,
+                std::span<Vec3d> out) {
+  HWY_DYNAMIC_DISPATCH(sumCornersOnTarget)(corners, x, foot, out);
 }
 
 LineCubic sumCubic(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& foot,

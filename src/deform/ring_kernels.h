@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,6 +33,14 @@ struct RingSums {
 };
 /// `x` per point of the surface; tetrahedra stand on `foot`.
 RingSums measureRings(const RingRun& run, const Vec3d* x, const Vec3d& foot, const RingOutput& out);
+
+/// Corners of one point: the edges across, and per corner a weight for each of the point's entries.
+struct CornerList {
+  std::span<const std::array<std::uint32_t, 2>> edges;
+  const float* weights = nullptr;
+};
+/// out_k = sum over corners of weight_k (left - foot) x (right - foot) / 18.
+void sumCorners(const CornerList& corners, const Vec3d* x, const Vec3d& foot, std::span<Vec3d> out);
 
 /// How the volume of tetrahedra grows with s as their corners move by s times a field:
 /// c1 s + c2 s^2 + c3 s^3.

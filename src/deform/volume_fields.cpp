@@ -64,7 +64,7 @@ void VolumeFields::buildPairs() {
 
 VolumeFields::Sums VolumeFields::makeSums() const {
   return {rings_.makeSums(), RegionSums(surface_->pointCount(), rings_.regionCount()),
-          RegionSums(rings_.oddPoints().size(), pair_count_)};
+          RegionSums(rings_.oddPoints().size(), 3 * pair_count_)};
 }
 
 void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
@@ -192,8 +192,8 @@ void VolumeFields::alongNormal(std::span<const Vec3d> normals,
   meanOverBorders(field);
 }
 
-template <class Product>
-void VolumeFields::addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept {
+void VolumeFields::multiplyOdd(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
+                               Sums& sums) const noexcept {
   const std::span<const std::uint32_t> odd = rings_.oddPoints();
   sums.odd.setZero();
   parallelFor(odd.size(), sums.odd.chunk(), [&](std::size_t begin, std::size_t end) {
@@ -202,13 +202,21 @@ void VolumeFields::addOdd(const Product& product, Sums& sums, RegionMatrix& out)
       const std::span<const std::uint32_t> rows = rings_.regionsOf(odd[n]);
       const std::uint32_t first = rings_.firstEntry(odd[n]);
       for (std::uint32_t k = 0; k < rows.size(); ++k)
-        for (std::uint32_t l = 0; l < rows.size(); ++l)
-          part[pair(rows[k], rows[l])] += product(first + k, first + l);
+        for (std::uint32_t l = 0; l < rows.size(); ++l) {
+          double* const sum = part.data() + 3 * pair(rows[k], rows[l]);
+          const Vec3d &v = gradients[first + k], &f = field[first + l];
+          sum[0] += v.x() * f.x();
+          sum[1] += v.y() * f.y();
+          sum[2] += v.z() * f.z();
+        }
     }
   });
+}
+
+void VolumeFields::addOdd(const Sums& sums, std::size_t axis, RegionMatrix& out) const noexcept {
   for (std::uint32_t k = 0; k < out.size; ++k)
     for (std::uint32_t l = 0; l < out.size; ++l)
-      if (meet(k, l)) out(k, l) += sums.odd.total(pair(k, l));
+      if (meet(k, l)) out(k, l) += sums.odd.total(3 * pair(k, l) + axis);
 }
 
 void VolumeFields::measuredMatrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
@@ -218,21 +226,21 @@ void VolumeFields::measuredMatrix(std::span<const Vec3d> gradients, std::span<co
     const std::uint32_t l = rings_.runs()[r].region;
     for (const double square : sums.rings.runs[r].squares) out(l, l) += square;
   }
-  addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
+  multiplyOdd(gradients, field, sums);
+  for (std::size_t a = 0; a < 3; ++a) addOdd(sums, a, out);
 }
 
 void VolumeFields::measuredAxisMatrices(std::span<const Vec3d> gradients,
                                         std::span<const Vec3d> field, Sums& sums,
                                         std::span<RegionMatrix> out) const noexcept {
-  for (int a = 0; a < 3; ++a) {
-    RegionMatrix& m = out[static_cast<std::size_t>(a)];
-    m.setZero();
+  multiplyOdd(gradients, field, sums);
+  for (std::size_t a = 0; a < 3; ++a) {
+    out[a].setZero();
     for (std::size_t r = 0; r < rings_.runs().size(); ++r) {
       const std::uint32_t l = rings_.runs()[r].region;
-      m(l, l) += sums.rings.runs[r].squares[a];
+      out[a](l, l) += sums.rings.runs[r].squares[a];
     }
-    addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k][a] * field[l][a]; }, sums,
-           m);
+    addOdd(sums, a, out[a]);
   }
 }
 
@@ -249,7 +257,8 @@ void VolumeFields::matrix(std::span<const Vec3d> gradients, std::span<const Vec3
   });
   out.setZero();
   for (std::size_t l = 0; l < out.size; ++l) out(l, l) = sums.points.total(l);
-  addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
+  multiplyOdd(gradients, field, sums);
+  for (std::size_t a = 0; a < 3; ++a) addOdd(sums, a, out);
 }
 
 void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3d> displacement,
@@ -299,8 +308,8 @@ void VolumeFields::combine(std::span<const double> multipliers, std::span<const 
   completeApexes(*surface_, displacement);
 }
 
-void VolumeFields::addAlongAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
-                                std::span<Vec3d> displacement) const noexcept {
+void VolumeFields::combineAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
+                               bool add, std::span<Vec3d> displacement) const noexcept {
   const std::size_t regions = rings_.regionCount();
   const auto by_axis = [&](std::uint32_t l) {
     return Vec3d(multipliers[l], multipliers[regions + l], multipliers[2 * regions + l]);
@@ -308,13 +317,20 @@ void VolumeFields::addAlongAxes(std::span<const double> multipliers, std::span<c
   eachPlace(
       [&](std::uint32_t region, std::span<const std::uint32_t> points, std::size_t entry) {
         const Vec3d multiplier = by_axis(region);
-        for (std::size_t n = 0; n < points.size(); ++n)
-          displacement[points[n]] += multiplier.cwiseProduct(field[entry + n]);
+        const Vec3d* const from = field.data() + entry;
+        if (add)
+          for (std::size_t n = 0; n < points.size(); ++n)
+            displacement[points[n]] += multiplier.cwiseProduct(from[n]);
+        else
+          for (std::size_t n = 0; n < points.size(); ++n)
+            displacement[points[n]] = multiplier.cwiseProduct(from[n]);
       },
       [&](std::uint32_t i) {
         const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
+        Vec3d sum = add ? displacement[i] : Vec3d(Vec3d::Zero());
         for (std::size_t k = 0; k < rows.size(); ++k)
-          displacement[i] += by_axis(rows[k]).cwiseProduct(field[rings_.firstEntry(i) + k]);
+          sum += by_axis(rows[k]).cwiseProduct(field[rings_.firstEntry(i) + k]);
+        displacement[i] = sum;
       });
   completeApexes(*surface_, displacement);
 }

@@ -53,7 +53,7 @@ class VolumeFields {
   struct Sums {
     RegionRings::Sums rings;
     RegionSums points;  ///< per region; for fields that are not measured
-    RegionSums odd;     ///< per pair
+    RegionSums odd;     ///< per pair and axis
   };
   Sums makeSums() const;
 
@@ -100,9 +100,9 @@ class VolumeFields {
   /// displacement_i = sum over l of multipliers_l field(i, l), apexes completed.
   void combine(std::span<const double> multipliers, std::span<const Vec3d> field,
                std::span<Vec3d> displacement) const noexcept;
-  /// Adds the same with multipliers by axis and region.
-  void addAlongAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
-                    std::span<Vec3d> displacement) const noexcept;
+  /// The same with multipliers by axis and region; `add` = on top of what is there.
+  void combineAxes(std::span<const double> multipliers, std::span<const Vec3d> field, bool add,
+                   std::span<Vec3d> displacement) const noexcept;
 
  private:
   static constexpr std::uint32_t kApart = 0xFFFFFFFFu;
@@ -118,8 +118,10 @@ class VolumeFields {
     return std::views::iota(first,
                             first + static_cast<std::uint32_t>(rings_.regionsOf(point).size()));
   }
-  template <class Product>
-  void addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept;
+  /// Products of the odd points' gradients and fields, by axis, to sums.odd.
+  void multiplyOdd(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
+                   Sums& sums) const noexcept;
+  void addOdd(const Sums& sums, std::size_t axis, RegionMatrix& out) const noexcept;
   Vec3d borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept;
   /// A place's gradient entries, with what its borders' apexes give it.
   void spreadBorders(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept;

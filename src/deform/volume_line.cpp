@@ -180,29 +180,44 @@ void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> fee
   for (std::size_t l = 0; l < scratch.own.size(); ++l) scratch.slopes(l, l) -= scratch.own[l].c1;
 }
 
-detail::Prism VolumeLine::prismOf(const Triangle& t, std::span<const Vec3d> feet,
-                                  std::span<const Vec3d> x) const noexcept {
-  const std::span<const std::uint32_t> foot = fields_->rings().feetOfPoints();
-  return {{x[t[0]], x[t[1]], x[t[2]]}, {feet[foot[t[0]]], feet[foot[t[1]]], feet[foot[t[2]]]}};
+/// kSize is the set's size, or 0 for any.
+template <std::size_t kSize>
+void VolumeLine::addWeighted(std::span<const double> tetrahedra, const float* weights,
+                             std::span<double> volumes) const noexcept {
+  const std::size_t size = kSize != 0 ? kSize : volumes.size();
+  if constexpr (kSize != 0) {
+    std::array<double, kSize> sums{};
+    for (const double volume : tetrahedra)
+      for (double& sum : sums) sum += double{*weights++} * volume;
+    for (std::size_t k = 0; k < size; ++k) volumes[k] += sums[k];
+  } else {
+    for (const double volume : tetrahedra)
+      for (double& sum : volumes) sum += double{*weights++} * volume;
+  }
 }
 
 void VolumeLine::sumRun(const SharedRun& run, std::span<const Vec3d> feet, std::span<const Vec3d> x,
                         std::span<double> volumes) const noexcept {
   std::fill(volumes.begin(), volumes.end(), 0.0);
-  const float* weight = weights_.data() + run.first_weight;
-  const auto add = [&](double volume) {
-    for (double& sum : volumes) sum += double{*weight++} * volume;
-  };
-  if (run.foot == kSeveralFeet) {
-    for (std::uint32_t n = run.begin; n < run.end; ++n) add(prismOf(shared_[n], feet, x).volume);
-  } else {
-    std::array<double, kBatch> some;
-    for (std::size_t n = run.begin; n < run.end; n += kBatch) {
-      const std::size_t count = std::min(kBatch, run.end - n);
-      detail::tetrahedronVolumes(std::span(shared_).subspan(n, count), x.data(), feet[run.foot],
-                                 some);
-      for (std::size_t k = 0; k < count; ++k) add(some[k]);
-    }
+  std::array<double, kBatch> some;
+  for (std::size_t n = run.begin; n < run.end; n += kBatch) {
+    const auto triangles = std::span(shared_).subspan(n, std::min(kBatch, run.end - n));
+    if (run.foot != kSeveralFeet)
+      detail::tetrahedronVolumes(triangles, x.data(), feet[run.foot], some);
+    else
+      for (std::size_t k = 0; k < triangles.size(); ++k) {
+        const Triangle& t = triangles[k];
+        some[k] = detail::prismVolume({x[t[0]], x[t[1]], x[t[2]]}, feetOf(t, feet));
+      }
+    const auto measured = std::span<const double>(some).first(triangles.size());
+    const float* const weights =
+        weights_.data() + run.first_weight + (n - run.begin) * run.set_size;
+    if (run.set_size == 1)
+      addWeighted<1>(measured, weights, volumes);
+    else if (run.set_size == 2)
+      addWeighted<2>(measured, weights, volumes);
+    else
+      addWeighted<0>(measured, weights, volumes);
   }
   for (double& sum : volumes) sum /= 3;
 }
@@ -237,7 +252,9 @@ void VolumeLine::sumSlopes(std::span<const Vec3d> feet, std::span<const Vec3d> f
           const std::span<double> rows = rowsOf(run);
           std::fill(rows.begin(), rows.end(), 0.0);
           for (std::uint32_t n = run.begin; n < run.end; ++n) {
-            const detail::Prism prism = prismOf(shared_[n], feet, scratch.moved);
+            const Triangle& t = shared_[n];
+            const detail::Prism prism(
+                {scratch.moved[t[0]], scratch.moved[t[1]], scratch.moved[t[2]]}, feetOf(t, feet));
             const float* const weight =
                 weights_.data() + run.first_weight + (n - run.begin) * run.set_size;
             for (std::size_t c = 0; c < 3; ++c) {

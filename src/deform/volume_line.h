@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -75,8 +76,13 @@ class VolumeLine {
                  Scratch& scratch) const noexcept;
   void sumRun(const SharedRun& run, std::span<const Vec3d> feet, std::span<const Vec3d> x,
               std::span<double> volumes) const noexcept;
-  detail::Prism prismOf(const Triangle& t, std::span<const Vec3d> feet,
-                        std::span<const Vec3d> x) const noexcept;
+  template <std::size_t kSize>
+  void addWeighted(std::span<const double> tetrahedra, const float* weights,
+                   std::span<double> volumes) const noexcept;
+  std::array<Vec3d, 3> feetOf(const Triangle& t, std::span<const Vec3d> feet) const noexcept {
+    const std::span<const std::uint32_t> foot = fields_->rings().feetOfPoints();
+    return {feet[foot[t[0]]], feet[foot[t[1]]], feet[foot[t[2]]]};
+  }
 
   std::shared_ptr<const VolumeFields> fields_;
   std::vector<Triangle> own_;  ///< by region and foot

@@ -248,8 +248,9 @@ void VolumeSolver::solveLineNewton() noexcept {
     return residual(b_.residual);
   };
   // Slopes near borders change little and cost most: they are renewed only where steps stop paying.
-  double error = errorAt(b_.lambda, false);
-  bool fresh = true, renew = false;
+  for (std::size_t l = 0; l < regions; ++l) b_.residual[l] = outcomes_[l].before_m3;
+  double error = residual(b_.residual);
+  bool fresh = true, renew = false, there_now = true;
   for (; b_.iterations < kMostSteps && error > kReached; ++b_.iterations) {
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
     const double before = error;
@@ -257,20 +258,22 @@ void VolumeSolver::solveLineNewton() noexcept {
     for (double part = 1; part >= 1.0 / 64 && !better; part /= 2) {
       for (std::size_t l = 0; l < regions; ++l) next[l] = b_.lambda[l] + part * b_.step[l];
       const double there = errorAt(next, renew);
+      there_now = false;
       better = there < (1 - 0.1 * part) * error && slopesKeepTheirSign(first);
       if (better) error = there;
     }
     if (better) {
       std::copy(next.begin(), next.end(), b_.lambda.begin());
+      there_now = true;
       fresh = renew;
       renew = error > 0.05 * before;
       continue;
     }
     if (fresh) break;  // at the limit of rounding, or no way on without turning back
     errorAt(b_.lambda, true);
-    fresh = true;
+    fresh = there_now = true;
   }
-  errorAt(b_.lambda, false);
+  if (!there_now) errorAt(b_.lambda, false);
   reportShort();
   combine(b_.lambda, u_);
 }
@@ -400,15 +403,14 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
     }
     solveRegions(b_.by_axis[axis], b_.axis_active, b_.step, b_.work,
                  std::span(b_.axis_lambda).subspan(axis * regions, regions));
-    if (one_by_one) fields.addAlongAxes(b_.axis_lambda, b_.field, u_);
+    if (one_by_one) fields.combineAxes(b_.axis_lambda, b_.field, n > 0 || b_.iterations > 0, u_);
   }
-  if (!one_by_one) fields.addAlongAxes(b_.axis_lambda, b_.field, u_);
+  if (!one_by_one) fields.combineAxes(b_.axis_lambda, b_.field, false, u_);
 }
 
 void VolumeSolver::solveAxes(bool one_by_one) noexcept {
   constexpr int kMostSweeps = 8;  // touching regions disturb each other a little
   const VolumeFields& fields = *p_.fields;
-  moveNowhere();
   double error = residual(b_.volumes);
   for (; b_.iterations < kMostSweeps; ++b_.iterations) {
     fields.oddAlongGradient(b_.gradients, b_.field);
