@@ -19,43 +19,40 @@ Vec3d unitOrZero(const Vec3d& v) {
 
 }  // namespace
 
-VolumeFields::VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
-                           const VolumeRegions& regions, std::span<const double> gamma)
-    : surface_(std::move(surface)),
-      gamma_(gamma.begin(), gamma.end()),
-      moves_(surface_->pointCount(), 0),
-      rings_(*surface_, regions) {
-  const std::size_t places = surface_->placeCount();
+VolumeFields::VolumeFields(const MeasuredSurface& surface, const VolumeRegions& regions,
+                           std::span<const double> gamma)
+    : gamma_(gamma.begin(), gamma.end()),
+      moves_(surface.pointCount(), 0),
+      rings_(surface, regions) {
+  surface_.vertices_of_place.offsets = surface.vertices_of_place.offsets;
+  surface_.borders = surface.borders;
+  const std::size_t places = surface_.placeCount();
   for (std::size_t i = 0; i < places; ++i) moves_[i] = gamma_[i] > 0;
-  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex)
-    for (const std::uint32_t place : surface_->borders[apex])
-      moves_[places + apex] |= moves_[place];
+  for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex)
+    for (const std::uint32_t place : surface_.borders[apex]) moves_[places + apex] |= moves_[place];
   for (const std::uint32_t i : rings_.oddPoints()) independent_ &= rings_.regionsOf(i).size() <= 1;
-  buildBorderTriangles();
+  buildBorderTriangles(surface);
   buildPairs();
 }
 
-void VolumeFields::buildBorderTriangles() {
-  border_places_ = surface_->borders.indices;
+void VolumeFields::buildBorderTriangles(const MeasuredSurface& surface) {
+  border_places_ = surface.borders.indices;
   std::sort(border_places_.begin(), border_places_.end());
   border_places_.erase(std::unique(border_places_.begin(), border_places_.end()),
                        border_places_.end());
-  border_triangles_.offsets.assign(1, 0);
   if (border_places_.empty()) return;
   const IndexLists around = vertexTriangles(
-      std::span(surface_->triangles).first(surface_->ownTriangleCount()), surface_->placeCount());
+      std::span(surface.triangles).first(surface.ownTriangleCount()), surface.placeCount());
   for (const std::uint32_t place : border_places_) {
-    border_triangles_.indices.insert(border_triangles_.indices.end(), around[place].begin(),
-                                     around[place].end());
-    border_triangles_.offsets.push_back(
-        static_cast<std::uint32_t>(border_triangles_.indices.size()));
+    for (const std::uint32_t t : around[place]) border_triangles_.push_back(surface.triangles[t]);
+    border_offsets_.push_back(static_cast<std::uint32_t>(border_triangles_.size()));
   }
 }
 
 void VolumeFields::buildPairs() {
   const std::size_t regions = rings_.regionCount();
   pair_of_.assign(regions * regions, kApart);
-  for (std::size_t i = 0; i < surface_->pointCount(); ++i)
+  for (std::size_t i = 0; i < surface_.pointCount(); ++i)
     for (const std::uint32_t k : rings_.regionsOf(i))
       for (const std::uint32_t l : rings_.regionsOf(i))
         if (pair_of_[k * regions + l] == kApart)
@@ -63,15 +60,15 @@ void VolumeFields::buildPairs() {
 }
 
 VolumeFields::Sums VolumeFields::makeSums() const {
-  return {rings_.makeSums(), RegionSums(surface_->pointCount(), rings_.regionCount()),
+  return {rings_.makeSums(), RegionSums(surface_.pointCount(), rings_.regionCount()),
           RegionSums(rings_.oddPoints().size(), 3 * pair_count_)};
 }
 
 void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
                                  std::span<Vec3d> out) const noexcept {
-  const std::size_t places = surface_->placeCount();
-  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
-    const std::span<const std::uint32_t> border = surface_->borders[apex];
+  const std::size_t places = surface_.placeCount();
+  for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex) {
+    const std::span<const std::uint32_t> border = surface_.borders[apex];
     const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
     const std::uint32_t first = rings_.firstEntry(places + apex);
     for (const std::uint32_t place : border) {
@@ -94,8 +91,8 @@ void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out
 
 Vec3d VolumeFields::borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept {
   Vec3d sum = Vec3d::Zero();
-  for (const std::uint32_t t : border_triangles_[border]) {
-    const Triangle& c = surface_->triangles[t];
+  for (std::uint32_t t = border_offsets_[border]; t < border_offsets_[border + 1]; ++t) {
+    const Triangle& c = border_triangles_[t];
     sum += Vec3d(points[c[1]] - points[c[0]]).cross(Vec3d(points[c[2]] - points[c[0]]));
   }
   return unitOrZero(sum);
@@ -105,7 +102,7 @@ void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d>
                            std::span<Vec3d> out) const noexcept {
   // Regions' shares add up to one and walls cancel: the sum of a row is the volume's own gradient,
   // which is a third of the area vector where the ring of triangles is closed.
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3d sum = Vec3d::Zero();
       for (const std::uint32_t e : entriesOf(i)) sum += spread[e];
@@ -117,9 +114,9 @@ void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d>
 }
 
 void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
-  const std::size_t places = surface_->placeCount();
-  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
-    const std::span<const std::uint32_t> border = surface_->borders[apex];
+  const std::size_t places = surface_.placeCount();
+  for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex) {
+    const std::span<const std::uint32_t> border = surface_.borders[apex];
     const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
     const std::uint32_t first = rings_.firstEntry(places + apex);
     for (std::size_t a = 0; a < rows.size(); ++a) {
@@ -137,7 +134,7 @@ void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
 template <class Body>
 void VolumeFields::eachOddPlace(const Body& body) const noexcept {
   const std::span<const std::uint32_t> odd = rings_.oddPoints();
-  const std::size_t places = odd.size() - surface_->apexCount();  // apexes come last
+  const std::size_t places = odd.size() - surface_.apexCount();  // apexes come last
   parallelFor(places, kOddChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end; ++n) body(odd[n]);
   });
@@ -184,7 +181,7 @@ void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const
 
 void VolumeFields::alongNormal(std::span<const Vec3d> normals,
                                std::span<Vec3d> field) const noexcept {
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       for (const std::uint32_t e : entriesOf(i))
         field[e] = (gamma_[i] * normals[i].dot(field[e])) * normals[i];
@@ -264,7 +261,7 @@ void VolumeFields::matrix(std::span<const Vec3d> gradients, std::span<const Vec3
 void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3d> displacement,
                           Sums& sums, std::span<double> out) const noexcept {
   sums.points.setZero();
-  parallelFor(surface_->pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.points.row(begin);
     for (std::size_t i = begin; i < end; ++i) {
       const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
@@ -305,7 +302,7 @@ void VolumeFields::combine(std::span<const double> multipliers, std::span<const 
           sum += multipliers[rows[k]] * field[rings_.firstEntry(i) + k];
         displacement[i] = sum;
       });
-  completeApexes(*surface_, displacement);
+  completeApexes(surface_, displacement);
 }
 
 void VolumeFields::combineAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
@@ -332,7 +329,7 @@ void VolumeFields::combineAxes(std::span<const double> multipliers, std::span<co
           sum += by_axis(rows[k]).cwiseProduct(field[rings_.firstEntry(i) + k]);
         displacement[i] = sum;
       });
-  completeApexes(*surface_, displacement);
+  completeApexes(surface_, displacement);
 }
 
 void solveRegions(const RegionMatrix& matrix, std::span<const std::uint8_t> active,

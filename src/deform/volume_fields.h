@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <ranges>
 #include <span>
 #include <vector>
@@ -32,10 +31,11 @@ struct RegionMatrix {
 /// moves point i along entry (i, l).
 class VolumeFields {
  public:
-  VolumeFields(std::shared_ptr<const MeasuredSurface> surface, const VolumeRegions& regions,
+  VolumeFields(const MeasuredSurface& surface, const VolumeRegions& regions,
                std::span<const double> gamma);
 
-  const MeasuredSurface& surface() const { return *surface_; }
+  /// How many places there are, and the borders; nothing else of a surface is kept.
+  const MeasuredSurface& surface() const { return surface_; }
   const RegionRings& rings() const { return rings_; }
   /// No point takes part in two regions.
   bool independent() const { return independent_; }
@@ -125,10 +125,10 @@ class VolumeFields {
   Vec3d borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept;
   /// A place's gradient entries, with what its borders' apexes give it.
   void spreadBorders(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept;
-  void buildBorderTriangles();
+  void buildBorderTriangles(const MeasuredSurface& surface);
   void buildPairs();
 
-  std::shared_ptr<const MeasuredSurface> surface_;
+  MeasuredSurface surface_;
   std::vector<double> gamma_;
   std::vector<std::uint8_t> moves_;  ///< per point
   RegionRings rings_;
@@ -136,7 +136,8 @@ class VolumeFields {
   std::size_t pair_count_ = 0;
   std::vector<std::uint32_t> pair_of_;  ///< per two regions
   std::vector<std::uint32_t> border_places_;
-  IndexLists border_triangles_;  ///< own triangles around each border place
+  std::vector<std::uint32_t> border_offsets_ = {0};  ///< per border place
+  std::vector<Triangle> border_triangles_;           ///< the mesh's own around it
 };
 
 /// Solves matrix x = rhs over the regions marked active, the others get 0. Rows are scaled, pivots

@@ -17,7 +17,8 @@ struct Coupling {
 
 }  // namespace
 
-VolumeLaplacian::VolumeLaplacian(std::shared_ptr<const VolumeFields> fields, LaplacianEnergy energy,
+VolumeLaplacian::VolumeLaplacian(std::shared_ptr<const VolumeFields> fields,
+                                 const MeasuredSurface& surface, LaplacianEnergy energy,
                                  double kappa)
     : fields_(std::move(fields)) {
   const std::span<const double> gamma = fields_->gamma();
@@ -27,12 +28,12 @@ VolumeLaplacian::VolumeLaplacian(std::shared_ptr<const VolumeFields> fields, Lap
       free_index_[i] = static_cast<std::uint32_t>(places_.size());
       places_.push_back(i);
     }
-  buildCouplings(energy, kappa);
+  buildCouplings(surface, energy, kappa);
   pattern_ = SparseLdl(places_.size(), entries_);
 }
 
-void VolumeLaplacian::buildCouplings(LaplacianEnergy energy, double kappa) {
-  const MeasuredSurface& surface = fields_->surface();
+void VolumeLaplacian::buildCouplings(const MeasuredSurface& surface, LaplacianEnergy energy,
+                                     double kappa) {
   const std::span<const double> gamma = fields_->gamma();
   const IndexLists neighbours = vertexNeighbours(
       std::span(surface.triangles).first(surface.ownTriangleCount()), surface.placeCount());

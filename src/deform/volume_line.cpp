@@ -19,9 +19,9 @@ std::size_t runChunk(std::size_t runs) { return (runs + kMostRunChunks - 1) / kM
 
 struct VolumeLine::Builder {
   VolumeLine& out;
+  const MeasuredSurface& surface;
   const VolumeRegions& regions;
   const VolumeFields& fields = *out.fields_;
-  const MeasuredSurface& surface = fields.surface();
   std::vector<std::uint8_t> follows_one = std::vector<std::uint8_t>(surface.pointCount(), 0);
 
   void findFollowers();
@@ -130,9 +130,10 @@ void VolumeLine::Builder::listNear() {
     if (near[p] != 0) out.near_borders_.push_back(p);
 }
 
-VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields, const VolumeRegions& regions)
+VolumeLine::VolumeLine(std::shared_ptr<const VolumeFields> fields, const MeasuredSurface& surface,
+                       const VolumeRegions& regions)
     : fields_(std::move(fields)) {
-  Builder build{*this, regions};
+  Builder build{*this, surface, regions};
   build.findFollowers();
   build.sortTriangles();
   build.runOwn();

@@ -29,8 +29,9 @@ class VolumeLine {
     RegionMatrix slopes;          ///< of the shared parts, when last renewed
   };
 
-  /// The triangles of the fields' surface.
-  VolumeLine(std::shared_ptr<const VolumeFields> fields, const VolumeRegions& regions);
+  /// `surface` and `regions` are those of the fields.
+  VolumeLine(std::shared_ptr<const VolumeFields> fields, const MeasuredSurface& surface,
+             const VolumeRegions& regions);
   Scratch makeScratch() const;
   /// True where no triangle follows two regions: then each region is its own cubic.
   bool independent() const { return shared_.empty(); }

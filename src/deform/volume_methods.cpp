@@ -62,9 +62,9 @@ Result<void> checkNumbers(const MeasuredSurface& surface, const RegionVolumes& v
 }
 
 /// Regions with a volume to keep and something to move.
-std::vector<std::uint8_t> usableRegions(const VolumeFields& fields, const VolumeRegions& regions,
+std::vector<std::uint8_t> usableRegions(const VolumeFields& fields, const MeasuredSurface& surface,
+                                        const VolumeRegions& regions,
                                         std::span<const double> rest_volumes, Diagnostics& notes) {
-  const MeasuredSurface& surface = fields.surface();
   std::vector<std::uint8_t> moves(rest_volumes.size(), 0), usable(rest_volumes.size(), 0);
   for (std::size_t i = 0; i < surface.placeCount(); ++i)
     if (fields.moves(i))
@@ -118,14 +118,11 @@ detail::VolumeMethodBuffers::VolumeMethodBuffers(const VolumeMethodParts& parts)
     by_axis.assign(3, RegionMatrix(regions));
     axis_shares.resize(3 * regions);
     axis_lambda.resize(3 * regions);
-    if (method == VolumeMethod::AxesExact) moved.resize(points);
     return;
   }
   const bool along_a_line = parts.line && parts.desc.solve != VolumeSolve::Minimiser;
-  if (!along_a_line && parts.desc.solve != VolumeSolve::Linearised) {
-    moved.resize(points);
-    trial.resize(points);
-  }
+  if (!along_a_line && parts.desc.solve != VolumeSolve::Linearised) trial.resize(points);
+  if (minimises) moved.resize(points);
   const bool kept = parts.desc.solve == VolumeSolve::Minimiser && method == VolumeMethod::Normal;
   if (kept || method == VolumeMethod::Laplacian) normals.resize(places);
   if (parts.line) line.emplace(parts.line->makeScratch());
@@ -145,17 +142,17 @@ Result<VolumeMethodBinding> VolumeMethodBinding::bind(
   DERM_CHECK(checkNumbers(*surface, *volumes, gamma, rest_volumes));
   auto parts = std::make_shared<detail::VolumeMethodParts>();
   parts->desc = desc;
-  parts->fields = std::make_shared<const VolumeFields>(surface, *regions, gamma);
+  parts->fields = std::make_shared<const VolumeFields>(*surface, *regions, gamma);
   parts->rest_volumes.assign(rest_volumes.begin(), rest_volumes.end());
-  parts->usable = usableRegions(*parts->fields, *regions, rest_volumes, notes);
+  parts->usable = usableRegions(*parts->fields, *surface, *regions, rest_volumes, notes);
   const bool axes =
       desc.method == VolumeMethod::AxesLinear || desc.method == VolumeMethod::AxesExact;
   // Touching regions: the gradient is followed anew at each step, Laplacian fields have no rows.
   const bool fixed_rows = desc.method == VolumeMethod::Normal || parts->fields->independent();
   if (!axes && desc.solve != VolumeSolve::Linearised && fixed_rows)
-    parts->line.emplace(parts->fields, *regions);
+    parts->line.emplace(parts->fields, *surface, *regions);
   if (desc.method == VolumeMethod::Laplacian)
-    parts->laplacian.emplace(parts->fields, desc.energy, desc.kappa);
+    parts->laplacian.emplace(parts->fields, *surface, desc.energy, desc.kappa);
   return VolumeMethodBinding(std::move(parts));
 }
 
@@ -167,6 +164,19 @@ std::size_t VolumeMethodBinding::pointCount() const {
 }
 VolumeMethodBinding::Scratch VolumeMethodBinding::makeScratch() const {
   return Scratch(std::make_unique<detail::VolumeMethodBuffers>(*parts_));
+}
+std::vector<double> VolumeMethodBinding::volumes(std::span<const Vec3d> points,
+                                                 std::span<const Vec3d> feet) const {
+  DERM_REQUIRE(points.size() == pointCount());
+  const RegionRings& rings = parts_->fields->rings();
+  RegionRings::Sums sums = rings.makeSums();
+  std::vector<Vec3d> gradients(rings.oddEntryCount());
+  std::vector<double> out(regionCount());
+  rings.measure(points, feet, {}, sums, gradients, {}, out);
+  return out;
+}
+std::span<const std::uint32_t> VolumeMethodBinding::feetOfPoints() const {
+  return parts_->fields->rings().feetOfPoints();
 }
 int VolumeMethodBinding::iterations(const Scratch& scratch) { return scratch.buffers_->iterations; }
 

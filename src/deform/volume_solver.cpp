@@ -83,11 +83,16 @@ void VolumeSolver::moveNowhere() noexcept {
   });
 }
 
-void VolumeSolver::measureAt(std::span<const Vec3d> displacement) noexcept {
+void VolumeSolver::beginPositions() noexcept {
   parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + displacement[i];
+    for (std::size_t i = begin; i < end; ++i) u_[i] += x_[i];
   });
-  measure(b_.moved);
+}
+
+void VolumeSolver::endPositions() noexcept {
+  parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) u_[i] -= x_[i];
+  });
 }
 
 void VolumeSolver::measure(std::span<const Vec3d> points) noexcept {
@@ -288,6 +293,7 @@ void VolumeSolver::solveFull(bool renew_field) noexcept {
 
 void VolumeSolver::followFull(bool renew_field) noexcept {
   double error = residual(b_.volumes);
+  beginPositions();
   for (int step = 0; step < kMostSteps && error > kReached; ++step, ++b_.iterations) {
     if (step > 0 && renew_field) makeField();
     makeMatrix();
@@ -295,24 +301,25 @@ void VolumeSolver::followFull(bool renew_field) noexcept {
     combine(b_.step, b_.trial);
     bool better = false;
     for (double part = 1; part >= 1.0 / 64 && !better; part /= 2) {
-      addToDisplacement(part);
-      measureAt(u_);
+      addTrial(part);
+      measure(u_);
       const double there = residual(b_.volumes);
       better = there < (1 - 0.1 * part) * error;
       if (better)
         error = there;
       else
-        addToDisplacement(-part);
+        addTrial(-part);
     }
     if (better) continue;
-    measureAt(u_);
+    measure(u_);
     break;
   }
+  endPositions();
   residual(b_.volumes);
   reportShort();
 }
 
-void VolumeSolver::addToDisplacement(double part) noexcept {
+void VolumeSolver::addTrial(double part) noexcept {
   parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) u_[i] += part * b_.trial[i];
   });
@@ -337,7 +344,10 @@ bool VolumeSolver::solveMinimiser() noexcept {
       }
       return part;
     });
-    measureAt(u_);
+    parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + u_[i];
+    });
+    measure(b_.moved);
     error = residual(b_.volumes);
     if (!std::isfinite(error) || !std::isfinite(largest)) break;
     if (error <= 1e-12 && change <= 1e-10 * largest) return true;
@@ -387,7 +397,7 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
   for (std::size_t n = 0; n < 3; ++n) {
     const std::size_t axis = p_.desc.axis_order[n];
     if (one_by_one && n > 0) {
-      measureAt(u_);
+      measure(u_);
       residual(b_.volumes);
       fields.oddAlongGradient(b_.gradients, b_.field);
       fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
@@ -403,7 +413,7 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
     }
     solveRegions(b_.by_axis[axis], b_.axis_active, b_.step, b_.work,
                  std::span(b_.axis_lambda).subspan(axis * regions, regions));
-    if (one_by_one) fields.combineAxes(b_.axis_lambda, b_.field, n > 0 || b_.iterations > 0, u_);
+    if (one_by_one) fields.combineAxes(b_.axis_lambda, b_.field, true, u_);
   }
   if (!one_by_one) fields.combineAxes(b_.axis_lambda, b_.field, false, u_);
 }
@@ -412,18 +422,20 @@ void VolumeSolver::solveAxes(bool one_by_one) noexcept {
   constexpr int kMostSweeps = 8;  // touching regions disturb each other a little
   const VolumeFields& fields = *p_.fields;
   double error = residual(b_.volumes);
+  if (one_by_one) std::copy(x_.begin(), x_.end(), u_.begin());
   for (; b_.iterations < kMostSweeps; ++b_.iterations) {
     fields.oddAlongGradient(b_.gradients, b_.field);
     fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
     if (b_.iterations == 0) axisShares();
     sweepAxes(one_by_one);
     if (!one_by_one || fields.independent()) break;
-    measureAt(u_);
+    measure(u_);
     const double before = error;
     error = residual(b_.volumes);
     if (error <= kReached || error > 0.5 * before) break;
   }
   ++b_.iterations;
+  if (one_by_one) endPositions();
   if (one_by_one && !fields.independent()) reportShort();
 }
 

@@ -81,13 +81,14 @@ class VolumeSolver {
   void solveLine() noexcept;
   void solveLineNewton() noexcept;
   void solveFull(bool renew_field) noexcept;
-  /// Newton from where u_ is, b_.gradients and b_.field belonging to it.
+  /// Newton from where u_ leads, b_.gradients and b_.field belonging to that.
   void followFull(bool renew_field) noexcept;
-  void addToDisplacement(double part) noexcept;  ///< of b_.trial
+  void addTrial(double part) noexcept;
   bool solveMinimiser() noexcept;
 
-  /// Gradients, volumes and field where a displacement leads to.
-  void measureAt(std::span<const Vec3d> displacement) noexcept;
+  // Where u_ is moved step by step it holds positions in the meantime.
+  void beginPositions() noexcept;
+  void endPositions() noexcept;
   /// Largest error of a region relative to its rest volume; fills b_.residual.
   double residual(std::span<const double> volumes) noexcept;
   void reportShort() noexcept;

@@ -109,7 +109,7 @@ TEST(VolumeLine, ChangesAreThoseOfVolumesMeasuredAnew) {
   onEveryTarget([] {
     for (const RegionKind kind : {RegionKind::Joints, RegionKind::Whole}) {
       const Scene s(kind, 4.0);
-      const auto surface = std::make_shared<const MeasuredSurface>(s.section.surface);
+      const MeasuredSurface& surface = s.section.surface;
       const auto fields = std::make_shared<const VolumeFields>(surface, s.section.regions, s.gamma);
       const std::size_t regions = s.section.regions.regionCount();
       VolumeFields::Sums sums = fields->makeSums();
@@ -119,7 +119,7 @@ TEST(VolumeLine, ChangesAreThoseOfVolumesMeasuredAnew) {
       fields->oddAlongGradient(gradients, field);
       RegionMatrix slopes(regions), at(regions), renewed(regions);
       fields->measuredMatrix(gradients, field, sums, slopes);
-      const VolumeLine line(fields, s.section.regions);
+      const VolumeLine line(fields, surface, s.section.regions);
       ASSERT_EQ(line.independent(), regions == 1);
       VolumeLine::Scratch scratch = line.makeScratch();
       std::vector<Vec3d> moved(s.points.size()), u(s.points.size());
