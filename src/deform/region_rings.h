@@ -1,100 +1,97 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "derm/base/parallel.h"
 #include "derm/deform/region_volumes.h"
 
 #include "deform/region_sums.h"
+#include "deform/ring_kernels.h"
 
 /// Private to room deform: volumes and gradients of all regions in one pass.
 namespace derm {
 
-/// dV/dx_i = 1/6 sum of x_j x x_k over the edges (j, k) around point i. Around most points these
-/// edges form a ring inside one region: it is kept as the run of its points, so that each is read
-/// once, and a region's volume is a third of the sum of <dV/dx_i, x_i> (determinants are
-/// homogeneous of degree three). Points where regions meet keep their corners and walls one by one.
-/// Some 60 bytes per point. Immutable.
+/// A triangle's prism (RegionVolumes) is a tetrahedron where its corners share a foot f, and
+/// dV/dx_i = 1/6 sum of (x_j - f) x (x_k - f) over the edges (j, k) around point i. Around most
+/// points these edges form a ring inside one region, on one foot: it is kept as the run of its
+/// points, and each point has a third of the tetrahedra around it. All others are *odd*: where
+/// regions or feet meet, on open borders, and apexes. They keep their corners one by one.
+///
+/// Entries, one per point and region that it takes part in, are numbered odd points first, in
+/// ascending order, then the others run by run. Some 60 bytes per point. Immutable.
 class RegionRings {
  public:
-  RegionRings(const MeasuredSurface& surface, const RegionVolumes& volumes);
+  RegionRings(const MeasuredSurface& surface, const VolumeRegions& regions);
 
-  /// Points whose surroundings lie in one region: they have one entry.
-  bool plain(std::size_t point) const { return region_[point] != kMixed; }
-  std::uint32_t regionOf(std::size_t plain_point) const { return region_[plain_point]; }
-
-  /// Gradients per entry, volumes per region, of points and feet near the origin. `visit(point,
-  /// sums)` is called for each plain point when its entry is there; `sums` are the columns that
-  /// `scratch` has beyond the regions', of the point's chunk. Allocation-free.
-  template <class Visit>
-  void evaluate(std::span<const Vec3d> points, std::span<const Vec3d> feet, RegionSums& scratch,
-                std::span<Vec3d> gradients, std::span<double> volumes,
-                const Visit& visit) const noexcept {
-    scratch.setZero();
-    parallelFor(points.size(), scratch.chunk(), [&](std::size_t begin, std::size_t end) {
-      const std::span<double> part = scratch.row(begin);
-      const std::span<double> rest = part.subspan(region_count_);
-      for (std::size_t i = begin; i < end; ++i) {
-        if (region_[i] == kMixed) {
-          mixed(i, points, feet, gradients, part);
-          continue;
-        }
-        const Vec3d around = ring(i, points);
-        gradients[volumes_->firstEntry(i)] = around / 6;
-        part[region_[i]] += around.dot(points[i]);
-        visit(i, rest);
-      }
-    });
-    finish(feet, scratch, volumes);
+  std::size_t pointCount() const { return first_entry_.size(); }
+  std::size_t regionCount() const { return region_count_; }
+  std::size_t entryCount() const { return regions_.size(); }
+  /// Entries of odd points are below this.
+  std::size_t oddEntryCount() const { return odd_entry_count_; }
+  bool odd(std::size_t point) const { return first_entry_[point] < odd_entry_count_; }
+  std::span<const std::uint32_t> oddPoints() const { return odd_points_; }
+  /// The regions that a point takes part in, ascending: those of its entries.
+  std::span<const std::uint32_t> regionsOf(std::size_t point) const {
+    return std::span(regions_).subspan(first_entry_[point], entry_counts_[point]);
   }
+  std::uint32_t firstEntry(std::size_t point) const { return first_entry_[point]; }
+  const std::uint32_t* firstEntries() const { return first_entry_.data(); }
+  std::span<const std::uint32_t> feetOfPoints() const { return foot_; }
+
+  /// Points that are not odd, of one region and one foot.
+  struct Run {
+    std::uint32_t begin = 0, end = 0;  ///< in evenPoints(); entries follow oddEntryCount()
+    std::uint32_t region = 0, foot = 0;
+    std::uint32_t first_ring = 0;  ///< in the list of rings
+  };
+  std::span<const Run> runs() const { return runs_; }
+  std::span<const std::uint32_t> evenPoints() const { return even_points_; }
+
+  /// Work space of measure().
+  struct Sums {
+    std::vector<detail::RingSums> runs;
+    RegionSums odd;
+  };
+  Sums makeSums() const;
+  /// Volumes per region, and per entry gradients v of odd points or, where there is room for them,
+  /// of all; where there is room for a field, gamma v (gamma per place) of all points but the odd
+  /// ones, whose sums of squares stay in `sums`. Allocation-free.
+  void measure(std::span<const Vec3d> x, std::span<const Vec3d> feet, std::span<const double> gamma,
+               Sums& sums, std::span<Vec3d> gradients, std::span<Vec3d> field,
+               std::span<double> volumes) const noexcept;
 
  private:
-  static constexpr std::uint32_t kMixed = 0xFFFFFFFFu;
-  static constexpr std::uint32_t kBegins = 0x80000000u;  ///< marks the first point of a run
-
-  struct Corner {
-    std::uint32_t left = 0, right = 0;  ///< the edge across
-    std::uint32_t first_share = 0, share_count = 0;
-  };
-  struct Side {
-    std::uint32_t other = 0;
-    bool first_end = true;  ///< this point is the wall's a
-    std::uint32_t first_share = 0, share_count = 0;
+  using Edge = std::array<std::uint32_t, 2>;  ///< across from a corner: left and right
+  struct FeetTriangle {
+    Triangle feet{};
+    std::uint32_t hub = 0;
   };
   struct Builder;
 
-  Vec3d ring(std::size_t point, std::span<const Vec3d> x) const noexcept {
-    double sx = 0, sy = 0, sz = 0, px = 0, py = 0, pz = 0;
-    for (std::uint32_t n = ring_offsets_[point]; n < ring_offsets_[point + 1]; ++n) {
-      const std::uint32_t entry = ring_[n];
-      const Vec3d& c = x[entry & ~kBegins];
-      const double cx = c.x(), cy = c.y(), cz = c.z();
-      if ((entry & kBegins) == 0) {
-        sx += py * cz - pz * cy;
-        sy += pz * cx - px * cz;
-        sz += px * cy - py * cx;
-      }
-      px = cx;
-      py = cy;
-      pz = cz;
-    }
-    return {sx, sy, sz};
-  }
-  void mixed(std::size_t point, std::span<const Vec3d> x, std::span<const Vec3d> feet,
-             std::span<Vec3d> gradients, std::span<double> part) const noexcept;
-  void finish(std::span<const Vec3d> feet, const RegionSums& sums,
-              std::span<double> volumes) const noexcept;
+  /// An odd point's part: its gradients to `out`, its shares of volumes to `part`.
+  void measureOdd(std::size_t n, std::span<const Vec3d> x, std::span<const Vec3d> feet,
+                  std::span<Vec3d> out, std::span<double> part) const noexcept;
 
-  const RegionVolumes* volumes_;
-  std::size_t region_count_ = 0;
-  std::vector<std::uint32_t> region_;  ///< per point
-  std::vector<std::uint32_t> ring_offsets_, ring_;
-  std::vector<std::uint32_t> corner_offsets_, side_offsets_;
-  std::vector<Corner> corners_;
-  std::vector<Side> sides_;
-  std::vector<RegionVolumes::Share> shares_;
+  std::size_t region_count_ = 0, odd_entry_count_ = 0;
+  std::vector<std::uint32_t> foot_;  ///< per point
+  std::vector<std::uint32_t> first_entry_;
+  std::vector<std::uint16_t> entry_counts_;
+  std::vector<std::uint32_t> regions_;  ///< per entry
+  std::vector<Run> runs_;
+  std::vector<std::uint32_t> even_points_;
+  std::vector<std::uint8_t> ring_sizes_;  ///< per even point
+  std::vector<std::uint32_t> rings_;
+  std::vector<std::uint32_t> odd_points_;
+  std::vector<std::uint32_t> corner_offsets_;  ///< per odd point
+  std::vector<std::uint32_t> wall_offsets_;    ///< where corners with several feet begin
+  std::vector<Edge> corners_;
+  /// Per corner and entry of its point: three times the triangle's share in the region. Whole
+  /// multiples of 2^-20, which floats hold as they are.
+  std::vector<std::uint32_t> weight_offsets_;  ///< per odd point
+  std::vector<float> weights_;
+  std::vector<FeetTriangle> feet_triangles_;
 };
 
 }  // namespace derm

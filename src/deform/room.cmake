@@ -6,7 +6,7 @@ derm_room(deform
     section_correction.cpp section_gains.cpp section_kernels.cpp section_plan.cpp section_solver.cpp section_sums.cpp
     share_smoothing.cpp
     volume_correctors.cpp volume_frame.cpp volume_layer.cpp volume_regions.cpp
-    line_root.cpp region_rings.cpp volume_fields.cpp volume_laplacian.cpp volume_line.cpp volume_methods.cpp volume_solver.cpp
+    line_root.cpp region_rings.cpp ring_kernels.cpp volume_fields.cpp volume_laplacian.cpp volume_line.cpp volume_methods.cpp volume_solver.cpp
     volume_swell.cpp volume_where.cpp twist_spread.cpp
     flesh.cpp flesh_auto.cpp flesh_contact.cpp flesh_kernels.cpp flesh_layer.cpp flesh_motion.cpp
     flesh_weights.cpp

@@ -27,6 +27,15 @@ using Row = hn::Vec<RowD>;
 
 HWY_INLINE Row loadRow(const double* p) { return hn::LoadU(RowD(), p); }
 HWY_INLINE void storeRow(Row r, double* p) { hn::StoreU(r, RowD(), p); }
+/// Three doubles; nothing is read behind them.
+HWY_INLINE Row loadThree(const double* p) {
+  return hn::MaskedLoad(hn::FirstN(RowD(), 3), RowD(), p);
+}
+HWY_INLINE void storeThree(Row r, double* p) {
+  const hn::Half<RowD> half;
+  hn::StoreU(hn::LowerHalf(half, r), half, p);
+  p[2] = hn::GetLane(hn::UpperHalf(half, r));
+}
 /// Four floats.
 HWY_INLINE Row loadFloats(const float* p) {
   return hn::PromoteTo(RowD(), hn::LoadU(hn::CappedTag<float, 4>(), p));
@@ -70,6 +79,10 @@ HWY_INLINE Row eachOf(const Op& op) {
 HWY_INLINE Row loadRow(const double* p) { return {{p[0], p[1], p[2], p[3]}}; }
 HWY_INLINE void storeRow(const Row& r, double* p) {
   for (std::size_t k = 0; k < 4; ++k) p[k] = r.v[k];
+}
+HWY_INLINE Row loadThree(const double* p) { return {{p[0], p[1], p[2], 0}}; }
+HWY_INLINE void storeThree(const Row& r, double* p) {
+  for (std::size_t k = 0; k < 3; ++k) p[k] = r.v[k];
 }
 HWY_INLINE Row loadFloats(const float* p) {
   return {{double{p[0]}, double{p[1]}, double{p[2]}, double{p[3]}}};

@@ -5,6 +5,8 @@
 
 #include "derm/base/parallel.h"
 
+#include "deform/prism.h"
+
 namespace derm::detail {
 namespace {
 
@@ -18,24 +20,6 @@ std::span<const Triangle> pureOf(const SectionTriangles& list, std::size_t chunk
   const SectionChunk& c = list.pure_chunks[chunk];
   return std::span(list.pure).subspan(c.begin, c.end - c.begin);
 }
-
-/// The prism over a triangle, and its gradient.
-struct Prism {
-  double volume = 0;
-  std::array<Vec3d, 3> gradient;
-
-  Prism(const std::array<Vec3d, 3>& x, const std::array<Vec3d, 3>& feet) {
-    volume = (x[0].dot(x[1].cross(x[2])) - feet[0].dot(feet[1].cross(feet[2]))) / 6;
-    for (std::size_t k = 0; k < 3; ++k) gradient[k] = x[(k + 1) % 3].cross(x[(k + 2) % 3]) / 6;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::size_t n = (k + 1) % 3;
-      volume += prismWall(x[k], x[n], feet[k], feet[n]);
-      const WallGradient wall = prismWallGradient(x[k], x[n], feet[k], feet[n]);
-      gradient[k] += wall.to_a;
-      gradient[n] += wall.to_b;
-    }
-  }
-};
 
 }  // namespace
 

@@ -140,22 +140,17 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindSection(const VolumeMaterial
 
 class DocumentsBinding final : public VolumeCorrectorBinding {
  public:
-  DocumentsBinding(VolumeMethodBinding method, std::shared_ptr<const RegionVolumes> volumes,
-                   std::vector<double> rest_volumes)
-      : method_(std::move(method)),
-        volumes_(std::move(volumes)),
-        rest_volumes_(std::move(rest_volumes)) {}
+  DocumentsBinding(VolumeMethodBinding method, std::vector<double> rest_volumes)
+      : method_(std::move(method)), rest_volumes_(std::move(rest_volumes)) {}
 
   std::span<const double> restVolumes() const override { return rest_volumes_; }
   bool needsPoints() const override { return true; }
   std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const override;
 
   const VolumeMethodBinding& method() const { return method_; }
-  const std::shared_ptr<const RegionVolumes>& volumes() const { return volumes_; }
 
  private:
   VolumeMethodBinding method_;
-  std::shared_ptr<const RegionVolumes> volumes_;
   std::vector<double> rest_volumes_;
 };
 
@@ -173,7 +168,6 @@ class DocumentsCorrector final : public VolumeCorrector {
  public:
   DocumentsCorrector(const DocumentsBinding& binding, const VolumeFrameBinding& frame)
       : method_(binding.method()),
-        volumes_(binding.volumes()),
         places_(frame.surface().placeCount()),
         scratch_(method_.makeScratch()) {}
 
@@ -197,18 +191,17 @@ class DocumentsCorrector final : public VolumeCorrector {
     std::vector<Vec3d> moved(frame.points().begin(), frame.points().end());
     report.largest_change = 0;
     for (std::size_t p = 0; p < moved.size(); ++p) {
-      const double radius = (moved[p] - frame.feet()[volumes_->feetOfPoints()[p]]).norm();
+      const double radius = (moved[p] - frame.feet()[method_.feetOfPoints()[p]]).norm();
       const double move = frame.displacement()[p].norm();
       if (move > report.largest_change * radius && radius > 0)
         report.largest_change = move / radius;
       moved[p] += frame.displacement()[p];
     }
-    report.after_m3 = volumes_->volumes(moved, frame.feet());
+    report.after_m3 = method_.volumes(moved, frame.feet());
   }
 
  private:
   VolumeMethodBinding method_;
-  std::shared_ptr<const RegionVolumes> volumes_;
   std::size_t places_;
   VolumeMethodBinding::Scratch scratch_;
 };
@@ -243,7 +236,7 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMateri
   DERM_TRY(const std::vector<double> gamma,
            volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
   const auto volumes =
-      std::make_shared<const RegionVolumes>(*m.surface, *m.regions, RegionTables::Rows);
+      std::make_shared<const RegionVolumes>(*m.surface, *m.regions, RegionTables::Volumes);
   std::vector<double> rest = volumes->volumes(restPoints(m), m.regions->bindPositions());
   const VolumeMethodDesc method{.method = methodOf(desc.method),
                                 .solve = !desc.exact      ? VolumeSolve::Linearised
@@ -254,7 +247,7 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMateri
   DERM_TRY(VolumeMethodBinding bound,
            VolumeMethodBinding::bind(m.surface, m.regions, volumes, gamma, rest, method, notes));
   return std::unique_ptr<VolumeCorrectorBinding>(
-      std::make_unique<DocumentsBinding>(std::move(bound), volumes, std::move(rest)));
+      std::make_unique<DocumentsBinding>(std::move(bound), std::move(rest)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kChunk = 4096;  // points at a time
 constexpr std::size_t kOddChunk = 1024;
+constexpr std::size_t kMostRunChunks = 128;
 
 Vec3d unitOrZero(const Vec3d& v) {
   const double length = v.norm();
@@ -18,99 +19,64 @@ Vec3d unitOrZero(const Vec3d& v) {
 
 }  // namespace
 
-VolumeFields::VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
-                           std::shared_ptr<const RegionVolumes> volumes,
+VolumeFields::VolumeFields(const MeasuredSurface& surface, const VolumeRegions& regions,
                            std::span<const double> gamma)
-    : surface_(std::move(surface)),
-      volumes_(std::move(volumes)),
-      gamma_(gamma.begin(), gamma.end()),
-      moves_(surface_->pointCount(), 0),
-      rings_(*surface_, *volumes_),
-      odd_(surface_->pointCount(), 0) {
-  const std::size_t places = surface_->placeCount();
+    : gamma_(gamma.begin(), gamma.end()),
+      moves_(surface.pointCount(), 0),
+      rings_(surface, regions) {
+  surface_.vertices_of_place.offsets = surface.vertices_of_place.offsets;
+  surface_.borders = surface.borders;
+  const std::size_t places = surface_.placeCount();
   for (std::size_t i = 0; i < places; ++i) moves_[i] = gamma_[i] > 0;
-  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex)
-    for (const std::uint32_t place : surface_->borders[apex]) {
-      moves_[places + apex] |= moves_[place];
-      odd_[place] = odd_[places + apex] = 1;
-    }
-  for (std::uint32_t i = 0; i < surface_->pointCount(); ++i) {
-    if (!rings_.plain(i)) odd_[i] = 1;
-    if (odd_[i] != 0) odd_points_.push_back(i);
-  }
-  buildBorderTriangles();
+  for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex)
+    for (const std::uint32_t place : surface_.borders[apex]) moves_[places + apex] |= moves_[place];
+  for (const std::uint32_t i : rings_.oddPoints()) independent_ &= rings_.regionsOf(i).size() <= 1;
+  buildBorderTriangles(surface);
   buildPairs();
 }
 
-void VolumeFields::buildBorderTriangles() {
-  border_places_ = surface_->borders.indices;
+void VolumeFields::buildBorderTriangles(const MeasuredSurface& surface) {
+  border_places_ = surface.borders.indices;
   std::sort(border_places_.begin(), border_places_.end());
   border_places_.erase(std::unique(border_places_.begin(), border_places_.end()),
                        border_places_.end());
-  border_triangles_.offsets.assign(1, 0);
   if (border_places_.empty()) return;
   const IndexLists around = vertexTriangles(
-      std::span(surface_->triangles).first(surface_->ownTriangleCount()), surface_->placeCount());
+      std::span(surface.triangles).first(surface.ownTriangleCount()), surface.placeCount());
   for (const std::uint32_t place : border_places_) {
-    border_triangles_.indices.insert(border_triangles_.indices.end(), around[place].begin(),
-                                     around[place].end());
-    border_triangles_.offsets.push_back(
-        static_cast<std::uint32_t>(border_triangles_.indices.size()));
+    for (const std::uint32_t t : around[place]) border_triangles_.push_back(surface.triangles[t]);
+    border_offsets_.push_back(static_cast<std::uint32_t>(border_triangles_.size()));
   }
 }
 
 void VolumeFields::buildPairs() {
-  const std::size_t regions = volumes_->regionCount();
+  const std::size_t regions = rings_.regionCount();
   pair_of_.assign(regions * regions, kApart);
-  for (std::size_t i = 0; i < surface_->pointCount(); ++i)
-    for (const std::uint32_t k : volumes_->regionsOf(i))
-      for (const std::uint32_t l : volumes_->regionsOf(i))
+  for (std::size_t i = 0; i < surface_.pointCount(); ++i)
+    for (const std::uint32_t k : rings_.regionsOf(i))
+      for (const std::uint32_t l : rings_.regionsOf(i))
         if (pair_of_[k * regions + l] == kApart)
           pair_of_[k * regions + l] = static_cast<std::uint32_t>(pair_count_++);
 }
 
 VolumeFields::Sums VolumeFields::makeSums() const {
-  return {RegionSums(surface_->pointCount(), 4 * volumes_->regionCount()),
-          RegionSums(odd_points_.size(), pair_count_)};
-}
-
-void VolumeFields::measure(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
-                           std::span<Vec3d> gradients, std::span<Vec3d> field,
-                           std::span<double> volumes) const noexcept {
-  const std::size_t regions = volumes_->regionCount();
-  rings_.evaluate(points, feet, sums.points, gradients, volumes,
-                  [&](std::size_t i, std::span<double> part) {
-                    if (odd_[i] != 0) return;
-                    const std::uint32_t e = volumes_->firstEntry(i);
-                    const Vec3d& v = gradients[e];
-                    const double g = gamma_[i];
-                    double* const at = part.data() + rings_.regionOf(i);
-                    field[e] = g * v;
-                    at[0] += g * v.x() * v.x();
-                    at[regions] += g * v.y() * v.y();
-                    at[2 * regions] += g * v.z() * v.z();
-                  });
-}
-
-void VolumeFields::gradients(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
-                             std::span<Vec3d> gradients, std::span<double> volumes) const noexcept {
-  rings_.evaluate(points, feet, sums.points, gradients, volumes,
-                  [](std::size_t, std::span<double>) {});
+  return {rings_.makeSums(), RegionSums(surface_.pointCount(), rings_.regionCount()),
+          RegionSums(rings_.oddPoints().size(), 3 * pair_count_)};
 }
 
 void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
                                  std::span<Vec3d> out) const noexcept {
-  const std::size_t places = surface_->placeCount();
-  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
-    const std::span<const std::uint32_t> border = surface_->borders[apex];
-    const std::span<const std::uint32_t> rows = volumes_->regionsOf(places + apex);
-    const std::uint32_t first = volumes_->firstEntry(places + apex);
+  const std::size_t places = surface_.placeCount();
+  for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex) {
+    const std::span<const std::uint32_t> border = surface_.borders[apex];
+    const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
+    const std::uint32_t first = rings_.firstEntry(places + apex);
     for (const std::uint32_t place : border) {
-      const std::span<const std::uint32_t> own = volumes_->regionsOf(place);
+      const std::span<const std::uint32_t> own = rings_.regionsOf(place);
       for (std::size_t k = 0; k < own.size(); ++k)
         for (std::size_t a = 0; a < rows.size(); ++a)
           if (rows[a] == own[k])
-            out[volumes_->firstEntry(place) + k] +=
+            out[rings_.firstEntry(place) + k] +=
                 gradients[first + a] / static_cast<double>(border.size());
     }
   }
@@ -125,8 +91,8 @@ void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out
 
 Vec3d VolumeFields::borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept {
   Vec3d sum = Vec3d::Zero();
-  for (const std::uint32_t t : border_triangles_[border]) {
-    const Triangle& c = surface_->triangles[t];
+  for (std::uint32_t t = border_offsets_[border]; t < border_offsets_[border + 1]; ++t) {
+    const Triangle& c = border_triangles_[t];
     sum += Vec3d(points[c[1]] - points[c[0]]).cross(Vec3d(points[c[2]] - points[c[0]]));
   }
   return unitOrZero(sum);
@@ -136,11 +102,10 @@ void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d>
                            std::span<Vec3d> out) const noexcept {
   // Regions' shares add up to one and walls cancel: the sum of a row is the volume's own gradient,
   // which is a third of the area vector where the ring of triangles is closed.
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3d sum = Vec3d::Zero();
-      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
-        sum += spread[e];
+      for (const std::uint32_t e : entriesOf(i)) sum += spread[e];
       out[i] = unitOrZero(sum);
     }
   });
@@ -149,17 +114,17 @@ void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d>
 }
 
 void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
-  const std::size_t places = surface_->placeCount();
-  for (std::size_t apex = 0; apex < surface_->apexCount(); ++apex) {
-    const std::span<const std::uint32_t> border = surface_->borders[apex];
-    const std::span<const std::uint32_t> rows = volumes_->regionsOf(places + apex);
-    const std::uint32_t first = volumes_->firstEntry(places + apex);
+  const std::size_t places = surface_.placeCount();
+  for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex) {
+    const std::span<const std::uint32_t> border = surface_.borders[apex];
+    const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
+    const std::uint32_t first = rings_.firstEntry(places + apex);
     for (std::size_t a = 0; a < rows.size(); ++a) {
       Vec3d sum = Vec3d::Zero();
       for (const std::uint32_t place : border) {
-        const std::span<const std::uint32_t> own = volumes_->regionsOf(place);
+        const std::span<const std::uint32_t> own = rings_.regionsOf(place);
         for (std::size_t k = 0; k < own.size(); ++k)
-          if (own[k] == rows[a]) sum += field[volumes_->firstEntry(place) + k];
+          if (own[k] == rows[a]) sum += field[rings_.firstEntry(place) + k];
       }
       field[first + a] = sum / static_cast<double>(border.size());
     }
@@ -168,9 +133,10 @@ void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
 
 template <class Body>
 void VolumeFields::eachOddPlace(const Body& body) const noexcept {
-  const std::size_t places = odd_points_.size() - surface_->apexCount();  // apexes come last
+  const std::span<const std::uint32_t> odd = rings_.oddPoints();
+  const std::size_t places = odd.size() - surface_.apexCount();  // apexes come last
   parallelFor(places, kOddChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t n = begin; n < end; ++n) body(odd_points_[n]);
+    for (std::size_t n = begin; n < end; ++n) body(odd[n]);
   });
 }
 
@@ -178,8 +144,7 @@ void VolumeFields::oddAlongGradient(std::span<const Vec3d> gradients,
                                     std::span<Vec3d> field) const noexcept {
   const auto each = [&](const auto& body) {
     eachOddPlace([&](std::uint32_t i) {
-      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
-        body(i, e);
+      for (const std::uint32_t e : entriesOf(i)) body(i, e);
     });
   };
   each([&](std::uint32_t, std::uint32_t e) { field[e] = gradients[e]; });
@@ -191,15 +156,14 @@ void VolumeFields::oddAlongGradient(std::span<const Vec3d> gradients,
 void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const Vec3d> gradients,
                                   std::span<Vec3d> field) const noexcept {
   const auto rowOf = [&](std::uint32_t i) {
-    const std::uint32_t first = volumes_->firstEntry(i);
-    return field.subspan(first, volumes_->firstEntry(i + 1) - first);
+    return field.subspan(rings_.firstEntry(i), rings_.regionsOf(i).size());
   };
   const auto project = [&](std::uint32_t i, const Vec3d& n) {
     for (Vec3d& f : rowOf(i)) f = (gamma_[i] * n.dot(f)) * n;
   };
   eachOddPlace([&](std::uint32_t i) {
     const std::span<Vec3d> row = rowOf(i);
-    std::copy_n(gradients.begin() + volumes_->firstEntry(i), row.size(), row.begin());
+    std::copy_n(gradients.begin() + rings_.firstEntry(i), row.size(), row.begin());
   });
   spreadBorders(gradients, field);
   eachOddPlace([&](std::uint32_t i) {
@@ -217,77 +181,91 @@ void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const
 
 void VolumeFields::alongNormal(std::span<const Vec3d> normals,
                                std::span<Vec3d> field) const noexcept {
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      for (std::uint32_t e = volumes_->firstEntry(i); e < volumes_->firstEntry(i + 1); ++e)
+      for (const std::uint32_t e : entriesOf(i))
         field[e] = (gamma_[i] * normals[i].dot(field[e])) * normals[i];
   });
   meanOverBorders(field);
 }
 
-template <class Product>
-void VolumeFields::addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept {
+void VolumeFields::multiplyOdd(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
+                               Sums& sums) const noexcept {
+  const std::span<const std::uint32_t> odd = rings_.oddPoints();
   sums.odd.setZero();
-  parallelFor(odd_points_.size(), sums.odd.chunk(), [&](std::size_t begin, std::size_t end) {
+  parallelFor(odd.size(), sums.odd.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.odd.row(begin);
     for (std::size_t n = begin; n < end; ++n) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(odd_points_[n]);
-      const std::uint32_t first = volumes_->firstEntry(odd_points_[n]);
+      const std::span<const std::uint32_t> rows = rings_.regionsOf(odd[n]);
+      const std::uint32_t first = rings_.firstEntry(odd[n]);
       for (std::uint32_t k = 0; k < rows.size(); ++k)
-        for (std::uint32_t l = 0; l < rows.size(); ++l)
-          part[pair(rows[k], rows[l])] += product(first + k, first + l);
+        for (std::uint32_t l = 0; l < rows.size(); ++l) {
+          double* const sum = part.data() + 3 * pair(rows[k], rows[l]);
+          const Vec3d &v = gradients[first + k], &f = field[first + l];
+          sum[0] += v.x() * f.x();
+          sum[1] += v.y() * f.y();
+          sum[2] += v.z() * f.z();
+        }
     }
   });
+}
+
+void VolumeFields::addOdd(const Sums& sums, std::size_t axis, RegionMatrix& out) const noexcept {
   for (std::uint32_t k = 0; k < out.size; ++k)
     for (std::uint32_t l = 0; l < out.size; ++l)
-      if (meet(k, l)) out(k, l) += sums.odd.total(pair(k, l));
+      if (meet(k, l)) out(k, l) += sums.odd.total(3 * pair(k, l) + axis);
 }
 
 void VolumeFields::measuredMatrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
                                   Sums& sums, RegionMatrix& out) const noexcept {
   out.setZero();
-  for (std::size_t l = 0; l < out.size; ++l)
-    for (std::size_t a = 1; a <= 3; ++a) out(l, l) += sums.points.total(a * out.size + l);
-  addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
+  for (std::size_t r = 0; r < rings_.runs().size(); ++r) {
+    const std::uint32_t l = rings_.runs()[r].region;
+    for (const double square : sums.rings.runs[r].squares) out(l, l) += square;
+  }
+  multiplyOdd(gradients, field, sums);
+  for (std::size_t a = 0; a < 3; ++a) addOdd(sums, a, out);
 }
 
 void VolumeFields::measuredAxisMatrices(std::span<const Vec3d> gradients,
                                         std::span<const Vec3d> field, Sums& sums,
                                         std::span<RegionMatrix> out) const noexcept {
-  for (int a = 0; a < 3; ++a) {
-    RegionMatrix& m = out[static_cast<std::size_t>(a)];
-    m.setZero();
-    for (std::size_t l = 0; l < m.size; ++l)
-      m(l, l) = sums.points.total((static_cast<std::size_t>(a) + 1) * m.size + l);
-    addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k][a] * field[l][a]; }, sums,
-           m);
+  multiplyOdd(gradients, field, sums);
+  for (std::size_t a = 0; a < 3; ++a) {
+    out[a].setZero();
+    for (std::size_t r = 0; r < rings_.runs().size(); ++r) {
+      const std::uint32_t l = rings_.runs()[r].region;
+      out[a](l, l) += sums.rings.runs[r].squares[a];
+    }
+    addOdd(sums, a, out[a]);
   }
 }
 
 void VolumeFields::matrix(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
                           Sums& sums, RegionMatrix& out) const noexcept {
+  const std::size_t even = rings_.evenPoints().size();
   sums.points.setZero();
-  parallelFor(surface_->pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
+  parallelFor(even, sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.points.row(begin);
-    for (std::size_t i = begin; i < end; ++i) {
-      if (odd_[i] != 0) continue;
-      const std::uint32_t e = volumes_->firstEntry(i);
-      part[rings_.regionOf(i)] += gradients[e].dot(field[e]);
+    for (std::size_t n = begin; n < end; ++n) {
+      const std::size_t e = rings_.oddEntryCount() + n;
+      part[rings_.regionsOf(rings_.evenPoints()[n])[0]] += gradients[e].dot(field[e]);
     }
   });
   out.setZero();
   for (std::size_t l = 0; l < out.size; ++l) out(l, l) = sums.points.total(l);
-  addOdd([&](std::uint32_t k, std::uint32_t l) { return gradients[k].dot(field[l]); }, sums, out);
+  multiplyOdd(gradients, field, sums);
+  for (std::size_t a = 0; a < 3; ++a) addOdd(sums, a, out);
 }
 
 void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3d> displacement,
                           Sums& sums, std::span<double> out) const noexcept {
   sums.points.setZero();
-  parallelFor(surface_->pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.pointCount(), sums.points.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.points.row(begin);
     for (std::size_t i = begin; i < end; ++i) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-      const std::uint32_t first = volumes_->firstEntry(i);
+      const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
+      const std::uint32_t first = rings_.firstEntry(i);
       for (std::size_t k = 0; k < rows.size(); ++k)
         part[rows[k]] += gradients[first + k].dot(displacement[i]);
     }
@@ -295,35 +273,63 @@ void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3
   for (std::size_t l = 0; l < out.size(); ++l) out[l] = sums.points.total(l);
 }
 
-void VolumeFields::combine(std::span<const double> multipliers, std::span<const Vec3d> field,
-                           std::span<Vec3d> displacement) const noexcept {
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-      const std::uint32_t first = volumes_->firstEntry(i);
-      Vec3d sum = Vec3d::Zero();
-      for (std::size_t k = 0; k < rows.size(); ++k) sum += multipliers[rows[k]] * field[first + k];
-      displacement[i] = sum;
+template <class Even, class Odd>
+void VolumeFields::eachPlace(const Even& even, const Odd& odd) const noexcept {
+  const std::span<const RegionRings::Run> runs = rings_.runs();
+  const std::size_t chunk = (runs.size() + kMostRunChunks - 1) / kMostRunChunks;
+  parallelFor(runs.size(), chunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      const std::size_t entry = rings_.oddEntryCount() + runs[r].begin;
+      even(runs[r].region, rings_.evenPoints().subspan(runs[r].begin, runs[r].end - runs[r].begin),
+           entry);
     }
   });
-  completeApexes(*surface_, displacement);
+  eachOddPlace(odd);
 }
 
-void VolumeFields::addAlongAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
-                                std::span<Vec3d> displacement) const noexcept {
-  const std::size_t regions = volumes_->regionCount();
-  parallelFor(surface_->placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::span<const std::uint32_t> rows = volumes_->regionsOf(i);
-      const std::uint32_t first = volumes_->firstEntry(i);
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        const double* const m = multipliers.data() + rows[k];
-        const Vec3d& f = field[first + k];
-        displacement[i] += Vec3d(m[0] * f.x(), m[regions] * f.y(), m[2 * regions] * f.z());
-      }
-    }
-  });
-  completeApexes(*surface_, displacement);
+void VolumeFields::combine(std::span<const double> multipliers, std::span<const Vec3d> field,
+                           std::span<Vec3d> displacement) const noexcept {
+  eachPlace(
+      [&](std::uint32_t region, std::span<const std::uint32_t> points, std::size_t entry) {
+        const double multiplier = multipliers[region];
+        for (std::size_t n = 0; n < points.size(); ++n)
+          displacement[points[n]] = multiplier * field[entry + n];
+      },
+      [&](std::uint32_t i) {
+        const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
+        Vec3d sum = Vec3d::Zero();
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          sum += multipliers[rows[k]] * field[rings_.firstEntry(i) + k];
+        displacement[i] = sum;
+      });
+  completeApexes(surface_, displacement);
+}
+
+void VolumeFields::combineAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
+                               bool add, std::span<Vec3d> displacement) const noexcept {
+  const std::size_t regions = rings_.regionCount();
+  const auto by_axis = [&](std::uint32_t l) {
+    return Vec3d(multipliers[l], multipliers[regions + l], multipliers[2 * regions + l]);
+  };
+  eachPlace(
+      [&](std::uint32_t region, std::span<const std::uint32_t> points, std::size_t entry) {
+        const Vec3d multiplier = by_axis(region);
+        const Vec3d* const from = field.data() + entry;
+        if (add)
+          for (std::size_t n = 0; n < points.size(); ++n)
+            displacement[points[n]] += multiplier.cwiseProduct(from[n]);
+        else
+          for (std::size_t n = 0; n < points.size(); ++n)
+            displacement[points[n]] = multiplier.cwiseProduct(from[n]);
+      },
+      [&](std::uint32_t i) {
+        const std::span<const std::uint32_t> rows = rings_.regionsOf(i);
+        Vec3d sum = add ? displacement[i] : Vec3d(Vec3d::Zero());
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          sum += by_axis(rows[k]).cwiseProduct(field[rings_.firstEntry(i) + k]);
+        displacement[i] = sum;
+      });
+  completeApexes(surface_, displacement);
 }
 
 void solveRegions(const RegionMatrix& matrix, std::span<const std::uint8_t> active,

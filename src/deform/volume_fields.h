@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -27,42 +27,45 @@ struct RegionMatrix {
   void setZero() { std::fill(entries.begin(), entries.end(), 0.0); }
 };
 
-/// Fields that move a surface: one vector per entry of the regions' rows (RegionVolumes), so that
-/// region l's multiplier moves point i along entry (i, l).
+/// Fields that move a surface: one vector per entry (RegionRings), so that region l's multiplier
+/// moves point i along entry (i, l).
 class VolumeFields {
  public:
-  VolumeFields(std::shared_ptr<const MeasuredSurface> surface,
-               std::shared_ptr<const RegionVolumes> volumes, std::span<const double> gamma);
+  VolumeFields(const MeasuredSurface& surface, const VolumeRegions& regions,
+               std::span<const double> gamma);
 
-  const MeasuredSurface& surface() const { return *surface_; }
-  const RegionVolumes& volumes() const { return *volumes_; }
+  /// How many places there are, and the borders; nothing else of a surface is kept.
+  const MeasuredSurface& surface() const { return surface_; }
+  const RegionRings& rings() const { return rings_; }
+  /// No point takes part in two regions.
+  bool independent() const { return independent_; }
   std::span<const double> gamma() const { return gamma_; }  ///< per place
   bool moves(std::size_t point) const { return moves_[point] != 0; }
   /// Regions that meet at some point: pair(k, l) numbers them, k and l in one row.
   std::size_t pairCount() const { return pair_count_; }
   std::uint32_t pair(std::uint32_t k, std::uint32_t l) const {
-    return pair_of_[k * volumes_->regionCount() + l];
+    return pair_of_[k * rings_.regionCount() + l];
   }
 
   bool meet(std::uint32_t k, std::uint32_t l) const { return pair(k, l) != kApart; }
 
   /// Work space of the sums below.
   struct Sums {
-    RegionSums points;  ///< volumes, then up to three columns per region
-    RegionSums odd;     ///< per pair
+    RegionRings::Sums rings;
+    RegionSums points;  ///< per region; for fields that are not measured
+    RegionSums odd;     ///< per pair and axis
   };
   Sums makeSums() const;
 
-  /// Volumes and gradients at the points, and g v as the field of all points but the odd ones
-  /// (those of several regions, of open borders, and apexes), whose fields the functions below
-  /// make. The field's squares against the gradients stay in `sums` for matrix() and
-  /// axisMatrices().
+  /// RegionRings::measure(): volumes and gradients at the points, and g v as the field of all
+  /// points but the odd ones, whose fields the functions below make. The field's squares against
+  /// the gradients stay in `sums` for measuredMatrix() and measuredAxisMatrices(). `gradients` may
+  /// have room for odd entries alone, `field` none.
   void measure(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
                std::span<Vec3d> gradients, std::span<Vec3d> field,
-               std::span<double> volumes) const noexcept;
-  /// The same without fields.
-  void gradients(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
-                 std::span<Vec3d> gradients, std::span<double> volumes) const noexcept;
+               std::span<double> volumes) const noexcept {
+    rings_.measure(points, feet, gamma_, sums.rings, gradients, field, volumes);
+  }
 
   /// Gradients as places feel them: `out` is `gradients` with each apex' share given to its border,
   /// in rows that both have.
@@ -97,9 +100,9 @@ class VolumeFields {
   /// displacement_i = sum over l of multipliers_l field(i, l), apexes completed.
   void combine(std::span<const double> multipliers, std::span<const Vec3d> field,
                std::span<Vec3d> displacement) const noexcept;
-  /// Adds the same with multipliers by axis and region.
-  void addAlongAxes(std::span<const double> multipliers, std::span<const Vec3d> field,
-                    std::span<Vec3d> displacement) const noexcept;
+  /// The same with multipliers by axis and region; `add` = on top of what is there.
+  void combineAxes(std::span<const double> multipliers, std::span<const Vec3d> field, bool add,
+                   std::span<Vec3d> displacement) const noexcept;
 
  private:
   static constexpr std::uint32_t kApart = 0xFFFFFFFFu;
@@ -107,25 +110,34 @@ class VolumeFields {
   /// On several threads.
   template <class Body>
   void eachOddPlace(const Body& body) const noexcept;
-  template <class Product>
-  void addOdd(const Product& product, Sums& sums, RegionMatrix& out) const noexcept;
+  /// even(region, points, entry of the first) for runs of points, odd(point) for the others.
+  template <class Even, class Odd>
+  void eachPlace(const Even& even, const Odd& odd) const noexcept;
+  auto entriesOf(std::size_t point) const {
+    const std::uint32_t first = rings_.firstEntry(point);
+    return std::views::iota(first,
+                            first + static_cast<std::uint32_t>(rings_.regionsOf(point).size()));
+  }
+  /// Products of the odd points' gradients and fields, by axis, to sums.odd.
+  void multiplyOdd(std::span<const Vec3d> gradients, std::span<const Vec3d> field,
+                   Sums& sums) const noexcept;
+  void addOdd(const Sums& sums, std::size_t axis, RegionMatrix& out) const noexcept;
   Vec3d borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept;
   /// A place's gradient entries, with what its borders' apexes give it.
   void spreadBorders(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept;
-  void buildBorderTriangles();
+  void buildBorderTriangles(const MeasuredSurface& surface);
   void buildPairs();
 
-  std::shared_ptr<const MeasuredSurface> surface_;
-  std::shared_ptr<const RegionVolumes> volumes_;
+  MeasuredSurface surface_;
   std::vector<double> gamma_;
   std::vector<std::uint8_t> moves_;  ///< per point
   RegionRings rings_;
-  std::vector<std::uint8_t> odd_;          ///< per point
-  std::vector<std::uint32_t> odd_points_;  ///< of several regions, of borders, apexes
+  bool independent_ = true;
   std::size_t pair_count_ = 0;
   std::vector<std::uint32_t> pair_of_;  ///< per two regions
   std::vector<std::uint32_t> border_places_;
-  IndexLists border_triangles_;  ///< own triangles around each border place
+  std::vector<std::uint32_t> border_offsets_ = {0};  ///< per border place
+  std::vector<Triangle> border_triangles_;           ///< the mesh's own around it
 };
 
 /// Solves matrix x = rhs over the regions marked active, the others get 0. Rows are scaled, pivots

@@ -27,7 +27,7 @@ class VolumeFrameBinding {
 
   /// Goes on with a copy of the regions without what only binding needs.
   void forgetShares();
-  /// The same for the surface, for methods that have their own triangles.
+  /// The same for the surface: methods have their own triangles.
   void forgetTriangles();
   /// How much the pose's matrices make the regions larger; 1 for a rigid pose. Allocation-free.
   void grow(std::span<const Affine3f> palette, std::span<const double> rest_volumes,

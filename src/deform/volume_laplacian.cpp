@@ -17,7 +17,8 @@ struct Coupling {
 
 }  // namespace
 
-VolumeLaplacian::VolumeLaplacian(std::shared_ptr<const VolumeFields> fields, LaplacianEnergy energy,
+VolumeLaplacian::VolumeLaplacian(std::shared_ptr<const VolumeFields> fields,
+                                 const MeasuredSurface& surface, LaplacianEnergy energy,
                                  double kappa)
     : fields_(std::move(fields)) {
   const std::span<const double> gamma = fields_->gamma();
@@ -27,12 +28,12 @@ VolumeLaplacian::VolumeLaplacian(std::shared_ptr<const VolumeFields> fields, Lap
       free_index_[i] = static_cast<std::uint32_t>(places_.size());
       places_.push_back(i);
     }
-  buildCouplings(energy, kappa);
+  buildCouplings(surface, energy, kappa);
   pattern_ = SparseLdl(places_.size(), entries_);
 }
 
-void VolumeLaplacian::buildCouplings(LaplacianEnergy energy, double kappa) {
-  const MeasuredSurface& surface = fields_->surface();
+void VolumeLaplacian::buildCouplings(const MeasuredSurface& surface, LaplacianEnergy energy,
+                                     double kappa) {
   const std::span<const double> gamma = fields_->gamma();
   const IndexLists neighbours = vertexNeighbours(
       std::span(surface.triangles).first(surface.ownTriangleCount()), surface.placeCount());
@@ -91,13 +92,13 @@ bool VolumeLaplacian::factorise(std::span<const Vec3d> normals, Scratch& scratch
 void VolumeLaplacian::direction(std::uint32_t region, std::span<const Vec3d> normals,
                                 std::span<const Vec3d> spread, Scratch& scratch,
                                 std::span<double> out) const noexcept {
-  const RegionVolumes& volumes = fields_->volumes();
+  const RegionRings& rings = fields_->rings();
   for (std::size_t f = 0; f < places_.size(); ++f) {
     const std::uint32_t i = places_[f];
-    const std::span<const std::uint32_t> rows = volumes.regionsOf(i);
+    const std::span<const std::uint32_t> rows = rings.regionsOf(i);
     scratch.right[f] = 0;
     for (std::uint32_t k = 0; k < rows.size(); ++k)
-      if (rows[k] == region) scratch.right[f] = normals[i].dot(spread[volumes.firstEntry(i) + k]);
+      if (rows[k] == region) scratch.right[f] = normals[i].dot(spread[rings.firstEntry(i) + k]);
   }
   scratch.factor.solve(scratch.right);
   std::fill(out.begin(), out.end(), 0.0);
@@ -106,17 +107,17 @@ void VolumeLaplacian::direction(std::uint32_t region, std::span<const Vec3d> nor
 
 void VolumeLaplacian::field(std::span<const Vec3d> normals, Scratch& scratch,
                             std::span<Vec3d> field) const noexcept {
-  const RegionVolumes& volumes = fields_->volumes();
+  const RegionRings& rings = fields_->rings();
   for (std::size_t f = 0; f < places_.size(); ++f) {
     const std::uint32_t i = places_[f];
     scratch.right[f] =
-        volumes.regionsOf(i).empty() ? 0.0 : normals[i].dot(field[volumes.firstEntry(i)]);
+        rings.regionsOf(i).empty() ? 0.0 : normals[i].dot(field[rings.firstEntry(i)]);
   }
   scratch.factor.solve(scratch.right);
   std::fill(field.begin(), field.end(), Vec3d(Vec3d::Zero()));
   for (std::size_t f = 0; f < places_.size(); ++f) {
     const std::uint32_t i = places_[f];
-    if (!volumes.regionsOf(i).empty()) field[volumes.firstEntry(i)] = scratch.right[f] * normals[i];
+    if (!rings.regionsOf(i).empty()) field[rings.firstEntry(i)] = scratch.right[f] * normals[i];
   }
   fields_->meanOverBorders(field);
 }

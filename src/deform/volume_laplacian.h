@@ -25,7 +25,9 @@ class VolumeLaplacian {
     std::vector<double> right;
   };
 
-  VolumeLaplacian(std::shared_ptr<const VolumeFields> fields, LaplacianEnergy energy, double kappa);
+  /// `surface` is that of the fields.
+  VolumeLaplacian(std::shared_ptr<const VolumeFields> fields, const MeasuredSurface& surface,
+                  LaplacianEnergy energy, double kappa);
 
   std::size_t freeCount() const { return places_.size(); }
   std::span<const std::uint32_t> freePlaces() const { return places_; }
@@ -47,7 +49,7 @@ class VolumeLaplacian {
              std::span<Vec3d> field) const noexcept;
 
  private:
-  void buildCouplings(LaplacianEnergy energy, double kappa);
+  void buildCouplings(const MeasuredSurface& surface, LaplacianEnergy energy, double kappa);
 
   std::shared_ptr<const VolumeFields> fields_;
   std::vector<std::uint32_t> places_;      ///< free ones

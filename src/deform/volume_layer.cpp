@@ -136,7 +136,7 @@ Result<std::shared_ptr<const LayerBinding>> bindVolume(std::string name, const V
   DERM_TRY(std::unique_ptr<VolumeCorrectorBinding> method,
            bindVolumeCorrector(material, desc, notes));
   frame.forgetShares();
-  if (desc.method == VolumeCorrection::Section) frame.forgetTriangles();
+  frame.forgetTriangles();
   return std::shared_ptr<const LayerBinding>(std::make_shared<Binding>(
       std::move(name), std::move(frame), std::move(method), std::move(swell), desc.regions));
 }

@@ -62,13 +62,13 @@ Result<void> checkNumbers(const MeasuredSurface& surface, const RegionVolumes& v
 }
 
 /// Regions with a volume to keep and something to move.
-std::vector<std::uint8_t> usableRegions(const VolumeFields& fields, const VolumeRegions& regions,
+std::vector<std::uint8_t> usableRegions(const VolumeFields& fields, const MeasuredSurface& surface,
+                                        const VolumeRegions& regions,
                                         std::span<const double> rest_volumes, Diagnostics& notes) {
-  const MeasuredSurface& surface = fields.surface();
   std::vector<std::uint8_t> moves(rest_volumes.size(), 0), usable(rest_volumes.size(), 0);
   for (std::size_t i = 0; i < surface.placeCount(); ++i)
     if (fields.moves(i))
-      for (const std::uint32_t l : fields.volumes().regionsOf(i)) moves[l] = 1;
+      for (const std::uint32_t l : fields.rings().regionsOf(i)) moves[l] = 1;
   double size = 0;  // a length cubed to measure volumes by
   for (const double area : surface.piece_areas) size += area;
   size = std::pow(size, 1.5);
@@ -96,9 +96,9 @@ VolumeMethodBinding::Scratch& VolumeMethodBinding::Scratch::operator=(Scratch&&)
 VolumeMethodBinding::Scratch::~Scratch() = default;
 
 detail::VolumeMethodBuffers::VolumeMethodBuffers(const VolumeMethodParts& parts)
-    : volume_parts(parts.fields->volumes().makeScratch()), sums(parts.fields->makeSums()) {
-  const std::size_t regions = parts.fields->volumes().regionCount();
-  const std::size_t entries = parts.fields->volumes().entryCount();
+    : sums(parts.fields->makeSums()) {
+  const RegionRings& rings = parts.fields->rings();
+  const std::size_t regions = rings.regionCount();
   const std::size_t points = parts.fields->surface().pointCount();
   const std::size_t places = parts.fields->surface().placeCount();
   matrix = RegionMatrix(regions);
@@ -107,27 +107,27 @@ detail::VolumeMethodBuffers::VolumeMethodBuffers(const VolumeMethodParts& parts)
     v->resize(regions);
   active.resize(regions);
   axis_active.resize(regions);
-  gradients.resize(entries);
-  field.resize(entries);
   const VolumeMethod method = parts.desc.method;
+  // Fields of points that are not odd are all that most methods need of their gradients.
+  const bool minimises = parts.desc.solve == VolumeSolve::Minimiser;
+  const bool keeps_gradients = method == VolumeMethod::Laplacian || minimises;
+  gradients.resize(keeps_gradients ? rings.entryCount() : rings.oddEntryCount());
+  field.resize(rings.entryCount());
   const bool axes = method == VolumeMethod::AxesLinear || method == VolumeMethod::AxesExact;
   if (axes) {
     by_axis.assign(3, RegionMatrix(regions));
     axis_shares.resize(3 * regions);
     axis_lambda.resize(3 * regions);
-    if (method == VolumeMethod::AxesExact) moved.resize(points);
     return;
   }
   const bool along_a_line = parts.line && parts.desc.solve != VolumeSolve::Minimiser;
-  if (!along_a_line && parts.desc.solve != VolumeSolve::Linearised) {
-    moved.resize(points);
-    trial.resize(points);
-  }
+  if (!along_a_line && parts.desc.solve != VolumeSolve::Linearised) trial.resize(points);
+  if (minimises) moved.resize(points);
   const bool kept = parts.desc.solve == VolumeSolve::Minimiser && method == VolumeMethod::Normal;
   if (kept || method == VolumeMethod::Laplacian) normals.resize(places);
   if (parts.line) line.emplace(parts.line->makeScratch());
   if (parts.laplacian) laplacian.emplace(parts.laplacian->makeScratch());
-  if (parts.laplacian && !parts.independent) dense.resize(regions * places);
+  if (parts.laplacian && !parts.fields->independent()) dense.resize(regions * places);
 }
 
 VolumeMethodBinding::VolumeMethodBinding(std::shared_ptr<const detail::VolumeMethodParts> parts)
@@ -142,29 +142,41 @@ Result<VolumeMethodBinding> VolumeMethodBinding::bind(
   DERM_CHECK(checkNumbers(*surface, *volumes, gamma, rest_volumes));
   auto parts = std::make_shared<detail::VolumeMethodParts>();
   parts->desc = desc;
-  parts->fields = std::make_shared<const VolumeFields>(surface, volumes, gamma);
+  parts->fields = std::make_shared<const VolumeFields>(*surface, *regions, gamma);
   parts->rest_volumes.assign(rest_volumes.begin(), rest_volumes.end());
-  parts->usable = usableRegions(*parts->fields, *regions, rest_volumes, notes);
-  parts->independent = volumes->walls().empty() && volumes->sharedTriangles().empty();
+  parts->usable = usableRegions(*parts->fields, *surface, *regions, rest_volumes, notes);
   const bool axes =
       desc.method == VolumeMethod::AxesLinear || desc.method == VolumeMethod::AxesExact;
   // Touching regions: the gradient is followed anew at each step, Laplacian fields have no rows.
-  const bool fixed_rows = desc.method == VolumeMethod::Normal || parts->independent;
+  const bool fixed_rows = desc.method == VolumeMethod::Normal || parts->fields->independent();
   if (!axes && desc.solve != VolumeSolve::Linearised && fixed_rows)
-    parts->line.emplace(parts->fields);
+    parts->line.emplace(parts->fields, *surface, *regions);
   if (desc.method == VolumeMethod::Laplacian)
-    parts->laplacian.emplace(parts->fields, desc.energy, desc.kappa);
+    parts->laplacian.emplace(parts->fields, *surface, desc.energy, desc.kappa);
   return VolumeMethodBinding(std::move(parts));
 }
 
 std::size_t VolumeMethodBinding::regionCount() const {
-  return parts_->fields->volumes().regionCount();
+  return parts_->fields->rings().regionCount();
 }
 std::size_t VolumeMethodBinding::pointCount() const {
   return parts_->fields->surface().pointCount();
 }
 VolumeMethodBinding::Scratch VolumeMethodBinding::makeScratch() const {
   return Scratch(std::make_unique<detail::VolumeMethodBuffers>(*parts_));
+}
+std::vector<double> VolumeMethodBinding::volumes(std::span<const Vec3d> points,
+                                                 std::span<const Vec3d> feet) const {
+  DERM_REQUIRE(points.size() == pointCount());
+  const RegionRings& rings = parts_->fields->rings();
+  RegionRings::Sums sums = rings.makeSums();
+  std::vector<Vec3d> gradients(rings.oddEntryCount());
+  std::vector<double> out(regionCount());
+  rings.measure(points, feet, {}, sums, gradients, {}, out);
+  return out;
+}
+std::span<const std::uint32_t> VolumeMethodBinding::feetOfPoints() const {
+  return parts_->fields->rings().feetOfPoints();
 }
 int VolumeMethodBinding::iterations(const Scratch& scratch) { return scratch.buffers_->iterations; }
 

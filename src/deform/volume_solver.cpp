@@ -83,25 +83,21 @@ void VolumeSolver::moveNowhere() noexcept {
   });
 }
 
-void VolumeSolver::volumesAt(std::span<const Vec3d> displacement, std::span<double> out) noexcept {
+void VolumeSolver::beginPositions() noexcept {
   parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + displacement[i];
+    for (std::size_t i = begin; i < end; ++i) u_[i] += x_[i];
   });
-  p_.fields->volumes().volumes(b_.moved, feet_, b_.volume_parts, out);
 }
 
-void VolumeSolver::gradientsAt(std::span<const Vec3d> displacement) noexcept {
+void VolumeSolver::endPositions() noexcept {
   parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + displacement[i];
+    for (std::size_t i = begin; i < end; ++i) u_[i] -= x_[i];
   });
-  measure(b_.moved);
 }
 
 void VolumeSolver::measure(std::span<const Vec3d> points) noexcept {
-  if (keepsNormals())
-    p_.fields->gradients(points, feet_, b_.sums, b_.gradients, b_.volumes);
-  else
-    p_.fields->measure(points, feet_, b_.sums, b_.gradients, b_.field, b_.volumes);
+  const std::span<Vec3d> field = keepsNormals() ? std::span<Vec3d>() : std::span(b_.field);
+  p_.fields->measure(points, feet_, b_.sums, b_.gradients, field, b_.volumes);
 }
 
 double VolumeSolver::residual(std::span<const double> volumes) noexcept {
@@ -169,14 +165,14 @@ void VolumeSolver::makeMatrix() noexcept {
     p_.fields->matrix(b_.gradients, b_.field, b_.sums, b_.matrix);
     return;
   }
-  const RegionVolumes& volumes = p_.fields->volumes();
+  const RegionRings& rings = p_.fields->rings();
   const std::size_t places = b_.normals.size();
   p_.fields->spread(b_.gradients, b_.field);
   b_.matrix.setZero();
   for (std::size_t i = 0; i < places; ++i) {
-    const std::span<const std::uint32_t> rows = volumes.regionsOf(i);
+    const std::span<const std::uint32_t> rows = rings.regionsOf(i);
     for (std::uint32_t k = 0; k < rows.size(); ++k) {
-      const double along = b_.normals[i].dot(b_.field[volumes.firstEntry(i) + k]);
+      const double along = b_.normals[i].dot(b_.field[rings.firstEntry(i) + k]);
       for (std::size_t l = 0; l < b_.matrix.size; ++l)
         b_.matrix(rows[k], l) += along * b_.dense[l * places + i];
     }
@@ -257,8 +253,9 @@ void VolumeSolver::solveLineNewton() noexcept {
     return residual(b_.residual);
   };
   // Slopes near borders change little and cost most: they are renewed only where steps stop paying.
-  double error = errorAt(b_.lambda, false);
-  bool fresh = true, renew = false;
+  for (std::size_t l = 0; l < regions; ++l) b_.residual[l] = outcomes_[l].before_m3;
+  double error = residual(b_.residual);
+  bool fresh = true, renew = false, there_now = true;
   for (; b_.iterations < kMostSteps && error > kReached; ++b_.iterations) {
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
     const double before = error;
@@ -266,20 +263,22 @@ void VolumeSolver::solveLineNewton() noexcept {
     for (double part = 1; part >= 1.0 / 64 && !better; part /= 2) {
       for (std::size_t l = 0; l < regions; ++l) next[l] = b_.lambda[l] + part * b_.step[l];
       const double there = errorAt(next, renew);
+      there_now = false;
       better = there < (1 - 0.1 * part) * error && slopesKeepTheirSign(first);
       if (better) error = there;
     }
     if (better) {
       std::copy(next.begin(), next.end(), b_.lambda.begin());
+      there_now = true;
       fresh = renew;
       renew = error > 0.05 * before;
       continue;
     }
     if (fresh) break;  // at the limit of rounding, or no way on without turning back
     errorAt(b_.lambda, true);
-    fresh = true;
+    fresh = there_now = true;
   }
-  errorAt(b_.lambda, false);
+  if (!there_now) errorAt(b_.lambda, false);
   reportShort();
   combine(b_.lambda, u_);
 }
@@ -294,42 +293,42 @@ void VolumeSolver::solveFull(bool renew_field) noexcept {
 
 void VolumeSolver::followFull(bool renew_field) noexcept {
   double error = residual(b_.volumes);
+  beginPositions();
   for (int step = 0; step < kMostSteps && error > kReached; ++step, ++b_.iterations) {
-    if (step > 0) {
-      gradientsAt(u_);
-      if (renew_field) makeField();
-    }
+    if (step > 0 && renew_field) makeField();
     makeMatrix();
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
     combine(b_.step, b_.trial);
     bool better = false;
     for (double part = 1; part >= 1.0 / 64 && !better; part /= 2) {
-      parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) u_[i] += part * b_.trial[i];
-      });
-      volumesAt(u_, b_.volumes);
+      addTrial(part);
+      measure(u_);
       const double there = residual(b_.volumes);
       better = there < (1 - 0.1 * part) * error;
-      if (better) {
+      if (better)
         error = there;
-      } else {
-        parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) u_[i] -= part * b_.trial[i];
-        });
-      }
+      else
+        addTrial(-part);
     }
-    if (!better) break;
+    if (better) continue;
+    measure(u_);
+    break;
   }
-  volumesAt(u_, b_.volumes);
+  endPositions();
   residual(b_.volumes);
   reportShort();
+}
+
+void VolumeSolver::addTrial(double part) noexcept {
+  parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) u_[i] += part * b_.trial[i];
+  });
 }
 
 bool VolumeSolver::solveMinimiser() noexcept {
   moveNowhere();
   double error = residual(b_.volumes);
   for (; b_.iterations < kMostSteps; ++b_.iterations) {
-    if (b_.iterations > 0) gradientsAt(u_);
     makeField();
     makeMatrix();
     p_.fields->change(b_.gradients, u_, b_.sums, b_.change);
@@ -345,14 +344,16 @@ bool VolumeSolver::solveMinimiser() noexcept {
       }
       return part;
     });
-    volumesAt(u_, b_.volumes);
+    parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + u_[i];
+    });
+    measure(b_.moved);
     error = residual(b_.volumes);
     if (!std::isfinite(error) || !std::isfinite(largest)) break;
     if (error <= 1e-12 && change <= 1e-10 * largest) return true;
   }
   if (error <= 1e-6) {
     // It comes to the minimum ever more slowly; the volume is made right at once.
-    gradientsAt(u_);
     makeField();
     followFull(true);
     return true;
@@ -368,7 +369,8 @@ bool VolumeSolver::solveMinimiser() noexcept {
 void VolumeSolver::axisShares() noexcept {
   // Where regions touch, a limb that lies along an axis would be slid along it a long way only to
   // make up for its neighbour: such an axis is left to the others.
-  const double least = p_.independent ? 1e-10 : 1e-2;  // of the largest, squares of gradients
+  const double least =
+      p_.fields->independent() ? 1e-10 : 1e-2;  // of the largest, squares of gradients
   const std::size_t regions = b_.lambda.size();
   for (std::size_t l = 0; l < regions; ++l) {
     double largest = 0;
@@ -395,7 +397,7 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
   for (std::size_t n = 0; n < 3; ++n) {
     const std::size_t axis = p_.desc.axis_order[n];
     if (one_by_one && n > 0) {
-      gradientsAt(u_);
+      measure(u_);
       residual(b_.volumes);
       fields.oddAlongGradient(b_.gradients, b_.field);
       fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
@@ -411,30 +413,30 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
     }
     solveRegions(b_.by_axis[axis], b_.axis_active, b_.step, b_.work,
                  std::span(b_.axis_lambda).subspan(axis * regions, regions));
-    if (one_by_one) fields.addAlongAxes(b_.axis_lambda, b_.field, u_);
+    if (one_by_one) fields.combineAxes(b_.axis_lambda, b_.field, true, u_);
   }
-  if (!one_by_one) fields.addAlongAxes(b_.axis_lambda, b_.field, u_);
+  if (!one_by_one) fields.combineAxes(b_.axis_lambda, b_.field, false, u_);
 }
 
 void VolumeSolver::solveAxes(bool one_by_one) noexcept {
   constexpr int kMostSweeps = 8;  // touching regions disturb each other a little
   const VolumeFields& fields = *p_.fields;
-  moveNowhere();
   double error = residual(b_.volumes);
+  if (one_by_one) std::copy(x_.begin(), x_.end(), u_.begin());
   for (; b_.iterations < kMostSweeps; ++b_.iterations) {
-    if (b_.iterations > 0) gradientsAt(u_);
     fields.oddAlongGradient(b_.gradients, b_.field);
     fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
     if (b_.iterations == 0) axisShares();
     sweepAxes(one_by_one);
-    if (!one_by_one || p_.independent) break;
-    volumesAt(u_, b_.volumes);
+    if (!one_by_one || fields.independent()) break;
+    measure(u_);
     const double before = error;
     error = residual(b_.volumes);
     if (error <= kReached || error > 0.5 * before) break;
   }
   ++b_.iterations;
-  if (one_by_one && !p_.independent) reportShort();
+  if (one_by_one) endPositions();
+  if (one_by_one && !fields.independent()) reportShort();
 }
 
 }  // namespace derm

@@ -23,20 +23,19 @@ struct VolumeMethodParts {
   std::optional<VolumeLaplacian> laplacian;  ///< for that method
   std::vector<double> rest_volumes;
   std::vector<std::uint8_t> usable;  ///< per region: has a volume and something to move
-  bool independent = false;          ///< no point takes part in two regions
 };
 
 struct VolumeMethodBuffers {
   explicit VolumeMethodBuffers(const VolumeMethodParts& parts);
 
-  RegionVolumes::Scratch volume_parts;
   VolumeFields::Sums sums;
   RegionMatrix matrix;
   std::vector<double> work, volumes, wanted, residual, lambda, step, change;
   std::vector<std::uint8_t> active, axis_active;
-  std::vector<Vec3d> gradients, field;  ///< per entry
-  std::vector<Vec3d> normals;           ///< per place, where they have to be kept
-  std::vector<Vec3d> moved, trial;      ///< per point
+  std::vector<Vec3d> gradients;     ///< per entry, or per odd entry
+  std::vector<Vec3d> field;         ///< per entry
+  std::vector<Vec3d> normals;       ///< per place, where they have to be kept
+  std::vector<Vec3d> moved, trial;  ///< per point
   std::optional<VolumeLine::Scratch> line;
   std::optional<VolumeLaplacian::Scratch> laplacian;
   std::vector<double> dense;          ///< Laplacian, touching regions: per region and place
@@ -65,7 +64,7 @@ class VolumeSolver {
   // Directions, from the gradients in b_.gradients.
   void beginDirections() noexcept;
   void makeField() noexcept;
-  bool dense() const { return p_.laplacian.has_value() && !p_.independent; }
+  bool dense() const { return p_.laplacian.has_value() && !p_.fields->independent(); }
   /// Normals of the skinned surface are kept, and fields made along them later on.
   bool keepsNormals() const { return !b_.normals.empty(); }
   /// Gradients, volumes and, where directions follow from the gradients alone, most of the field.
@@ -82,12 +81,14 @@ class VolumeSolver {
   void solveLine() noexcept;
   void solveLineNewton() noexcept;
   void solveFull(bool renew_field) noexcept;
-  /// Newton from where u_ is, b_.gradients and b_.field belonging to it.
+  /// Newton from where u_ leads, b_.gradients and b_.field belonging to that.
   void followFull(bool renew_field) noexcept;
+  void addTrial(double part) noexcept;
   bool solveMinimiser() noexcept;
 
-  void volumesAt(std::span<const Vec3d> displacement, std::span<double> out) noexcept;
-  void gradientsAt(std::span<const Vec3d> displacement) noexcept;
+  // Where u_ is moved step by step it holds positions in the meantime.
+  void beginPositions() noexcept;
+  void endPositions() noexcept;
   /// Largest error of a region relative to its rest volume; fills b_.residual.
   double residual(std::span<const double> volumes) noexcept;
   void reportShort() noexcept;

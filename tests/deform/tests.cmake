@@ -3,7 +3,7 @@ derm_test(deform unit auto_weights_test.cpp bone_segments_test.cpp character_wei
   flesh_contact_test.cpp flesh_layer_test.cpp flesh_motion_test.cpp flesh_weights_test.cpp
   basic_layers_test.cpp skin_frame_test.cpp skinning_kernels_test.cpp skinning_test.cpp stack_test.cpp
   volume_methods_test.cpp volume_where_test.cpp centre_skinning_test.cpp region_volumes_test.cpp
-  section_input_test.cpp section_kernels_test.cpp twist_spread_test.cpp)
+  section_input_test.cpp section_kernels_test.cpp region_rings_test.cpp twist_spread_test.cpp)
 derm_test(deform det flesh_det_test.cpp playback_test.cpp skinning_det_test.cpp)
 derm_test(deform property auto_weights_data_test.cpp auto_weights_property_test.cpp
   fold_curve_property_test.cpp wrinkles_property_test.cpp

@@ -368,12 +368,14 @@ TEST(VolumePaper, A8_HessiansAreThoseOfTheEnergies) {
   const std::vector<double> gamma = c.gamma(5, 5);
   std::vector<double> floored = gamma;
   for (double& g : floored) g = std::max(g, 1e-4);
-  const auto fields = std::make_shared<const VolumeFields>(c.rig.surface, c.rig.volumes, floored);
-  std::vector<Vec3d> gradients(c.rig.volumes->entryCount()), normals(floored.size());
-  c.rig.volumes->gradients(x, c.rig.rest_feet, gradients);
+  const auto fields = std::make_shared<const VolumeFields>(*c.rig.surface, *c.rig.regions, floored);
+  std::vector<Vec3d> gradients(fields->rings().entryCount()), normals(floored.size());
+  std::vector<double> volumes(c.rig.rest_m3.size());
+  VolumeFields::Sums sums = fields->makeSums();
+  fields->measure(x, c.rig.rest_feet, sums, gradients, {}, volumes);
   fields->normals(x, gradients, normals);
   for (const LaplacianEnergy kind : {LaplacianEnergy::Stated, LaplacianEnergy::Developed}) {
-    const VolumeLaplacian laplacian(fields, kind, 5.0);
+    const VolumeLaplacian laplacian(fields, *c.rig.surface, kind, 5.0);
     std::vector<double> values(laplacian.entries().size());
     laplacian.hessian(normals, values);
     std::vector<double> rho(floored.size()), product(floored.size(), 0.0);

@@ -132,6 +132,11 @@ class VolumeMethodBinding {
              std::span<const double> targets, Scratch& scratch, std::span<Vec3d> displacement,
              std::span<RegionOutcome> outcomes) const noexcept;
 
+  /// [m^3] per region, of any points of the surface; for reports. As RegionVolumes gives them.
+  std::vector<double> volumes(std::span<const Vec3d> points, std::span<const Vec3d> feet) const;
+  /// Per point the joint of the regions that its prism stands on.
+  std::span<const std::uint32_t> feetOfPoints() const;
+
   /// Newton steps that the last solve() with this scratch took, for reports.
   static int iterations(const Scratch& scratch);
 
