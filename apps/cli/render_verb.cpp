@@ -34,6 +34,7 @@ struct RenderOptions {
   std::string camera;
   std::string compare;
   std::string weights;
+  std::string focus;
   ViewDesc view;
 };
 
@@ -46,6 +47,7 @@ Result<ViewDesc> viewOf(const RenderOptions& options) {
   view.orbit.yaw_rad = options.yaw_deg * kDegree;
   view.orbit.pitch_rad = options.pitch_deg * kDegree;
   view.orbit.zoom = options.zoom;
+  if (!options.focus.empty()) view.focus = options.focus;
   if (!options.weights.empty()) view.weights = options.weights;
   if (!options.compare.empty()) view.comparison = kComparisons.at(options.compare);
   return view;
@@ -122,6 +124,8 @@ void addRenderVerb(CLI::App& app, Run& run) {
   verb->add_option("--pitch", options->pitch_deg, "[deg] camera above the horizon")
       ->check(CLI::Range(-90.0, 90.0));
   verb->add_option("--zoom", options->zoom, "2 = twice as large")->check(CLI::Range(0.01, 100.0));
+  verb->add_option("--look-at", options->focus, "the camera looks at this joint")
+      ->type_name("JOINT");
   verb->add_option("--camera", options->camera,
                    "still, or follow the character; default follow for strips, still for films")
       ->check(CLI::IsMember({"still", "follow"}));

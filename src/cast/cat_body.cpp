@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "cast/cat.h"
@@ -38,7 +39,7 @@ Rig catRig() {
   for (const auto& [side, x] : {std::pair<std::string, double>{"_left", 1.0}, {"_right", -1.0}}) {
     rig.add("ear" + side, "head", onHead({x * 0.0235, 0.030, -0.004}));
     rig.add("shoulder" + side, "spine_5", {x * 0.030, 0.282, 0.098});
-    rig.add("upper_arm" + side, "shoulder" + side, {x * 0.046, 0.212, 0.150});
+    rig.add("upper_arm" + side, "shoulder" + side, {x * 0.046, 0.214, 0.142});
     rig.add("forearm" + side, "upper_arm" + side, {x * 0.044, 0.164, 0.098});
     rig.add("paw_front" + side, "forearm" + side, {x * 0.040, 0.045, 0.116});
     rig.add("thigh" + side, "pelvis", {x * 0.040, 0.244, -0.172});
@@ -58,6 +59,8 @@ std::vector<Bone> catBones(const Rig& rig) {
     bone(joint, rig.position(next), ra, rb);
   };
   bones.push_back({rig["pelvis"], {{0, 0.250, -0.205}, 0.048}, {{0, 0.250, -0.130}, 0.055}});
+  // The floor of the pelvis, which otherwise would follow the belly, bent against the hips.
+  bones.push_back({rig["pelvis"], {{0, 0.200, -0.195}, 0.050}, {{0, 0.200, -0.125}, 0.050}});
   const auto numbered = [](const char* name, int i) {
     return std::string(name) + std::to_string(i);
   };
@@ -198,17 +201,38 @@ std::vector<Region> headRegions() {
   return regions;
 }
 
+/// Beads along a smooth curve (Catmull and Rom's) through these. A few long cones would show: as a
+/// knob at each joint, where their blends overlap.
+std::vector<Bead> throughBeads(const std::vector<Bead>& beads) {
+  constexpr int kPieces = 5;
+  std::vector<Bead> out;
+  for (std::size_t i = 0; i + 1 < beads.size(); ++i) {
+    const Bead &a = beads[i], &b = beads[i + 1];
+    const Vec3d before = beads[i == 0 ? i : i - 1].centre;
+    const Vec3d after = beads[std::min(i + 2, beads.size() - 1)].centre;
+    const Vec3d leave = 0.5 * (b.centre - before), arrive = 0.5 * (after - a.centre);
+    for (int k = 0; k < kPieces; ++k) {
+      const double t = static_cast<double>(k) / kPieces, s = 1.0 - t;
+      out.push_back({s * s * (1.0 + 2.0 * t) * a.centre + t * t * (1.0 + 2.0 * s) * b.centre +
+                         s * t * (s * leave - t * arrive),
+                     s * a.radius + t * b.radius});
+    }
+  }
+  out.push_back(beads.back());
+  return out;
+}
+
 Sculpt tail() {
   Sculpt s;
-  s.limb({{{0, 0.268, -0.200}, 0.022},
-          {{0, 0.274, -0.232}, 0.0165},
-          {{0, 0.264, -0.266}, 0.0145},
-          {{0, 0.263, -0.311}, 0.0140},
-          {{0, 0.280, -0.352}, 0.0138},
-          {{0, 0.314, -0.381}, 0.0138},
-          {{0, 0.357, -0.393}, 0.0135},
-          {{0, 0.392, -0.387}, 0.0115}},
-         0.02, {0});
+  s.limb(throughBeads({{{0, 0.268, -0.200}, 0.024},
+                       {{0, 0.274, -0.232}, 0.0190},
+                       {{0, 0.264, -0.266}, 0.0168},
+                       {{0, 0.263, -0.311}, 0.0160},
+                       {{0, 0.280, -0.352}, 0.0157},
+                       {{0, 0.314, -0.381}, 0.0157},
+                       {{0, 0.357, -0.393}, 0.0152},
+                       {{0, 0.392, -0.387}, 0.0128}}),
+         0.0, {0});
   return s;
 }
 
@@ -270,7 +294,7 @@ Figure catFigure() {
   f.materials = {paint("fur", {1, 1, 1}, 0.7), paint("eyes", {0.50, 0.55, 0.10}, 0.2),
                  paint("pupils", {0.01, 0.01, 0.01}, 0.15), paint("nose", {0.80, 0.36, 0.32}, 0.4),
                  paint("inner ears", {0.95, 0.62, 0.55}, 0.7)};
-  f.remesh.triangles = 2790;
+  f.remesh.triangles = 2826;
   f.remesh.base_edge = 0.0245;
   f.remesh.spots = {
       {{onHead({0, 0, 0}), 0.050}, {onHead({0, -0.01, 0.04}), 0.03}, 0.0110, 0.03},
@@ -291,6 +315,8 @@ Figure catFigure() {
       {{{0, 0.28, -0.35}, 0.013}, {{0, 0.395, -0.390}, 0.016}, 0.0098, 0.02}};
   f.rig = catRig();
   f.weights.spread = 6;
+  f.weights.side_none = 0.0;
+  f.weights.side_whole = 0.7;
   f.bones = catBones(f.rig);
   f.colour = catColour;
   f.groups = {

@@ -147,12 +147,12 @@ void runFrame(PlanarPose& pose, const Rig& rig, double phase) {
       {{0.0, -6}, {0.04, 0}, {0.18, 0}, {0.27, 38}, {0.45, 85}, {0.75, 28}, {0.93, -10}}, 1.0);
   static const Curve front_toes(
       {{0.0, -8}, {0.04, 0}, {0.18, 0}, {0.27, 45}, {0.45, 110}, {0.70, 70}, {0.92, -10}}, 1.0);
-  static const Curve shoulder({{0.0, -16}, {0.26, 14}, {0.60, 2}, {0.85, -14}}, 1.0);
+  static const Curve shoulder({{0.0, -24}, {0.26, 21}, {0.60, 3}, {0.85, -21}}, 1.0);
   for (std::size_t i = 0; i < kLegs.size(); ++i) {
     const Leg& leg = kLegs[i];
     double s = phase - kFootfalls[i].touch;
     s -= std::floor(s);
-    const Vec3d pad = leg.pad + padPath(s, kFootfalls[i], leg.hind ? 0.075 : 0.085);
+    const Vec3d pad = leg.pad + padPath(s, kFootfalls[i], leg.hind ? 0.050 : 0.055);
     if (!leg.hind) pose.pitch(i == 2 ? "shoulder_left" : "shoulder_right") = shoulder(s);
     placeLeg(pose, rig, leg, pad, leg.hind ? hind_foot(s) : 0.0,
              leg.hind ? hind_toes(s) : front_toes(s));
@@ -192,8 +192,8 @@ struct LeapPath {
   static Vec3d at(double t) {
     static const Curve y_before = Curve({{0, 0},
                                          {0.12, 0.004},
-                                         {0.46, -0.076},
-                                         {0.57, -0.070},
+                                         {0.46, -0.061},
+                                         {0.57, -0.056},
                                          {0.70, 0.024},
                                          {kLeave_s, kFromY}})
                                       .slopeAt(kLeave_s, kSpeedY);
@@ -201,7 +201,7 @@ struct LeapPath {
         Curve({{0, 0}, {0.12, 0}, {0.50, -0.035}, {0.60, -0.030}, {kLeave_s, kFromZ}})
             .slopeAt(kLeave_s, kSpeedZ);
     static const Curve y_after =
-        Curve({{kLand_s, kToY}, {1.47, -0.066}, {1.60, -0.074}, {1.95, 0.003}, {2.2, 0}})
+        Curve({{kLand_s, kToY}, {1.47, -0.053}, {1.60, -0.059}, {1.95, 0.003}, {2.2, 0}})
             .slopeAt(kLand_s, kSpeedY - kGravity * kFlight_s);
     static const Curve z_after =
         Curve({{kLand_s, kToZ}, {1.55, kLeap_m + 0.012}, {1.75, kLeap_m + 0.010}, {2.2, kLeap_m}})
@@ -318,11 +318,11 @@ void jumpLegs(PlanarPose& pose, const Rig& rig, double t) {
                                  {kLand_s + 0.03, 0},
                                  {2.2, 0}});
   static const Curve shoulder({{0, 0},
-                               {0.50, 6},
-                               {0.75, -8},
-                               {1.15, -22},
-                               {kLand_s, -20},
-                               {1.50, 10},
+                               {0.50, 9},
+                               {0.75, -12},
+                               {1.15, -33},
+                               {kLand_s, -30},
+                               {1.50, 15},
                                {1.95, 0},
                                {2.2, 0}});
   const Vec3d leap(0, 0, kLeap_m);
@@ -341,7 +341,7 @@ void jumpLegs(PlanarPose& pose, const Rig& rig, double t) {
     else if (t > leave)
       pad = airbornePad(
           rig, leg, t, leave, land,
-          {{0, -0.110, 0.020}, {0, -0.080, 0.060}, {0, -0.090, 0.100}, {0, -0.140, 0.120}});
+          {{0, -0.134, 0.020}, {0, -0.110, 0.060}, {0, -0.120, 0.100}, {0, -0.155, 0.120}});
     placeLeg(pose, rig, leg, pad, hind_foot(t), leg.hind ? hind_toes(t) : front_toes(t));
   }
 }

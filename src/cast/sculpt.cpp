@@ -87,7 +87,7 @@ void Sculpt::cone(const Bead& a, const Bead& b, Join join) {
   addStroke(std::move(s));
 }
 
-void Sculpt::limb(std::initializer_list<Bead> beads, double inner_blend, Join join) {
+void Sculpt::limb(const std::vector<Bead>& beads, double inner_blend, Join join) {
   Sculpt part;
   const Bead* last = nullptr;
   for (const Bead& bead : beads) {

@@ -36,7 +36,7 @@ class Sculpt {
   /// Round cone: the hull of two balls. (I. Quilez' closed form.)
   void cone(const Bead& a, const Bead& b, Join join);
   /// A limb: balls joined by round cones, blended with each other by `inner_blend`.
-  void limb(std::initializer_list<Bead> beads, double inner_blend, Join join);
+  void limb(const std::vector<Bead>& beads, double inner_blend, Join join);
   void ellipsoid(const Vec3d& centre, const Vec3d& radii, const Quatd& turn, Join join);
   void ball(const Vec3d& centre, double radius, Join join);
   /// Everything on the side of `point` that `outward` points away from: a straight cut.

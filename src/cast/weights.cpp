@@ -85,15 +85,15 @@ void makeSymmetric(std::span<const std::uint32_t> mirror_of, std::span<const std
   }
 }
 
-/// A limb's joint loses its pull beyond the plane x = 0, to nothing at its own distance from it:
-/// where triangles are large, diffusion alone would get as far as the other leg.
+/// A limb's joint loses its pull towards the plane x = 0 and beyond: where triangles are large,
+/// diffusion alone would get as far as the other leg.
 void fadeAcross(const TriMesh& mesh, const Rig& rig, std::span<const std::size_t> partner,
-                WeightTable& table) {
+                const WeightDesc& desc, WeightTable& table) {
   for (std::size_t j = 0; j < partner.size(); ++j) {
     const double side = rig.position(JointId(j)).x();
     if (partner[j] == j || side == 0) continue;
     for (std::size_t v = 0; v < mesh.vertexCount(); ++v)
-      table[v][j] *= smoothStep(-1.0, 0.0, mesh.positions[v].x() / side);
+      table[v][j] *= smoothStep(desc.side_none, desc.side_whole, mesh.positions[v].x() / side);
   }
 }
 
@@ -125,7 +125,7 @@ Skin diffusedWeights(const TriMesh& mesh, const Rig& rig, std::span<const Bone> 
   const IndexLists neighbours = vertexNeighbours(mesh.triangles, mesh.vertexCount());
   for (int i = 0; i < desc.spread; ++i) spread(neighbours, table, joints);
   const std::vector<std::size_t> partner = mirrorJoints(rig.skeleton());
-  fadeAcross(mesh, rig, partner, table);
+  fadeAcross(mesh, rig, partner, desc, table);
   makeSymmetric(mirror_of, partner, table);
 
   SkinBuilder skin(rig.slots(), mesh.vertexCount());

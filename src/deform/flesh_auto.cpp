@@ -42,7 +42,7 @@ struct Tissue {
   double damping_ratio;
 };
 constexpr Tissue kLimbTissue = {0.12, 0.2};
-constexpr Tissue kBellyTissue = {0.25, 0.15};
+constexpr Tissue kBellyTissue = {0.08, 0.3};
 constexpr Tissue kCheekTissue = {0.12, 0.25};
 
 /// The joints that carry skin and those that join them, as a tree of their own.

@@ -27,6 +27,7 @@ struct SceneView::Instant {
   const SkinFrame& after;
   const SkinFrame* before;  ///< null where nothing is compared
   Vec3f place;              ///< where a following camera looks, on the floor plane; else the origin
+  std::optional<Vec3d> focus;  ///< where the joint is that the camera looks at
 };
 
 SceneView::SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer renderer,
@@ -47,9 +48,14 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
     DERM_TRY(const JointId joint, findJoint(character.skeleton, {.text = *desc.weights}));
     weights = weightsOfJoint(scene.stack().output().skin, joint);
   }
+  std::optional<JointId> focus;
+  if (desc.focus) {
+    DERM_TRY(focus, findJoint(character.skeleton, {.text = *desc.focus}));
+  }
   DERM_TRY(OffscreenRenderer renderer, OffscreenRenderer::create());
   SceneView view(scene, desc, std::move(renderer), notes);
   view.weights_ = std::move(weights);
+  view.focus_ = focus;
   if (desc.comparison != Comparison::None || desc.field) {
     DERM_TRY(std::shared_ptr<const Stack> plain, scene.plainStack());
     view.plain_.emplace(std::move(plain));
@@ -66,7 +72,9 @@ SceneView::Instant SceneView::instantAt(double time_s) {
     place = centroid(after.positions()).cast<float>();
     place.y() = 0;
   }
-  return {.after = after, .before = before, .place = place};
+  std::optional<Vec3d> focus;
+  if (focus_) focus = scene_->playback().model()[focus_->index()].translation();
+  return {.after = after, .before = before, .place = place, .focus = focus};
 }
 
 Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& progress) {
@@ -131,8 +139,10 @@ Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, int wi
   size.width = width_px;
   Camera camera = orbitCamera(outline_.points(), desc_.orbit,
                               static_cast<double>(size.width) / std::max(size.height, 1));
-  camera.eye += instant.place.cast<double>();
-  camera.target += instant.place.cast<double>();
+  Vec3d shift = instant.place.cast<double>();
+  if (instant.focus) shift = *instant.focus - camera.target;
+  camera.eye += shift;
+  camera.target += shift;
   return renderer_.draw(list, camera, size);
 }
 

@@ -1,4 +1,5 @@
 // The volume layer on every frame of every clip of the cast.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -89,22 +90,28 @@ TEST(CastVolume, EveryRegionOfEveryFrameKeepsItsVolume) {
   }
 }
 
-/// Where more than a tenth of a cut's skin follows other limbs (the cat's flanks, which the thighs
-/// carry, or its chest, which both arms carry) it is sheared by these, and its area says nothing
-/// about the limb it crosses.
+/// Where more than a quarter of a cut's skin follows other limbs (the cat's flanks, which the
+/// thighs carry, or its chest, which both arms carry) it is sheared by these, and its area says
+/// little about the limb it crosses. Of such cuts a few may leave the range.
 struct SectionTest {
   const char* member;
   double least_own;
   std::size_t least_cuts;
+  std::size_t most_outside;  ///< of the others
 };
 
 TEST(CastVolume, SectionsKeepTheirSize) {
-  for (const auto& [member, least_own, least_cuts] :
-       {SectionTest{"arm", 0.0, 90}, {"trousers", 0.0, 40}, {"cat", 0.9, 70}}) {
+  for (const auto& [member, least_own, least_cuts, most_outside] :
+       {SectionTest{"arm", 0.0, 90, 0}, {"trousers", 0.0, 40, 0}, {"cat", 0.75, 95, 16}}) {
     const auto c = std::make_shared<const Character>(makeCastMember(member).value());
     std::vector<section_cuts::Cut> cuts = section_cuts::acrossBones(*c, 5);
-    std::erase_if(cuts, [&](const section_cuts::Cut& cut) { return cut.own < least_own; });
+    const auto foreign =
+        std::stable_partition(cuts.begin(), cuts.end(),
+                              [&](const section_cuts::Cut& cut) { return cut.own >= least_own; });
+    const std::vector<section_cuts::Cut> others(foreign, cuts.end());
+    cuts.erase(foreign, cuts.end());
     EXPECT_GE(cuts.size(), least_cuts) << member;
+    std::vector<std::pair<double, double>> other_ranges(others.size(), {9.0, 0.0});
     for (const Clip& clip : c->clips) {
       double least = 9, most = 0;
       std::string thin, thick;
@@ -116,13 +123,42 @@ TEST(CastVolume, SectionsKeepTheirSize) {
           least = std::min(least, ratio);
           most = std::max(most, ratio);
         }
+        for (std::size_t i = 0; i < others.size(); ++i) {
+          auto& [low, high] = other_ranges[i];
+          low = std::min(low, others[i].ratio(frame.positions()));
+          high = std::max(high, others[i].ratio(frame.positions()));
+        }
       });
       std::printf("%-9s %-6s %3zu sections %.3f (%s) .. %.3f (%s)\n", member, clip.name.c_str(),
                   cuts.size(), least, thin.c_str(), most, thick.c_str());
       EXPECT_GE(least, 0.92) << member << " " << clip.name << " " << thin;
       EXPECT_LE(most, 1.21) << member << " " << clip.name << " " << thick;
     }
+    std::size_t outside = 0;
+    double low = 9, high = 0;
+    for (const auto& [from, to] : other_ranges) {
+      outside += from < 0.92 || to > 1.21;
+      low = std::min(low, from);
+      high = std::max(high, to);
+    }
+    if (others.empty()) continue;
+    std::printf(
+        "%-9s %zu of %zu sections that other limbs carry along leave the range: %.3f .. %.3f\n",
+        member, outside, others.size(), low, high);
+    EXPECT_LE(outside, most_outside) << member;
+    EXPECT_GE(low, 0.82) << member;
+    EXPECT_LE(high, 1.21) << member;
   }
+}
+
+/// The cat's trunk is no limb: it has one volume with hips and shoulders, and helps wherever these
+/// move (docs/volume.md).
+bool ofTrunk(const Character& c, std::size_t vertex) {
+  for (const Influence& i : c.skin[vertex]) {
+    const std::string& name = c.skeleton.joints[c.skin.slots[i.slot].joint.index()].name;
+    if (name.starts_with("spine") || name == "pelvis") return true;
+  }
+  return false;
 }
 
 /// Per vertex whether no joint that it follows, nor one below those, is turned from its bind.
@@ -162,6 +198,7 @@ TEST(CastVolume, IdleLimbsStayIdle) {
         std::size_t count = 0;
         for (std::size_t v = 0; v < idle.size(); ++v) {
           const double move = (frame.positions()[v] - before[v]).cast<double>().norm();
+          if (idle[v] && ofTrunk(*c, v)) continue;
           (idle[v] ? still : active) = std::max(idle[v] ? still : active, move);
           count += idle[v] != 0;
         }
@@ -173,13 +210,9 @@ TEST(CastVolume, IdleLimbsStayIdle) {
       });
       std::printf("%-4s %-6s idle in %3zu frames (%4zu vertices): %.4f mm of %.4f mm\n", member,
                   clip.name.c_str(), idle_frames, most_idle, 1e3 * most_still, 1e3 * most_active);
-      if (c->name == "arm") {
-        EXPECT_GT(idle_frames, 0u) << clip.name;
-        EXPECT_LE(most_still, 0.01 * most_active) << clip.name;
-      } else {
-        // The cat is one region: what stands still helps those that move (docs/volume.md).
-        EXPECT_LE(most_still, 2.6e-3) << clip.name;
-      }
+      EXPECT_TRUE(c->name != "arm" || idle_frames > 0) << clip.name;
+      // Where only tail and head move, all that is to be made up for are hundredths of millimetres.
+      EXPECT_LE(most_still, std::max(0.01 * most_active, 3e-5)) << clip.name;
     }
   }
 }

@@ -20,5 +20,5 @@ target_link_libraries(derm_test_deform_paper PRIVATE derm::cast)
 target_include_directories(derm_test_deform_paper PRIVATE ${PROJECT_SOURCE_DIR}/src)
 # Kernels are looked at one by one.
 target_include_directories(derm_test_deform_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)
-derm_test(deform slow volume_data_test.cpp)
+derm_test(deform slow motion_data_test.cpp volume_data_test.cpp)
 target_link_libraries(derm_test_deform_slow PRIVATE derm::io)

@@ -83,6 +83,25 @@ TEST_F(SceneViewTest, AnInstantLooksTheSameHoweverOneGetsThere) {
   EXPECT_EQ(view.picture(1.0).value(), first);
 }
 
+TEST_F(SceneViewTest, TheJointLookedAtStaysInTheMiddle) {
+  ViewDesc close = small();
+  close.orbit.zoom = 12;
+  const Rgba8Image middle = pictureWith(close, 0.0);
+  close.focus = "hand";
+  // So near that the middle of the picture is skin: brown, where the floor and the sky are grey.
+  for (const double time_s : {0.0, 1.0, 2.0}) {
+    const Rgba8Image at_hand = pictureWith(close, time_s);
+    const auto& centre = at_hand.pixels[static_cast<std::size_t>(60 * 160 + 80)];
+    EXPECT_GT(centre.r, centre.b + 20) << time_s;
+    EXPECT_GT(changed(middle, at_hand), 1000u);
+  }
+  ViewDesc wrong = small();
+  wrong.focus = "hnad";
+  const Result<SceneView> view = SceneView::make(scene_, wrong, notes_);
+  ASSERT_FALSE(view.ok());
+  EXPECT_NE(view.error().text().find("\"hand\""), std::string::npos) << view.error().text();
+}
+
 TEST_F(SceneViewTest, AnUnknownJointIsAnErrorThatNamesTheNearest) {
   ViewDesc desc = small();
   desc.weights = scene_.character()->skeleton.joints.back().name + "x";

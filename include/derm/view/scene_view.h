@@ -31,6 +31,8 @@ struct ViewDesc {
   OrbitDesc orbit;
   /// The camera goes along with the character instead of standing where all of the motion is seen.
   bool follow = false;
+  /// Name of the joint that the camera looks at, instead of the character's middle; wants a zoom.
+  std::optional<std::string> focus;
   bool skeleton = false;
   bool wireframe = false;
   bool field = false;  ///< strokes from linear skinning to the result, the documents' blue lines
@@ -80,6 +82,7 @@ class SceneView {
   std::optional<PlainSkin> plain_;  ///< where something is shown against it
   std::vector<float> weights_;      ///< of the joint shown, one per vertex
   // Of all that was aimed at, about the place of each instant.
+  std::optional<JointId> focus_;
   std::optional<Bounds> stage_;
   FarthestPoints outline_;
 };
