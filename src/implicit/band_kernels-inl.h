@@ -60,12 +60,18 @@ HWY_INLINE V curvatureAt(const float* p) {
   return clamp(kappa, -2.0f, 2.0f);
 }
 
-HWY_NOINLINE void curvatureOnTarget(const BlockTile& tile, std::uint64_t rows, float* curvature) {
-  for (; rows != 0; rows &= rows - 1) {
-    const int row = std::countr_zero(rows);
-    const float* p = tile.at(0, row & 7, row >> 3);
-    for (int x = 0; x < 8; x += kLanes)
-      hn::StoreU(curvatureAt(p + x), D(), curvature + row * 8 + x);
+HWY_NOINLINE void curvatureOnTarget(const BlockTile& tile, const BlockTile::RowMask& rows,
+                                    const BlockTile::RowMask& last, BlockTile& curvature) {
+  constexpr int kLast = 9 - kLanes;  // the vector that ends with node 8
+  for (int z = 0; z < 9; ++z) {
+    const std::size_t slice = static_cast<std::size_t>(z + 1);
+    for (std::uint32_t left = rows[slice]; left != 0; left &= left - 1) {
+      const int bit = std::countr_zero(left);
+      const float* p = tile.at(0, bit - 1, z);
+      float* out = curvature.at(0, bit - 1, z);
+      for (int x = 0; x < 8; x += kLanes) hn::StoreU(curvatureAt(p + x), D(), out + x);
+      if (last[slice] >> bit & 1) hn::StoreU(curvatureAt(p + kLast), D(), out + kLast);
+    }
   }
 }
 

@@ -15,8 +15,9 @@ namespace derm::detail {
 HWY_EXPORT(curvatureOnTarget);
 HWY_EXPORT(advanceOnTarget);
 
-void curvatureOfRows(const BlockTile& tile, std::uint64_t rows, float* curvature) {
-  HWY_DYNAMIC_DISPATCH(curvatureOnTarget)(tile, rows, curvature);
+void curvatureOfRows(const BlockTile& tile, const BlockTile::RowMask& rows,
+                     const BlockTile::RowMask& last, BlockTile& curvature) {
+  HWY_DYNAMIC_DISPATCH(curvatureOnTarget)(tile, rows, last, curvature);
 }
 
 void advanceRows(const AdvanceJob& job) { HWY_DYNAMIC_DISPATCH(advanceOnTarget)(job); }

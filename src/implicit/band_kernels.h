@@ -9,8 +9,10 @@
 namespace derm::detail {
 
 /// Sum of principal curvatures (div n, n = -grad f/|grad f|; 2/r for a ball of radius r) in
-/// 1/voxel, clipped to +-2, on rows (bit y + 8 z) of a block. Central differences.
-void curvatureOfRows(const BlockTile& tile, std::uint64_t rows, float* curvature);
+/// 1/voxel, clipped to +-2, at nodes 0 to 7 of some rows of a tile; y and z in 0..8. Central
+/// differences. `last`: those of them where node 8 is wanted too.
+void curvatureOfRows(const BlockTile& tile, const BlockTile::RowMask& rows,
+                     const BlockTile::RowMask& last, BlockTile& curvature);
 
 /// How near nodes are pulled to slope 1: share = min(cap, rest + gain |move|).
 struct Renormalisation {

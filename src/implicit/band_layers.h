@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace derm::detail {
 
 /// The live blocks of a band by layers of equal block z, lowest first. A step goes through them as
-/// a wave: what it reads and writes stays in cache, and work space is needed for three layers only.
+/// a wave: what it reads and writes stays in cache, and work space is needed for two layers only.
 class BandLayers {
  public:
   void build(const BandGrid& grid);
@@ -37,12 +38,12 @@ class BandLayers {
   std::size_t largest_ = 0;
 };
 
-/// 512 numbers for each block of three layers that follow one another.
+/// 512 numbers for each block of two layers that follow one another.
 class LayerRing {
  public:
   void fit(const BandLayers& layers) {
     stride_ = layers.largest() * BandGrid::kNodes;
-    layers_ = std::clamp<std::size_t>(layers.count(), 1, 3);  // flat bands have fewer
+    layers_ = std::clamp<std::size_t>(layers.count(), 1, 2);  // flat bands have fewer
     resizeTight(values_, layers_ * stride_);
   }
   float* of(std::size_t layer, std::size_t place) {
@@ -53,38 +54,52 @@ class LayerRing {
  private:
   std::size_t stride_ = 0;
   std::size_t layers_ = 1;
-  std::vector<float> values_;
+  BlockVector<float> values_;
 };
 
-/// Asks for a block's values before they are needed. A band larger than the cache is read row by
-/// row from scattered blocks, which hardware does not foresee.
-inline void fetchSoon(const BandGrid& grid, std::uint32_t slot) {
-  constexpr std::size_t kFloatsPerLine = 16;
-  const float* values = grid.values(slot);
-  for (std::size_t i = 0; i < BandGrid::kNodes; i += kFloatsPerLine) __builtin_prefetch(values + i);
+/// Asks for rows of a block's 512 values (bit y + 8 z) before they are needed; two of them share a
+/// cache line. A band larger than the cache is read row by row from scattered blocks, which
+/// hardware does not foresee.
+inline void fetchRows(const float* values, std::uint64_t rows) {
+  for (std::uint64_t lines = (rows | rows >> 1) & 0x5555555555555555ull; lines != 0;
+       lines &= lines - 1)
+    __builtin_prefetch(values + 8 * std::countr_zero(lines));
 }
 
-/// Layer by layer: ahead(slot, layer, place) for the blocks of a layer, and at the same time
-/// behind(slot, layer, place) for those two layers below, whose neighbours have all been through
-/// ahead() by then. Blocks of a layer run in parallel.
+/// Those of a block that will be looked at so many places further on in order(), and of the block
+/// above it, which nobody has touched yet. `rows` per slot.
+constexpr std::size_t kFetchAhead = 2;
+inline void fetchSoon(const BandGrid& grid, std::uint32_t slot,
+                      std::span<const std::uint64_t> rows) {
+  const std::uint32_t above = grid.neighbour(slot, 0, 0, 1);
+  fetchRows(grid.values(above), rows[above]);
+  fetchRows(grid.values(slot), rows[slot]);
+}
+
+/// Layer by layer, the blocks of each in parallel: ahead(slot, layer, place) reads a block and
+/// those it shares a face with; behind(slot, layer, place) follows as soon as all of these have
+/// been ahead, and may overwrite it. A block waits only for the one above it, so what is
+/// overwritten has just been read. `rows` per slot: what ahead() reads.
 template <class Ahead, class Behind>
-void waveThrough(const BandGrid& grid, const BandLayers& layers, const Ahead& ahead,
-                 const Behind& behind) {
-  constexpr std::size_t kBlocksPerChunk = 32;
-  for (std::size_t layer = 0; layer < layers.count() + 2; ++layer) {
-    const std::span<const std::uint32_t> first = layers.blocks(grid, layer);
-    const std::span<const std::uint32_t> second =
-        layer < 2 ? std::span<const std::uint32_t>() : layers.blocks(grid, layer - 2);
-    parallelFor(std::max(first.size(), second.size()), kBlocksPerChunk,
+void waveThrough(const BandGrid& grid, const BandLayers& layers,
+                 std::span<const std::uint64_t> rows, const Ahead& ahead, const Behind& behind) {
+  constexpr std::size_t kBlocksPerChunk = 8;
+  for (std::size_t layer = 0; layer <= layers.count(); ++layer) {
+    const std::span<const std::uint32_t> blocks = layers.blocks(grid, layer);
+    const std::span<const std::uint32_t> below =
+        layer == 0 ? std::span<const std::uint32_t>() : layers.blocks(grid, layer - 1);
+    parallelFor(std::max(blocks.size(), below.size()), kBlocksPerChunk,
                 [&](std::size_t begin, std::size_t end) {
-                  for (std::size_t i = begin; i < end; ++i) {
-                    if (i < second.size()) behind(second[i], layer - 2, i);
-                    if (i >= first.size()) continue;
-                    // The layer above is what nobody has touched yet.
-                    if (i + 1 < end && i + 1 < first.size())
-                      fetchSoon(grid, grid.neighbour(first[i + 1], 0, 0, 1));
-                    ahead(first[i], layer, i);
+                  for (std::size_t i = begin; i < std::min(end, blocks.size()); ++i) {
+                    if (i + kFetchAhead < blocks.size())
+                      fetchSoon(grid, blocks[i + kFetchAhead], rows);
+                    ahead(blocks[i], layer, i);
+                    const std::uint32_t done = grid.neighbour(blocks[i], 0, 0, -1);
+                    if (grid.isLive(done)) behind(done, layer - 1, layers.place(done));
                   }
+                  for (std::size_t i = begin; i < std::min(end, below.size()); ++i)
+                    if (!grid.isLive(grid.neighbour(below[i], 0, 0, 1)))
+                      behind(below[i], layer - 1, i);
                 });
   }
 }

@@ -1,6 +1,7 @@
 #include "implicit/band_stepper.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "derm/base/parallel.h"
 
@@ -40,23 +41,25 @@ std::uint64_t rowsNearBand(const BandGrid& grid, std::uint32_t slot) {
   return rows | rowsOf(edge);
 }
 
-void add(NodeSums& sums, int node, float value) {
+void add(NodeSums& sums, std::size_t node, float value) {
   sums.sum[node] += value;
   sums.count[node] += 1.0f;
 }
 
-void addOwnEdges(const BlockEdges& edges, std::span<const float> values, NodeSums& out) {
-  std::uint32_t id = edges.base[0][0];
-  constexpr int kSteps[3] = {1, 8, 64};
-  for (int axis = 0; axis < 3; ++axis)
-    for (int z = 0; z < 8; ++z)
-      forEachBit(edges.crossed[axis][z], [&](int bit) {
-        const float value = values[id++];
-        const int node = 64 * z + bit;
-        add(out, node, value);
-        const int along = axis == 0 ? bit & 7 : axis == 1 ? bit >> 3 : z;
-        if (along < 7) add(out, node + kSteps[axis], value);
-      });
+/// Adds up the edges along one axis, whose first has this number.
+template <int kAxis>
+std::uint32_t addOwnEdges(const BlockEdges& edges, std::span<const float> values, std::uint32_t id,
+                          NodeSums& out) {
+  constexpr unsigned kShift = 3 * kAxis, kStep = 1u << kShift;
+  std::uint16_t nodes[BandGrid::kNodes + 4];
+  const std::size_t n = listBits(edges.crossed[kAxis], nodes);
+  for (std::size_t i = 0; i < n; ++i) {
+    const float value = values[id + i];
+    const unsigned node = nodes[i];
+    add(out, node, value);
+    add(out, (node >> kShift & 7) < 7 ? node + kStep : NodeSums::kBeyond, value);
+  }
+  return id + static_cast<std::uint32_t>(n);
 }
 
 /// Edges of the lower neighbours that end in this block.
@@ -66,12 +69,14 @@ void addIncomingEdges(const BandGrid& grid, const EdgeIndex& index, std::uint32_
   const BlockEdges& below = index.of(grid.neighbour(slot, 0, -1, 0));
   const BlockEdges& behind = index.of(grid.neighbour(slot, 0, 0, -1));
   for (int z = 0; z < 8; ++z) {
-    forEachBit(left.crossed[0][z] & kColumn7,
-               [&](int bit) { add(out, 64 * z + bit - 7, values[left.id(0, z, bit)]); });
+    forEachBit(left.crossed[0][z] & kColumn7, [&](int bit) {
+      add(out, std::size_t(64 * z + bit - 7), values[left.id(0, z, bit)]);
+    });
     forEachBit(below.crossed[1][z] >> 56,
-               [&](int x) { add(out, 64 * z + x, values[below.id(1, z, 56 + x)]); });
+               [&](int x) { add(out, std::size_t(64 * z + x), values[below.id(1, z, 56 + x)]); });
   }
-  forEachBit(behind.crossed[2][7], [&](int bit) { add(out, bit, values[behind.id(2, 7, bit)]); });
+  forEachBit(behind.crossed[2][7],
+             [&](int bit) { add(out, std::size_t(bit), values[behind.id(2, 7, bit)]); });
 }
 
 }  // namespace
@@ -92,9 +97,12 @@ void BandStepper::prepare(const BandGrid& grid) {
 
 void BandStepper::curvatureOf(const BandGrid& grid, std::uint32_t slot, float* out) const {
   if (!any(near_[slot])) return;
-  BlockTile tile;
-  tile.fill(grid, slot, dilatedRows(near_[slot]));
-  curvatureOfRows(tile, rowsOf(near_[slot]), out);
+  BlockTile tile, curvature;
+  const BlockTile::RowMask rows = tileRows(near_[slot]);
+  tile.fill(grid, slot, dilated(rows));
+  curvatureOfRows(tile, rows, {}, curvature);
+  forEachBit(rowsOf(near_[slot]),
+             [&](int row) { std::copy_n(curvature.at(0, row & 7, row >> 3), 8, out + 8 * row); });
 }
 
 void BandStepper::findCurvature(const BandGrid& grid, std::vector<float>& out) const {
@@ -108,10 +116,17 @@ void BandStepper::findCurvature(const BandGrid& grid, std::vector<float>& out) c
 
 void BandStepper::gather(const BandGrid& grid, std::uint32_t slot,
                          std::span<const float> of_edge_points, NodeSums& out) const {
-  std::fill_n(out.sum, BandGrid::kNodes, 0.0f);
-  std::fill_n(out.count, BandGrid::kNodes, 0.0f);
+  forEachBit(rowsOf(near_[slot]), [&](int row) {
+    std::memset(out.sum + 8 * row, 0, 8 * sizeof(float));
+    std::memset(out.count + 8 * row, 0, 8 * sizeof(float));
+  });
   if (of_edge_points.empty()) return;
-  addOwnEdges(index_.of(slot), of_edge_points, out);
+  const BlockEdges& edges = index_.of(slot);
+  std::uint32_t id = index_.first(slot);
+  out.sum[NodeSums::kBeyond] = out.count[NodeSums::kBeyond] = 0;
+  id = addOwnEdges<0>(edges, of_edge_points, id, out);
+  id = addOwnEdges<1>(edges, of_edge_points, id, out);
+  addOwnEdges<2>(edges, of_edge_points, id, out);
   addIncomingEdges(grid, index_, slot, of_edge_points, out);
 }
 
@@ -142,15 +157,16 @@ template <class Move>
 void BandStepper::moveAll(BandGrid& grid, const Move& move) {
   ring_.fit(layers_);
   waveThrough(
-      grid, layers_,
+      grid, layers_, rows_,
       [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
         if (rows_[slot] != 0) move(slot, ring_.of(layer, place));
       },
       [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
         const float* moved = ring_.of(layer, place);
         float* values = grid.values(slot);
-        forEachBit(rows_[slot],
-                   [&](int row) { std::copy_n(moved + 8 * row, 8, values + 8 * row); });
+        forEachBit(rows_[slot], [&](int row) {
+          std::memcpy(values + 8 * row, moved + 8 * row, 8 * sizeof(float));
+        });
       });
   grid.fitToBand();
 }

@@ -11,15 +11,17 @@
 
 namespace derm::detail {
 
-/// What the edge points of each node of a block add up to, and how many they are.
+/// What the edge points of each node of a block add up to, and how many they are. Only rows with
+/// near nodes are set.
 struct NodeSums {
-  alignas(64) float sum[BandGrid::kNodes];
-  alignas(64) float count[BandGrid::kNodes];
+  static constexpr std::size_t kBeyond = BandGrid::kNodes;  ///< takes what ends in other blocks
+  alignas(64) float sum[BandGrid::kNodes + 16];
+  alignas(64) float count[BandGrid::kNodes + 16];
 };
 
 /// The passes of a step over all blocks, each parallel over blocks and the same for any number of
 /// threads. prepare() looks at where the surface is; then curvature, if wanted; then advance()
-/// moves it. Holds work space only: 0.4 KB per block and 2 KB for each of three layers.
+/// moves it. Holds work space only: 0.4 KB per block and 2 KB for each block of two layers.
 class BandStepper {
  public:
   /// Edge points, near nodes and the rows a step has to touch, for the grid as it is.
@@ -27,9 +29,8 @@ class BandStepper {
   const EdgeIndex& index() const { return index_; }
   const BandGrid::Words& near(std::uint32_t slot) const { return near_[slot]; }
 
-  const BandLayers& layers() const { return layers_; }
-  /// Room for a pass in layers; advance() uses it too.
-  LayerRing& ring() { return ring_; }
+  /// Rows of each slot that a step reads and writes: bit y + 8 z.
+  std::span<const std::uint64_t> rows() const { return rows_; }
 
   /// Curvature at a block's near nodes; other entries of `out` (512) may change. Requires
   /// prepare().
@@ -59,7 +60,7 @@ class BandStepper {
   void moveAll(BandGrid& grid, const Move& move);
 
   EdgeIndex index_;
-  std::vector<BandGrid::Words> near_;
+  BlockVector<BandGrid::Words> near_;
   std::vector<std::uint64_t> rows_;  ///< rows a step computes
   BandLayers layers_;
   LayerRing ring_;

@@ -7,7 +7,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 64;
+constexpr std::size_t kBlocksPerChunk = 32;
 
 void findCrossed(const BandGrid& grid, std::uint32_t slot, BlockEdges& out) {
   const BandGrid::Words& own = grid.signs(slot);
@@ -22,23 +22,40 @@ void findCrossed(const BandGrid& grid, std::uint32_t slot, BlockEdges& out) {
   }
 }
 
+/// Numbers a block's edge points as if it were the first; returns how many they are.
+std::uint32_t numberFromZero(BlockEdges& edges) {
+  std::uint32_t count = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (std::size_t z = 0; z < 8; ++z) {
+      edges.base[axis][z] = count;
+      count += bitCount(edges.crossed[axis][z]);
+    }
+  return count;
+}
+
 }  // namespace
 
 void EdgeIndex::build(const BandGrid& grid) {
-  resizeTight(edges_, grid.slotCount());
   const std::span<const std::uint32_t> order = grid.order();
+  resizeTight(edges_, grid.slotCount());
+  resizeTight(starts_, order.size());
   parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) findCrossed(grid, order[i], edges_[order[i]]);
+    for (std::size_t i = begin; i < end; ++i) {
+      findCrossed(grid, order[i], edges_[order[i]]);
+      starts_[i] = numberFromZero(edges_[order[i]]);
+    }
   });
   count_ = 0;
-  for (const std::uint32_t slot : order) {
-    BlockEdges& e = edges_[slot];
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      for (std::size_t z = 0; z < 8; ++z) {
-        e.base[axis][z] = count_;
-        count_ += static_cast<std::uint32_t>(std::popcount(e.crossed[axis][z]));
-      }
+  for (std::uint32_t& start : starts_) {
+    const std::uint32_t points = start;
+    start = count_;
+    count_ += points;
   }
+  parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::uint32_t(&bases)[8] : edges_[order[i]].base)
+        for (std::uint32_t& base : bases) base += starts_[i];
+  });
 }
 
 BandGrid::Words EdgeIndex::nearWords(const BandGrid& grid, std::uint32_t slot) const {

@@ -11,6 +11,15 @@ namespace derm::detail {
 inline constexpr std::uint64_t kColumn0 = 0x0101010101010101ull;
 inline constexpr std::uint64_t kColumn7 = kColumn0 << 7;
 
+/// How many bits are set. Without the processor's instruction for it, which the smallest machine we
+/// run on may lack, the library's version is a call and a table.
+inline std::uint32_t bitCount(std::uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555ull;
+  word = (word & 0x3333333333333333ull) + (word >> 2 & 0x3333333333333333ull);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Full;
+  return static_cast<std::uint32_t>(word * 0x0101010101010101ull >> 56);
+}
+
 /// The lattice edges of one block that the surface crosses. An edge belongs to the block of its
 /// lower end; bit x + 8 y of crossed[axis][z] is the edge from node (x, y, z) to the next one along
 /// the axis. Edge points are numbered through: base + the set bits below.
@@ -20,7 +29,7 @@ struct BlockEdges {
 
   std::uint32_t id(int axis, int z, int bit) const {
     const std::uint64_t below = crossed[axis][z] & ((std::uint64_t{1} << bit) - 1);
-    return base[axis][z] + static_cast<std::uint32_t>(std::popcount(below));
+    return base[axis][z] + bitCount(below);
   }
 };
 
@@ -37,12 +46,33 @@ class EdgeIndex {
   std::uint32_t first(std::uint32_t slot) const { return edges_[slot].base[0][0]; }
   /// Bits of nodes whose sign differs from one of their six neighbours'.
   BandGrid::Words nearWords(const BandGrid& grid, std::uint32_t slot) const;
-  std::size_t memoryBytes() const { return edges_.capacity() * sizeof(BlockEdges); }
+  std::size_t memoryBytes() const {
+    return edges_.capacity() * sizeof(BlockEdges) + starts_.capacity() * sizeof(std::uint32_t);
+  }
 
  private:
-  std::vector<BlockEdges> edges_;
+  BlockVector<BlockEdges> edges_;
+  std::vector<std::uint32_t> starts_;  ///< first number of each block, by its place in order()
   std::uint32_t count_ = 0;
 };
+
+/// Writes 64 z + bit for every set bit of the eight words, and up to three numbers more; returns
+/// how many there are. Four at a time: loops of unforeseeable length are what a processor is worst
+/// at.
+inline std::size_t listBits(const std::uint64_t (&words)[8], std::uint16_t* out) {
+  std::size_t count = 0;
+  for (unsigned z = 0; z < 8; ++z) {
+    std::uint64_t word = words[z];
+    std::uint16_t* to = out + count;
+    count += bitCount(word);
+    for (; word != 0; to += 4)
+      for (int i = 0; i < 4; ++i) {
+        to[i] = static_cast<std::uint16_t>(64 * z + static_cast<unsigned>(std::countr_zero(word)));
+        word &= word - 1;
+      }
+  }
+  return count;
+}
 
 /// Calls visit(bit) for every set bit, lowest first.
 template <class Visit>

@@ -10,7 +10,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 16;
+constexpr std::size_t kBlocksPerChunk = 8;
 constexpr std::size_t kMostEdges = 3 * BandGrid::kNodes;
 
 /// Positions of a block's points in voxels from its first node; room for the fullest block.
@@ -18,14 +18,14 @@ struct BlockPoints {
   float x[kMostEdges], y[kMostEdges], z[kMostEdges];
   std::size_t count = 0;
 
-  void add(int bit, int slice, int axis, float t) {
-    float at[3] = {static_cast<float>(bit & 7), static_cast<float>(bit >> 3),
-                   static_cast<float>(slice)};
-    at[axis] += t;
-    x[count] = at[0];
-    y[count] = at[1];
-    z[count] = at[2];
-    ++count;
+  /// Adds the nodes with these numbers (x + 8 y + 64 z).
+  void add(std::span<const std::uint16_t> nodes) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      x[count + i] = static_cast<float>(nodes[i] & 7);
+      y[count + i] = static_cast<float>(nodes[i] >> 3 & 7);
+      z[count + i] = static_cast<float>(nodes[i] >> 6);
+    }
+    count += nodes.size();
   }
   void scale(float by) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -53,84 +53,93 @@ void sampleTarget(const Potential& potential, std::uint32_t slot, const Target& 
   target.sample(batch, out);
 }
 
-/// The upper ends of a block's edges: in the block itself or the next one.
-struct UpperEnds {
-  const float* own;
-  const float* next[3];
+/// Rows of a tile that hold the ends of a block's edges, and those where node 8 is one.
+struct EndRows {
+  BlockTile::RowMask rows{}, last{};
+  bool any = false;
 
-  float at(int axis, int slice, int bit) const {
-    constexpr int kSteps[3] = {1, 8, 64};
-    const int along = axis == 0 ? bit & 7 : axis == 1 ? bit >> 3 : slice;
-    const int node = 64 * slice + bit;
-    return along < 7 ? own[node + kSteps[axis]] : next[axis][node - 7 * kSteps[axis]];
+  explicit EndRows(const BlockEdges& edges) {
+    for (std::size_t z = 0; z < 8; ++z) {
+      const std::uint64_t x = edges.crossed[0][z], y = edges.crossed[1][z],
+                          up = edges.crossed[2][z];
+      if ((x | y | up) == 0) continue;
+      any = true;
+      rows[z + 1] |= rowBits(x | y | up) << 1 | rowBits(y) << 2;
+      rows[z + 2] |= rowBits(up) << 1;
+      last[z + 1] = rowBits(x & kColumn7) << 1;
+    }
   }
 };
 
-/// Ends of a block's edges; values of blocks that are not there are never asked for.
-UpperEnds endsOf(const BandGrid& grid, std::uint32_t slot) {
-  return {grid.values(slot),
-          {grid.values(grid.neighbour(slot, 1, 0, 0)), grid.values(grid.neighbour(slot, 0, 1, 0)),
-           grid.values(grid.neighbour(slot, 0, 0, 1))}};
-}
-
-/// Fills the distances of one block's edge points and, where `k` is given, their curvature.
-void sampleBlock(const Potential& potential, const EdgeIndex& index, std::uint32_t slot,
-                 const Target& target, const FieldScale& scale, const UpperEnds* k,
-                 EdgeFields& out) {
-  const BlockEdges& edges = index.of(slot);
-  const UpperEnds f = endsOf(potential.grid, slot);
-  const std::uint32_t first = index.first(slot);
+/// Values along a block's edges, and where the surface crosses them.
+struct Crossings {
+  BlockTile values, curvature;
   BlockPoints points;
-  for (int axis = 0; axis < 3; ++axis)
-    for (int z = 0; z < 8; ++z)
-      forEachBit(edges.crossed[axis][z], [&](int bit) {
-        const float fi = f.own[64 * z + bit];
-        const float t = fi / (fi - f.at(axis, z, bit));
-        if (k != nullptr) {
-          const float ki = k->own[64 * z + bit];
-          out.curvature[first + points.count] = ki + t * (k->at(axis, z, bit) - ki);
-        }
-        points.add(bit, z, axis, t);
-      });
-  if (points.count == 0) return;
-  const std::span<float> distances(out.distance.data() + first, points.count);
-  sampleTarget(potential, slot, target, points, distances);
+
+  /// Adds the points of edges along one axis; `k` has room for their curvature, or is empty.
+  void add(const std::uint64_t (&crossed)[8], int axis, std::span<float> k) {
+    constexpr int kSteps[3] = {1, BlockTile::kRowStep, BlockTile::kSliceStep};
+    const int step = kSteps[axis];
+    std::uint16_t nodes[BandGrid::kNodes + 4];
+    float t[BandGrid::kNodes], low[BandGrid::kNodes];
+    const std::size_t n = listBits(crossed, nodes), first = points.count;
+    const float* f = values.at(0, 0, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const int at = tilePlace(nodes[i]);
+      low[i] = f[at];
+      t[i] = f[at + step];
+    }
+    for (std::size_t i = 0; i < n; ++i) t[i] = low[i] / (low[i] - t[i]);
+    points.add({nodes, n});
+    float* along = axis == 0 ? points.x : axis == 1 ? points.y : points.z;
+    for (std::size_t i = 0; i < n; ++i) along[first + i] += t[i];
+    if (k.empty()) return;
+    const float* bend = curvature.at(0, 0, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const float* at = bend + tilePlace(nodes[i]);
+      k[first + i] = at[0] + t[i] * (at[step] - at[0]);
+    }
+  }
+
+ private:
+  static int tilePlace(std::uint16_t node) {
+    return (node & 7) + (node >> 3 & 7) * BlockTile::kRowStep + (node >> 6) * BlockTile::kSliceStep;
+  }
+};
+
+/// Fills the distances of one block's edge points and, where wanted, their curvature.
+void sampleBlock(const Potential& potential, const EdgeIndex& index, std::uint32_t slot,
+                 const Target& target, const FieldScale& scale, EdgeFields& out) {
+  const BlockEdges& edges = index.of(slot);
+  const EndRows ends(edges);
+  if (!ends.any) return;
+  const bool bends = !out.curvature.empty();
+  Crossings crossings;
+  crossings.values.fill(potential.grid, slot, bends ? dilated(ends.rows) : ends.rows);
+  if (bends) curvatureOfRows(crossings.values, ends.rows, ends.last, crossings.curvature);
+  const std::uint32_t first = index.first(slot);
+  const std::span<float> k = std::span<float>(out.curvature).subspan(bends ? first : 0);
+  for (int axis = 0; axis < 3; ++axis) crossings.add(edges.crossed[axis], axis, k);
+  const std::span<float> distances(out.distance.data() + first, crossings.points.count);
+  sampleTarget(potential, slot, target, crossings.points, distances);
   for (float& d : distances) d = scaled(d, scale);
 }
 
 }  // namespace
 
-void sampleEdges(const Potential& potential, BandStepper& stepper, const Target& target,
+void sampleEdges(const Potential& potential, const BandStepper& stepper, const Target& target,
                  const FieldScale& scale, bool curvature, EdgeFields& out) {
   const BandGrid& grid = potential.grid;
   const EdgeIndex& index = stepper.index();
   resizeTight(out.distance, index.count());
   resizeTight(out.curvature, curvature ? index.count() : 0);
-  if (!curvature) {
-    parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t b = begin; b < end; ++b)
-        sampleBlock(potential, index, grid.order()[b], target, scale, nullptr, out);
-    });
-    return;
-  }
-  LayerRing& ring = stepper.ring();
-  const BandLayers& layers = stepper.layers();
-  ring.fit(layers);
-  waveThrough(
-      grid, layers,
-      [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
-        stepper.curvatureOf(grid, slot, ring.of(layer, place));
-      },
-      [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
-        const float* own = ring.of(layer, place);
-        const auto next = [&](int dx, int dy, int dz) -> const float* {
-          const std::uint32_t other = grid.neighbour(slot, dx, dy, dz);
-          if (!grid.isLive(other)) return own;
-          return ring.of(layer + static_cast<std::size_t>(dz), layers.place(other));
-        };
-        const UpperEnds k{own, {next(1, 0, 0), next(0, 1, 0), next(0, 0, 1)}};
-        sampleBlock(potential, index, slot, target, scale, &k, out);
-      });
+  const std::span<const std::uint32_t> order = grid.order();
+  parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) {
+      if (b + kFetchAhead < order.size()) fetchSoon(grid, order[b + kFetchAhead], stepper.rows());
+      sampleBlock(potential, index, order[b], target, scale, out);
+    }
+  });
 }
 
 void sampleNearNodes(const Potential& potential, const BandStepper& stepper, const Target& target,
@@ -144,8 +153,10 @@ void sampleNearNodes(const Potential& potential, const BandStepper& stepper, con
       const std::uint32_t slot = grid.order()[b];
       points.count = 0;
       for (int z = 0; z < 8; ++z)
-        forEachBit(stepper.near(slot)[static_cast<std::size_t>(z)],
-                   [&](int bit) { points.add(bit, z, 0, 0.0f); });
+        forEachBit(stepper.near(slot)[static_cast<std::size_t>(z)], [&](int bit) {
+          const std::uint16_t node = static_cast<std::uint16_t>(64 * z + bit);
+          points.add({&node, 1});
+        });
       if (points.count == 0) continue;
       sampleTarget(potential, slot, target, points, {values, points.count});
       std::size_t i = 0;

@@ -28,8 +28,8 @@ struct EdgeFields {
 };
 
 /// Samples the target and interpolates the curvature at all edge points. Requires prepare() of the
-/// stepper, whose ring is used.
-void sampleEdges(const Potential& potential, BandStepper& stepper, const Target& target,
+/// stepper.
+void sampleEdges(const Potential& potential, const BandStepper& stepper, const Target& target,
                  const FieldScale& scale, bool curvature, EdgeFields& out);
 
 /// The same at the near nodes themselves (512 per slot), for Evaluation::Nodes.

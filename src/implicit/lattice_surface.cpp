@@ -119,7 +119,7 @@ void addPoints(const BandGrid& grid, const EdgeIndex& index, std::uint32_t slot,
   for (const std::uint64_t w : near) any |= w;
   if (any == 0) return;
   BlockTile tile;
-  tile.fill(grid, slot, dilatedRows(near));
+  tile.fill(grid, slot, dilated(tileRows(near)));
   const BlockCoord& at = grid.coord(slot);
   const Vec3f corner(static_cast<float>(8 * (at.x - out.reference.x)),
                      static_cast<float>(8 * (at.y - out.reference.y)),
@@ -165,7 +165,8 @@ void polygoniseLattice(const BandGrid& grid, const EdgeIndex& index, bool normal
       CellWalker walker(grid, index, triangles);
       for (std::size_t b = begin; b < end; ++b) {
         const std::uint32_t slot = order[wave + b];
-        if (b + 1 < end) fetchSoon(grid, grid.neighbour(order[wave + b + 1], 0, 0, 1));
+        if (b + 1 < end)
+          fetchRows(grid.values(grid.neighbour(order[wave + b + 1], 0, 0, 1)), ~std::uint64_t{0});
         addPoints(grid, index, slot, normals, out);
         walker.walk(slot);
       }

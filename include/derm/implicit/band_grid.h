@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "derm/implicit/block_map.h"
+#include "derm/implicit/block_storage.h"
 
 namespace derm {
 
@@ -93,10 +94,10 @@ class BandGrid {
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> free_slots_;
   std::vector<BlockCoord> coords_;
-  std::vector<float> values_;
-  std::vector<Words> signs_;
-  std::vector<Words> active_;
-  std::vector<std::array<std::uint32_t, 27>> neighbours_;
+  BlockVector<float> values_;
+  BlockVector<Words> signs_;
+  BlockVector<Words> active_;
+  BlockVector<std::array<std::uint32_t, 27>> neighbours_;
   std::vector<std::uint32_t> wants_;  ///< per slot: bit per neighbour its band touches
 };
 
