@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "derm/base/parallel.h"
 
@@ -42,14 +43,32 @@ void VolumeSolver::run(std::span<const double> targets) noexcept {
     else if (desc.solve == VolumeSolve::Exact || !solveMinimiser())
       p_.line ? solveLine() : solveFull(desc.method == VolumeMethod::Gradient);
   }
-  const std::size_t not_finite =
-      deterministicSum<std::size_t>(u_.size(), [&](std::size_t begin, std::size_t end) {
-        std::size_t count = 0;
-        for (std::size_t i = begin; i < end; ++i) count += u_[i].allFinite() ? 0 : 1;
-        return count;
-      });
-  if (not_finite == 0) return;
-  moveNowhere();
+  keepNear();
+}
+
+/// A region in which next to nothing may move asks for steps without bounds, and linearised ones
+/// take them: nothing moves further than the body is large.
+void VolumeSolver::keepNear() noexcept {
+  const double largest =
+      deterministicSum<Maxima>(u_.size(), [&](std::size_t begin, std::size_t end) {
+        Maxima part;
+        for (std::size_t i = begin; i < end; ++i) {
+          const bool finite = u_[i].allFinite();
+          part += {finite ? u_[i].cwiseAbs().maxCoeff() : std::numeric_limits<double>::infinity()};
+        }
+        return part;
+      }).largest;
+  double volume = 0;
+  for (const double rest : p_.rest_volumes) volume += std::abs(rest);
+  const double most = std::cbrt(volume);
+  if (largest <= most) return;
+  if (!std::isfinite(largest)) {
+    moveNowhere();
+  } else {
+    parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) u_[i] *= most / largest;
+    });
+  }
   for (std::size_t l = 0; l < outcomes_.size(); ++l)
     if (b_.active[l] != 0) outcomes_[l].short_of_target = true;
 }

@@ -60,6 +60,7 @@ class VolumeSolver {
   /// Volumes wanted of each region; false where there is nothing to do.
   bool prepare(std::span<const double> targets) noexcept;
   void moveNowhere() noexcept;
+  void keepNear() noexcept;
 
   // Directions, from the gradients in b_.gradients.
   void beginDirections() noexcept;
