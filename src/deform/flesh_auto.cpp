@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 /// Share of the character's size that a branch's skin must reach to count.
 constexpr double kBranchReach = 0.1;
+/// And beyond the skin of the bone it hangs on: ears and jaws do not make a fork of a head.
+constexpr double kBeyondOwn = 1.25;
 constexpr std::size_t kForkBranches = 3;
 /// Limbs: thickness against length and against the branch's thickest bone; length against the size.
 constexpr double kThinnest = 0.08;
@@ -98,9 +100,11 @@ BoneTree boneTree(const Character& c, std::span<const Affine3d> bind) {
     if (t.parent[b] != kNone) t.children[t.parent[b]].push_back(b);
   }
   t.reach.assign(t.joints.size(), 0.0);
+  std::vector<double> own_reach(t.joints.size(), 0.0);  // of the skin that follows the bone itself
   for (std::size_t v = 0; v < c.skin.vertexCount(); ++v) {
     const Vec3d p = c.mesh.positions[v].cast<double>();
     std::uint32_t b = index[c.skin.slots[c.skin[v].front().slot].joint.index()];
+    if (b != kNone) own_reach[b] = std::max(own_reach[b], (p - t.place[b]).norm());
     for (; b != kNone; b = t.parent[b]) {
       const Vec3d& from = t.place[t.parent[b] != kNone ? t.parent[b] : b];
       t.reach[b] = std::max(t.reach[b], (p - from).norm());
@@ -109,7 +113,8 @@ BoneTree boneTree(const Character& c, std::span<const Affine3d> bind) {
   t.branches.resize(t.joints.size());
   for (std::uint32_t b = 0; b < t.joints.size(); ++b)
     for (const std::uint32_t child : t.children[b])
-      if (t.reach[child] > kBranchReach * t.size) t.branches[b].push_back(child);
+      if (t.reach[child] > std::max(kBranchReach * t.size, kBeyondOwn * own_reach[b]))
+        t.branches[b].push_back(child);
   return t;
 }
 
@@ -128,7 +133,7 @@ class Proposer {
 
   std::vector<FleshProposal> propose() {
     for (std::uint32_t b = 0; b < tree_.joints.size(); ++b) {
-      if (tree_.parent[b] == kNone && !tree_.fork(b)) walkLimb(b);
+      if (tree_.parent[b] == kNone && !tree_.fork(b)) walkRoot(b);
       if (!tree_.fork(b)) continue;
       for (const std::uint32_t branch : tree_.branches[b]) walkBranch(b, branch);
     }
@@ -165,6 +170,14 @@ class Proposer {
     });
   }
 
+  /// A limb of its own, or two that hang together: a pair of legs.
+  void walkRoot(std::uint32_t root) {
+    std::uint32_t at = root;
+    while (tree_.branches[at].size() == 1) at = tree_.branches[at].front();
+    if (tree_.branches[at].size() != 2) return walkLimb(root);
+    for (const std::uint32_t branch : tree_.branches[at]) walkLimb(branch);
+  }
+
   void walkBranch(std::uint32_t from, std::uint32_t branch) {
     // A trunk leads to another fork.
     std::uint32_t at = branch;
@@ -197,16 +210,24 @@ class Proposer {
     return false;
   }
 
+  /// Two branches that are more like each other than like any third, and nearly alike: left and
+  /// right. A neck that happens to be as long as the arms beside it is nobody's twin.
   bool hasTwin(std::uint32_t from, std::uint32_t branch) const {
-    const auto like = [](double a, double b) { return std::abs(a - b) <= kTwin * std::max(a, b); };
+    const auto differ = [](double a, double b) { return std::abs(a - b) / std::max(a, b); };
     const auto length = [&](std::uint32_t b) {
       return (tree_.place[b] - tree_.place[from]).norm();
     };
-    const std::vector<std::uint32_t>& all = tree_.branches[from];
-    return std::any_of(all.begin(), all.end(), [&](std::uint32_t other) {
-      return other != branch && like(tree_.reach[other], tree_.reach[branch]) &&
-             like(length(other), length(branch));
-    });
+    const auto unlike = [&](std::uint32_t a, std::uint32_t b) {
+      return std::max(differ(tree_.reach[a], tree_.reach[b]), differ(length(a), length(b)));
+    };
+    const auto nearestTo = [&](std::uint32_t b) {
+      std::uint32_t best = kNone;
+      for (const std::uint32_t other : tree_.branches[from])
+        if (other != b && (best == kNone || unlike(other, b) < unlike(best, b))) best = other;
+      return best;
+    };
+    const std::uint32_t twin = nearestTo(branch);
+    return twin != kNone && unlike(twin, branch) <= kTwin && nearestTo(twin) == branch;
   }
 
   /// Thickness of an element and, where it has any, its frequency. False where it is no flesh.

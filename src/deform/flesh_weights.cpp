@@ -15,12 +15,24 @@ namespace {
 constexpr double kLeastAlpha = 1e-5;
 /// Share of the mesh's size below which a virtual bone has no length.
 constexpr double kNoLength = 1e-6;
+/// Diagonals of the character.
+constexpr double kFarthestBone = 10;
 /// A side branch stays within the element where all its joints are nearer to the bone than this
 /// share of its length.
 constexpr double kSideReach = 0.5;
 
 Error badElement(const char* key, std::string message, ErrorCode code = ErrorCode::BadArgument) {
   return Error{code, std::move(message), {.element = key}};
+}
+
+/// A place far outside the character is a slip (of units, mostly), and a bone there a long lever.
+Result<void> checkNear(const std::optional<Vec3d>& place, const char* key, const Bounds& box) {
+  if (!place || box.empty()) return {};
+  const Vec3d outside =
+      (box.low.cast<double>() - *place).cwiseMax(*place - box.high.cast<double>()).cwiseMax(0.0);
+  if (outside.norm() <= kFarthestBone * box.diagonal()) return {};
+  return badElement(
+      key, "lies " + std::to_string(outside.norm()) + " m outside the character in its bind pose");
 }
 
 /// Strength per vertex by which a group or the skin bounds the element.
@@ -113,8 +125,10 @@ Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleto
                                   std::span<const Affine3d> bind_model,
                                   const BoundSurface& surface) {
   const VirtualBone bone = virtualBone(desc, bind_model);
-  const double size = bounds(surface.rest.positions).diagonal();
-  if (!(bone.length() > kNoLength * size))
+  const Bounds box = bounds(surface.rest.positions);
+  DERM_CHECK(checkNear(desc.from, "from_m", box));
+  DERM_CHECK(checkNear(desc.to, "to_m", box));
+  if (!(bone.length() > kNoLength * box.diagonal()))
     return badElement("ends", "the virtual bone has no length: its ends are at one place");
   DERM_TRY(const std::vector<double> strength, strengths(desc, skeleton, bind_model, surface));
   std::vector<double> amount(strength.size(), 0.0);

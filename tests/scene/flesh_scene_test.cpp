@@ -88,6 +88,7 @@ TEST(FleshRecipe, MistakesAreNamedWithTheirPlace) {
   expect(with("mass_kg", "mass_kg = -1"), "[kg]");
   expect(with("stiffness", "stiffness = 80.0"), "either stiffness or frequency_hz");
   expect(with("bone_radius_m", "bone_radius_m = 3.0"), "no vertex can move");
+  expect(with("from_m", "from_m = [0.0, 25.0, 0.0]"), "from_m: lies 24");  // in centimetres
   expect(with("to_m", "to_m = [0.0, 0.238, -0.110]"), "no length");
   expect(with("to_m", "to_m = [0.0]"), "three numbers");
   expect(with("attenuation", "attenuation = \"wivil\""), "did you mean \"wyvill\"");
@@ -225,6 +226,14 @@ TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
   EXPECT_GT(moved, checked / 5);
 }
 
+TEST(FleshAuto, BothLegsOfAPairOfTrousersAreFound) {
+  Diagnostics notes;
+  const std::vector<FleshProposal> found = proposeFlesh(*member("trousers"), notes).value();
+  std::vector<std::string> names;
+  for (const FleshProposal& p : found) names.push_back(p.desc.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"thigh_left", "thigh_right"}));
+}
+
 TEST(FleshAuto, FindsTheFleshOfTheCat) {
   const Character& cat = *member("cat");
   Diagnostics notes;
@@ -236,6 +245,10 @@ TEST(FleshAuto, FindsTheFleshOfTheCat) {
   };
   EXPECT_TRUE(has("belly", FleshRegion::Belly));
   EXPECT_TRUE(has("cheeks", FleshRegion::Cheeks));
+  for (const FleshProposal& p : found)
+    if (p.region == FleshRegion::Cheeks) {
+      EXPECT_EQ(cat.skeleton[p.desc.dominant].name, "head");
+    }
   for (const char* limb : {"thigh_left", "thigh_right", "upper_arm_left", "upper_arm_right"})
     EXPECT_TRUE(has(limb, FleshRegion::Limb)) << limb;
   for (const FleshProposal& p : found) EXPECT_EQ(p.desc.name.find("tail"), std::string::npos);

@@ -24,7 +24,8 @@ struct FleshProposal {
 /// Proposes flesh for a character by its shape; names only help. Any skeleton will do.
 ///
 /// The bones that carry skin are a tree; a branch counts where its skin reaches far (0.1 of the
-/// character's size). Where three or more such branches meet is a fork: pelvis, chest.
+/// character's size, and beyond the skin of the bone it hangs on). Where three or more such
+/// branches meet is a fork: pelvis, chest.
 ///  - **Belly**: the chain from the first fork to the next, from the first joint after it.
 ///  - **Limbs**: along every branch that does not lead to a fork, the bones whose flesh is thick:
 ///    against their length (0.08 to 1), the branch's thickest (0.6) and the character's (0.35).
