@@ -77,6 +77,35 @@ TEST(SparseLdl, TakesNewNumbersForTheSamePatternWithoutAllocating) {
   EXPECT_LT(residual.norm(), 1e-12);
 }
 
+TEST(SparseLdl, WidePanelsAndManyPiecesLeaveNoResidual) {
+  for (const std::size_t side : {40, 70}) {
+    Grid g = grid(side, 3);
+    // Neighbours of neighbours, as energies of bending have them: panels of tens of columns.
+    for (std::uint32_t i = 0; i + 2 * side + 2 < side * side; i += 1) {
+      if (i % 400 > 380) continue;  // some pieces hang together by little
+      for (const std::size_t d : {std::size_t{2}, 2 * side, side + 1, side - 1}) {
+        g.places.push_back({i, static_cast<std::uint32_t>(i + d)});
+        g.values.push_back(-0.02);
+      }
+    }
+    const std::size_t n = side * side;
+    SparseLdl ldl(n, g.places);
+    EXPECT_GT(ldl.factorEntries(), n);
+    ASSERT_TRUE(ldl.factorise(g.values));
+    std::vector<double> x(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = std::sin(double(i) + 1);
+    const std::vector<double> b = x;
+    ldl.solve(x);
+    std::vector<double> product(n, 0.0);
+    for (std::size_t k = 0; k < g.places.size(); ++k) {
+      const auto [row, column] = g.places[k];
+      product[row] += g.values[k] * x[column];
+      if (row != column) product[column] += g.values[k] * x[row];
+    }
+    for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(product[i], b[i], 1e-12) << i;
+  }
+}
+
 TEST(SparseLdl, SaysWhereAMatrixIsNotPositiveDefinite) {
   const std::vector<MatrixPlace> places = {{0, 0}, {1, 1}, {0, 1}};
   SparseLdl ldl(2, places);
