@@ -25,6 +25,16 @@ void addThreads(CLI::App& verb, int& threads) {
       ->type_name("N");
 }
 
+/// The program with the verb, and the verb below it, that were asked for.
+std::string verbAsked(const CLI::App& app) {
+  std::string words = app.get_name();
+  for (const CLI::App* verb = &app; !verb->get_subcommands().empty();) {
+    verb = verb->get_subcommands()[0];
+    words += " " + verb->get_name();
+  }
+  return words;
+}
+
 int runProgram(int argc, char** argv) {
   CLI::App app("derm — the skin that skinning leaves out");
   app.name("derm");
@@ -55,8 +65,7 @@ int runProgram(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "derm: {}\n(derm {}--help tells more)\n", e.what(),
-               app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ");
+    fmt::print(stderr, "derm: {}\n({} --help tells more)\n", e.what(), verbAsked(app));
     return kBadArguments;
   }
   std::optional<ThreadLimit> limit;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numbers>
 #include <string>
@@ -23,6 +24,7 @@ constexpr double kQuietMove = 3e-3;
 constexpr double kNoSlower = 0.998;
 constexpr int kQuietSteps = 32;
 constexpr std::size_t kEdgesPerChunk = 8192;
+constexpr double kMostSettlingMove = 0.45;  // [voxel] below what a node's move is clipped to
 
 Error badField(const char* field, const std::string& what) {
   return Error{ErrorCode::BadArgument, what, {.element = field}};
@@ -48,6 +50,7 @@ Result<void> validate(const StrategyDesc& desc) {
   if (!(desc.most_move > 0 && desc.most_move <= 0.9))
     return badField("most_move", "must be above 0 and at most 0.9");
   if (!(desc.reach > 0)) return badField("reach", "must be positive");
+  if (desc.most_steps < 1) return badField("most_steps", "must be at least 1");
   if (desc.super_steps != 1 && desc.super_steps != 3 && desc.super_steps != 5 &&
       desc.super_steps != 8)
     return badField("super_steps", "must be 1, 3, 5 or 8, not " + std::to_string(desc.super_steps));
@@ -163,6 +166,14 @@ void ActiveSkin::Impl::addCarriedSpeeds(const Target& target, SkinStep& report) 
 void ActiveSkin::Impl::watchBodies(bool normals) {
   polygoniseLattice(potential.grid, stepper.index(), normals, surface);
   tracker.update(potential.grid, stepper.index(), surface, time_s, strategy);
+  fitWantedTotal();
+}
+
+void ActiveSkin::Impl::fitWantedTotal() {
+  if (!(wanted_total > 0)) return;
+  double held = 0;
+  for (const detail::TrackedBody& b : tracker.bodies()) held += b.wanted_volume;
+  if (held > 0) volume_scale = wanted_total / held;
 }
 
 void ActiveSkin::Impl::applyMoves(double dt_s, double reference_dt_s) {
@@ -263,6 +274,32 @@ SkinStep ActiveSkin::Impl::superStep(const Target& target, double most_s) {
   return last;
 }
 
+Result<void> ActiveSkin::Impl::checkStepCount(const SkinStep& last, int taken,
+                                              double left_s) const {
+  char text[256];
+  const double usual = strategy.inertia.on ? inertialStableStep() : stableStep();
+  const double stable_steps = left_s / (usual * (strategy.super_steps > 1 ? 2 : 1));
+  if (taken + stable_steps > strategy.most_steps) {
+    std::snprintf(text, sizeof text,
+                  "is so strong that stable steps are %.3g s long: %.3g s take %.3g of them, and "
+                  "most_steps allows %d",
+                  usual, left_s, stable_steps, strategy.most_steps);
+    const bool tense = 4 * tensionPerVoxel() > 2 * strategy.attraction;
+    return badField(strategy.inertia.on ? "inertia" : tense ? "tension" : "attraction", text);
+  }
+  // A few short steps at the start say nothing yet.
+  constexpr int kEnoughToJudge = 64;
+  if (taken < std::min(kEnoughToJudge, strategy.most_steps)) return {};
+  const double needed = taken + left_s / last.dt_s;
+  if (needed <= strategy.most_steps) return {};
+  std::snprintf(text, sizeof text,
+                "it moves the skin at %.3g m/s, %.3g voxels within the %.3g s left: that takes "
+                "%.3g steps, and most_steps allows %d",
+                last.max_speed, last.max_speed / potential.voxel_m * left_s, left_s, needed,
+                strategy.most_steps);
+  return badField("target", text);
+}
+
 // ------------------------------------------------------------------------------------------- API
 
 ActiveSkin::ActiveSkin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -304,7 +341,8 @@ Result<SkinStep> ActiveSkin::advance(const Target& target, double seconds) {
   if (s.strategy.births) s.plantSeeds(target);
   SkinStep last;
   double left = seconds;
-  while (left > 1e-9 * seconds) {
+  for (int taken = 0; left > 1e-9 * seconds; ++taken) {
+    DERM_CHECK(s.checkStepCount(last, taken, left));
     if (s.potential.grid.blockCount() == 0)
       return badField("target",
                       "does not overlap the skin, so the skin has vanished; targets with seeds "
@@ -346,14 +384,45 @@ std::vector<Body> ActiveSkin::bodies() const {
 
 void ActiveSkin::setWantedScale(double volume_scale, double area_scale) {
   impl_->volume_scale = volume_scale;
+  impl_->wanted_total = 0;
   impl_->area_scale = area_scale;
 }
 
 void ActiveSkin::setWantedVolume(double total) {
   const double h = impl_->potential.voxel_m;
-  double held = 0;
-  for (const detail::TrackedBody& b : impl_->tracker.bodies()) held += b.wanted_volume;
-  if (held > 0 && total > 0) impl_->volume_scale = total / (held * h * h * h);
+  if (!(total > 0 && std::isfinite(total))) return;
+  impl_->wanted_total = total / (h * h * h);
+  impl_->fitWantedTotal();
+}
+
+double ActiveSkin::settleVolume() {
+  Impl& s = *impl_;
+  if (s.strategy.volume != Hold::Exact) return 0;
+  constexpr int kMostMoves = 16;
+  constexpr double kClose = 1e-6;
+  double off = 0;
+  for (int i = 0;; ++i) {
+    s.stepper.prepare(s.potential.grid);
+    s.watchBodies(false);
+    const std::span<const detail::TrackedBody> bodies = s.tracker.bodies();
+    double wanted = 0, now = 0, farthest = 0;
+    std::vector<float> moves(bodies.size(), 0);  // [voxel]
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+      const double aim = s.volume_scale * bodies[b].wanted_volume;
+      wanted += aim;
+      now += bodies[b].volume;
+      if (!(bodies[b].area > 0)) continue;
+      moves[b] = static_cast<float>(std::clamp((aim - bodies[b].volume) / bodies[b].area,
+                                               -kMostSettlingMove, kMostSettlingMove));
+      farthest = std::max(farthest, std::abs(aim / bodies[b].volume - 1));
+    }
+    off = wanted > 0 ? std::abs(now / wanted - 1) : 0;
+    if (farthest < kClose || i == kMostMoves) return off;
+    const std::span<const std::uint32_t> body = s.tracker.bodyOfPoint();
+    detail::resizeTight(s.speeds, body.size());
+    for (std::size_t e = 0; e < body.size(); ++e) s.speeds[e] = moves[body[e]];
+    s.stepper.advance(s.potential.grid, s.speeds, {});
+  }
 }
 
 const std::vector<SkinEvent>& ActiveSkin::events() const { return impl_->tracker.events(); }

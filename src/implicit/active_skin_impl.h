@@ -29,6 +29,7 @@ struct ActiveSkin::Impl {
   Polygoniser polygoniser;
 
   double volume_scale = 1;
+  double wanted_total = 0;  ///< [voxel^3] of all bodies together; 0: not said
   double area_scale = 1;
   double slope = 0;  ///< [1/m] of the target, filtered, where it has to be measured
   int steps_to_measure = 0;
@@ -63,6 +64,10 @@ struct ActiveSkin::Impl {
   /// Adds the normal part of the target's own velocity. Requires the surface with normals.
   void addCarriedSpeeds(const Target& target, SkinStep& report);
   void watchBodies(bool normals);
+  /// volume_scale such that all bodies together want what was said.
+  void fitWantedTotal();
+  /// An error that names what is too fast, where more than most_steps steps would be needed.
+  Result<void> checkStepCount(const SkinStep& last, int taken, double left_s) const;
   /// Bodies too small for the band are taken away. True where there were any.
   bool removeSpecks();
   /// [voxel/s] to add to the speeds of each body.

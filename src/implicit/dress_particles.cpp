@@ -101,6 +101,9 @@ Result<ParticleDresser> ParticleDresser::make(const Particles& first, const Dres
   constexpr std::size_t kCrowd = 200;
   if (first.size() >= kCrowd)
     dresser.volume_per_matter_ = volumeOf(*dresser.skin_) / matterOf(first, desc.kernel.radius_m);
+  dresser.skin_->setWantedVolume(dresser.volume_per_matter_ *
+                                 matterOf(first, desc.kernel.radius_m));
+  dresser.skin_->settleVolume();
   return dresser;
 }
 
@@ -118,6 +121,8 @@ Result<SkinStep> ParticleDresser::advanceTo(const Particles& next, double second
     skin_->setWantedVolume(volume_per_matter_ * matterOf(between, desc_.kernel.radius_m));
     DERM_TRY(last, skin_->advance(target, seconds / parts));
   }
+  // Matter that appeared within the frame counts from its end on.
+  skin_->settleVolume();
   now_ = next;
   return last;
 }

@@ -29,6 +29,14 @@ TEST(ImplicitVerb, MorphsAndReportsTheSplit) {
   EXPECT_TRUE(std::filesystem::exists(folder / "m_0015.ply"));
 }
 
+TEST(ImplicitVerb, PointsToTheHelpOfTheVerbThatWasAskedFor) {
+  EXPECT_NE(
+      derm({"implicit", "particles", "--nonsense"}).err.find("derm implicit particles --help"),
+      std::string::npos);
+  EXPECT_NE(derm({"implicit", "nonsense"}).err.find("(derm implicit --help"), std::string::npos);
+  EXPECT_NE(derm({"nonsense"}).err.find("(derm --help"), std::string::npos);
+}
+
 TEST(ImplicitVerb, DressesParticlesIntoOneFileThatPlays) {
   const Folder folder;
   for (int f = 0; f < 3; ++f) {

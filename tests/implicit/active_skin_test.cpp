@@ -168,6 +168,44 @@ TEST(ActiveSkin, SurvivesATargetThatIsNotANumber) {
   for (const Vec3f& p : mesh.positions) EXPECT_TRUE(p.allFinite());
 }
 
+/// A ball whose matter flies away at a speed [m/s].
+class FlyingBall final : public Target {
+ public:
+  explicit FlyingBall(float speed) : speed_(speed) {}
+  void sample(const SampleBatch& at, std::span<float> g) const noexcept override {
+    ball_.sample(at, g);
+  }
+  Box3d bounds() const override { return ball_.bounds(); }
+  bool moves() const override { return true; }
+  void sampleVelocity(const SampleBatch&, std::span<Vec3f> out) const noexcept override {
+    for (Vec3f& v : out) v = Vec3f(speed_, 0, 0);
+  }
+
+ private:
+  SphereTarget ball_{Vec3d::Zero(), 6};
+  float speed_;
+};
+
+TEST(ActiveSkin, SaysWhatIsTooFastInsteadOfSteppingForEver) {
+  for (const float speed : {1e9f, 1e30f, 3e38f}) {
+    ActiveSkin skin = skinOf(SphereTarget(Vec3d::Zero(), 6), {.attraction = 2});
+    const Result<SkinStep> flown = skin.advance(FlyingBall(speed), 1);
+    ASSERT_FALSE(flown.ok());
+    EXPECT_EQ(flown.error().where.element, "target");
+    EXPECT_NE(flown.error().message.find("m/s"), std::string::npos) << flown.error().message;
+  }
+  ActiveSkin slow = skinOf(SphereTarget(Vec3d::Zero(), 6), {.attraction = 2});
+  EXPECT_TRUE(slow.advance(FlyingBall(0.5f), 1).ok());
+  ActiveSkin eager = skinOf(SphereTarget(Vec3d::Zero(), 6), {.attraction = 1e12});
+  EXPECT_EQ(eager.advance(SphereTarget(Vec3d::Zero(), 6), 1).error().where.element, "attraction");
+  ActiveSkin tense = skinOf(SphereTarget(Vec3d::Zero(), 6), {.tension = 1e12});
+  EXPECT_EQ(tense.advance(SphereTarget(Vec3d::Zero(), 6), 1).error().where.element, "tension");
+  StrategyDesc inert{.attraction = 0};
+  inert.inertia = {.on = true, .tension = 1e20};
+  ActiveSkin stiff = skinOf(SphereTarget(Vec3d::Zero(), 6), inert);
+  EXPECT_EQ(stiff.advance(SphereTarget(Vec3d::Zero(), 6), 1).error().where.element, "inertia");
+}
+
 TEST(ActiveSkin, WhatADyingDropHeldGoesToTheNearestBodyOrIsLost) {
   const UnionTarget both({std::make_shared<SphereTarget>(Vec3d(0.3, 0.2, 0.1), 8),
                           std::make_shared<SphereTarget>(Vec3d(14.3, 0.2, 0.1), 2.4)});

@@ -47,7 +47,8 @@ class ActiveSkin {
 
   /// Steps until `seconds` have passed. Seeds are looked at first: where the target has matter and
   /// no skin is near, one is born. Errors: memory beyond max_memory; a target that the skin does
-  /// not overlap and that has no seeds, so that the skin could only vanish.
+  /// not overlap and that has no seeds, so that the skin could only vanish; more than
+  /// most_steps steps, with what is too fast.
   Result<SkinStep> advance(const Target& target, double seconds);
 
   double time_s() const;
@@ -61,8 +62,13 @@ class ActiveSkin {
   /// Wanted volumes and areas are multiplied by these from now on: targets over time.
   void setWantedScale(double volume_scale, double area_scale);
   /// The same for the volume of all bodies together [m^3], shared in proportion to what each holds:
-  /// where matter is born or dies, the sum stays what is said here. Requires total > 0.
+  /// where matter is born or dies, the sum stays what is said here, in every step from now on.
+  /// Requires total > 0.
   void setWantedVolume(double total);
+  /// Brings every body to the volume it is wanted to have, by moving its surface along the normals
+  /// without time passing: after births and merges within a short time the steps alone may lag.
+  /// Does nothing unless volume is held exactly. Returns what the sum is still off by, relative.
+  double settleVolume();
   const std::vector<SkinEvent>& events() const;
   void clearEvents();
 

@@ -66,6 +66,8 @@ struct StrategyDesc {
   bool births = true;
   /// Watch bodies and topology even where nothing needs it (volume or area held exactly do).
   bool track_bodies = true;
+  /// Within one advance(): targets or forces so fast that they need more are an error.
+  int most_steps = 20000;
   std::uint64_t max_memory = std::uint64_t{4} << 30;  ///< [bytes]
 };
 
