@@ -26,7 +26,7 @@ constexpr double kLooked_Hz = 6;
 /// Inner edges of a mesh: their ends, the corners opposite them, length and dihedral angle at rest.
 class Edges {
  public:
-  explicit Edges(const TriMesh& mesh) : mesh_(mesh) {
+  explicit Edges(const TriMesh& mesh) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> first;
     for (const Triangle& t : mesh.triangles)
       for (std::size_t k = 0; k < 3; ++k) {
@@ -81,7 +81,6 @@ class Edges {
     const Vec3d r = Vec3d(at(e.right) - at(e.a)).cross(along);
     return std::atan2(along.normalized().dot(l.cross(r)), l.dot(r));
   }
-  const TriMesh& mesh_;
   std::vector<Edge> edges_;
   std::vector<double> lengths_, angles_;
 };
