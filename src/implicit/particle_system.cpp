@@ -195,7 +195,7 @@ void ParticleSystem::step() {
   const Vec3f gravity = desc_.gravity.cast<float>();
   const float viscosity = static_cast<float>(1 - std::exp(-desc_.viscosity * desc_.step_s));
   const float most = 0.25f * static_cast<float>(desc_.radius_m) / dt;  // per step, against blow-up
-  constexpr float kMostApart = 25;  // [radius/s] from the neighbours' mean velocity
+  constexpr float kMostApart = 150;  // [radius/s] from the neighbours' mean velocity
   const float most_apart = kMostApart * static_cast<float>(desc_.radius_m);
   parallelFor(particles_.size(), kParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
