@@ -171,9 +171,10 @@ void ActiveSkin::Impl::watchBodies(bool normals) {
 
 void ActiveSkin::Impl::fitWantedTotal() {
   if (!(wanted_total > 0)) return;
-  double held = 0;
-  for (const detail::TrackedBody& b : tracker.bodies()) held += b.wanted_volume;
-  if (held > 0) volume_scale = wanted_total / held;
+  double held = 0, lost = 0;
+  for (const detail::TrackedBody& b : tracker.bodies())
+    (b.abandoned ? lost : held) += b.abandoned ? b.volume : b.wanted_volume;
+  if (held > 0) volume_scale = std::max(0.0, wanted_total - lost) / held;
 }
 
 void ActiveSkin::Impl::applyMoves(double dt_s, double reference_dt_s) {
@@ -408,7 +409,8 @@ double ActiveSkin::settleVolume() {
     double wanted = 0, now = 0, farthest = 0;
     std::vector<float> moves(bodies.size(), 0);  // [voxel]
     for (std::size_t b = 0; b < bodies.size(); ++b) {
-      const double aim = s.volume_scale * bodies[b].wanted_volume;
+      const double aim =
+          bodies[b].abandoned ? bodies[b].volume : s.volume_scale * bodies[b].wanted_volume;
       wanted += aim;
       now += bodies[b].volume;
       if (!(bodies[b].area > 0)) continue;

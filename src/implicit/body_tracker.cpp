@@ -316,6 +316,7 @@ void BodyTracker::settleGroup(std::span<const std::uint32_t> fresh,
   if (fresh.size() == 1 && old.size() == 1) {
     main.volume_integral = heir.volume_integral;
     main.area_integral = heir.area_integral;
+    main.abandoned = heir.abandoned;
     constexpr double kSettled = 1e-3;  // relative change of volume in a step
     main.growing = heir.growing && std::abs(main.volume - heir.volume) > kSettled * main.volume;
     if (heir.growing) {

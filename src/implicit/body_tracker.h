@@ -35,6 +35,8 @@ struct TrackedBody {
   double area_integral = 0;
   /// Newborn: not held before it has stopped growing.
   bool growing = false;
+  /// The target has left it altogether: not held, so that it goes.
+  bool abandoned = false;
 };
 
 /// Finds the bodies of a skin step by step, recognises them again, and tells what happened to them:

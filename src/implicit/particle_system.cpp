@@ -195,6 +195,8 @@ void ParticleSystem::step() {
   const Vec3f gravity = desc_.gravity.cast<float>();
   const float viscosity = static_cast<float>(1 - std::exp(-desc_.viscosity * desc_.step_s));
   const float most = 0.25f * static_cast<float>(desc_.radius_m) / dt;  // per step, against blow-up
+  constexpr float kMostApart = 150;  // [radius/s] from the neighbours' mean velocity
+  const float most_apart = kMostApart * static_cast<float>(desc_.radius_m);
   parallelFor(particles_.size(), kParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3f& v = particles_.velocities[i];
@@ -202,6 +204,10 @@ void ParticleSystem::step() {
       if (const float length = push.norm(); length > most) push *= most / length;
       v += push + dt * gravity;
       v += viscosity * shares_[i] * (averages_[i] - v);
+      // Matter that is hit hard would shoot single particles out of itself.
+      const Vec3f apart = v - averages_[i];
+      if (const float length = apart.norm(); shares_[i] > 0 && length > most_apart)
+        v = averages_[i] + most_apart / length * apart;
       Vec3f& p = particles_.positions[i];
       p += dt * v;
       const float ground =

@@ -48,8 +48,14 @@ std::vector<ActiveSkin::Impl::Offset> ActiveSkin::Impl::holdOffsets(double dt_s,
   const double h = potential.voxel_m, most = 0.5 / dt_s;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     detail::TrackedBody& b = bodies[i];
-    if (b.growing || !(b.area > 0)) continue;
     const BodyMeans& m = means[i];
+    // All of it as far outside the target as can be told, and too small to have the target inside
+    // it: held, it would hang there for ever.
+    constexpr double kNearlyAll = 0.9;
+    const double smallest = 4.2 * std::pow(2 * strategy.reach, 3);
+    b.abandoned = strategy.attraction > 0 && b.volume < smallest &&
+                  m.speed < -kNearlyAll * strategy.attraction * strategy.reach;
+    if (b.growing || b.abandoned || !(b.area > 0)) continue;
     const double volume_gap = volume_scale * b.wanted_volume - b.volume;
     const double area_gap = area_scale * b.wanted_area - b.area;
     double c = 0, per_curvature = 0;

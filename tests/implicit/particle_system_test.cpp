@@ -98,6 +98,21 @@ TEST(DressParticles, ASkinFollowsAFallingDropAndHoldsItsVolume) {
   EXPECT_LE(worst, 1e-3);
 }
 
+TEST(ParticleSystem, ADropThatHitsTheGroundThrowsNothingUpAgain) {
+  for (const double radius : {0.02, 0.014}) {
+    ParticleSystem system =
+        *ParticleSystem::make(particleBall(Vec3d(0, 0.7, 0), 0.2, radius), {.radius_m = radius});
+    system.advance(0.6);
+    for (int f = 0; f < 10; ++f) {
+      system.advance(0.05);
+      for (const Vec3f& p : system.particles().positions) {
+        EXPECT_LT(p.y(), 0.3f);
+        EXPECT_LT(std::hypot(p.x(), p.z()), 0.7f);
+      }
+    }
+  }
+}
+
 TEST(DressParticles, MatterThatIsPouredCountsFully) {
   ParticleSystemDesc pour{.radius_m = 0.02};
   pour.emitters.push_back({.place = Vec3d(0, 0.6, 0), .velocity = Vec3d(0, -1, 0), .to_s = 0.4});
