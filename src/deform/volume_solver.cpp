@@ -14,6 +14,8 @@ constexpr double kNothingWanted = 1e-14;  // of the rest volume: rounding of the
 constexpr double kReached = 1e-13;        // of the rest volume
 constexpr double kShort = 1e-9;           // of the rest volume: reported beyond this
 constexpr int kMostSteps = 30;
+/// Of the cube root of the body's volume. The axes push a cylinder wrung by 180 degrees by over 1.
+constexpr double kMostReach = 4;
 
 /// Of displacements, and of how they changed.
 struct Maxima {
@@ -47,7 +49,7 @@ void VolumeSolver::run(std::span<const double> targets) noexcept {
 }
 
 /// A region in which next to nothing may move asks for steps without bounds, and linearised ones
-/// take them: nothing moves further than the body is large.
+/// take them: nothing moves much further than the body is large.
 void VolumeSolver::keepNear() noexcept {
   const double largest =
       deterministicSum<Maxima>(u_.size(), [&](std::size_t begin, std::size_t end) {
@@ -60,7 +62,7 @@ void VolumeSolver::keepNear() noexcept {
       }).largest;
   double volume = 0;
   for (const double rest : p_.rest_volumes) volume += std::abs(rest);
-  const double most = std::cbrt(volume);
+  const double most = kMostReach * std::cbrt(volume);
   if (largest <= most) return;
   if (!std::isfinite(largest)) {
     moveNowhere();

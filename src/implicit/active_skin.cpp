@@ -1,8 +1,9 @@
 #include "derm/implicit/active_skin.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numbers>
 #include <string>
@@ -25,6 +26,13 @@ constexpr double kNoSlower = 0.998;
 constexpr int kQuietSteps = 32;
 constexpr std::size_t kEdgesPerChunk = 8192;
 constexpr double kMostSettlingMove = 0.45;  // [voxel] below what a node's move is clipped to
+
+std::string threeDigits(double number) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number,
+                                 std::chars_format::general, 3);
+  return std::string(digits.data(), end.ptr);
+}
 
 Error badField(const char* field, const std::string& what) {
   return Error{ErrorCode::BadArgument, what, {.element = field}};
@@ -277,28 +285,27 @@ SkinStep ActiveSkin::Impl::superStep(const Target& target, double most_s) {
 
 Result<void> ActiveSkin::Impl::checkStepCount(const SkinStep& last, int taken,
                                               double left_s) const {
-  char text[256];
   const double usual = strategy.inertia.on ? inertialStableStep() : stableStep();
   const double stable_steps = left_s / (usual * (strategy.super_steps > 1 ? 2 : 1));
+  const std::string allowed = ", and most_steps allows " + std::to_string(strategy.most_steps);
   if (taken + stable_steps > strategy.most_steps) {
-    std::snprintf(text, sizeof text,
-                  "is so strong that stable steps are %.3g s long: %.3g s take %.3g of them, and "
-                  "most_steps allows %d",
-                  usual, left_s, stable_steps, strategy.most_steps);
     const bool tense = 4 * tensionPerVoxel() > 2 * strategy.attraction;
-    return badField(strategy.inertia.on ? "inertia" : tense ? "tension" : "attraction", text);
+    return badField(strategy.inertia.on ? "inertia"
+                    : tense             ? "tension"
+                                        : "attraction",
+                    "is so strong that stable steps are " + threeDigits(usual) +
+                        " s long: " + threeDigits(left_s) + " s take " + threeDigits(stable_steps) +
+                        " of them" + allowed);
   }
   // A few short steps at the start say nothing yet.
   constexpr int kEnoughToJudge = 64;
   if (taken < std::min(kEnoughToJudge, strategy.most_steps)) return {};
   const double needed = taken + left_s / last.dt_s;
   if (needed <= strategy.most_steps) return {};
-  std::snprintf(text, sizeof text,
-                "it moves the skin at %.3g m/s, %.3g voxels within the %.3g s left: that takes "
-                "%.3g steps, and most_steps allows %d",
-                last.max_speed, last.max_speed / potential.voxel_m * left_s, left_s, needed,
-                strategy.most_steps);
-  return badField("target", text);
+  return badField("target", "it moves the skin at " + threeDigits(last.max_speed) + " m/s, " +
+                                threeDigits(last.max_speed / potential.voxel_m * left_s) +
+                                " voxels within the " + threeDigits(left_s) +
+                                " s left: that takes " + threeDigits(needed) + " steps" + allowed);
 }
 
 // ------------------------------------------------------------------------------------------- API
