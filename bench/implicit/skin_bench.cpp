@@ -153,24 +153,24 @@ void addParticles() {
   });
 }
 
-/// How a step's cost grows with the resolution: processor time of the quickest of some steps, so
-/// that other work on the machine counts little (by the clock on the wall, long steps are
-/// interrupted and short ones are not).
+/// How a step's cost grows with the resolution: processor time of the quickest of some steps, all
+/// sizes by turns, so that other work on the machine counts little and for all alike.
 void printDoublings() {
   constexpr int kSizes[] = {64, 128, 256, 512};
-  constexpr int kSteps = 24;
+  constexpr int kRounds = 8, kSteps = 4;
   const ThreadLimit limit(1);
-  std::vector<double> least;
-  for (const int size : kSizes) {
-    BallScene scene(size);
-    least.push_back(std::numeric_limits<double>::infinity());
-    for (int i = 0; i < kSteps; ++i) {
-      const SphereTarget target(Vec3d(0.3, 0.2, 0.1), radiusOf(size) + 0.05 * (i / 8 % 2));
-      const std::clock_t start = std::clock();
-      scene.skin.step(target, 1e9);
-      least.back() = std::min(least.back(), double(std::clock() - start));
+  std::vector<std::unique_ptr<BallScene>> scenes;
+  for (const int size : kSizes) scenes.push_back(std::make_unique<BallScene>(size));
+  std::vector<double> least(scenes.size(), std::numeric_limits<double>::infinity());
+  for (int round = 0; round < kRounds; ++round)
+    for (std::size_t s = 0; s < scenes.size(); ++s) {
+      const SphereTarget target(Vec3d(0.3, 0.2, 0.1), radiusOf(kSizes[s]) + 0.05 * (round % 2));
+      for (int i = 0; i < kSteps; ++i) {
+        const std::clock_t start = std::clock();
+        scenes[s]->skin.step(target, 1e9);
+        least[s] = std::min(least[s], double(std::clock() - start));
+      }
     }
-  }
   std::printf("doubling the resolution multiplies a step by");
   for (std::size_t s = 1; s < least.size(); ++s)
     std::printf(" %.2f (%d -> %d)", least[s] / least[s - 1], kSizes[s - 1], kSizes[s]);
