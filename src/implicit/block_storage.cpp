@@ -16,7 +16,7 @@ constexpr std::size_t kWorthLargePages = 4 * kLargePage;
 
 void* allocateLines(std::size_t bytes) {
   const bool large = bytes >= kWorthLargePages;
-  void* memory = ::operator new(bytes, std::align_val_t{large ? kLargePage : kLine});
+  void* memory = ::operator new (bytes, std::align_val_t{large ? kLargePage : kLine});
 #ifdef __linux__
   // A wish, not a need: where it is refused, pages stay small.
   if (large) static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
@@ -25,7 +25,7 @@ void* allocateLines(std::size_t bytes) {
 }
 
 void freeLines(void* memory, std::size_t bytes) {
-  ::operator delete(memory, std::align_val_t{bytes >= kWorthLargePages ? kLargePage : kLine});
+  ::operator delete (memory, std::align_val_t{bytes >= kWorthLargePages ? kLargePage : kLine});
 }
 
 }  // namespace derm::detail
