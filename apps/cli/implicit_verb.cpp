@@ -166,7 +166,10 @@ Result<std::shared_ptr<const Potential>> shapeNamed(const std::string& source, b
   }
   DERM_TRY(Character character, openCharacter(source, {}, {}, notes));
   if (fit) fitIntoBox(character.mesh);
-  Result<Potential> p = buildMeshPotential(character.mesh, desc, notes);
+  Diagnostics of_mesh;
+  Result<Potential> p = buildMeshPotential(character.mesh, desc, of_mesh);
+  for (const Diagnostics::Note& note : of_mesh.notes())
+    notes.add(note.severity, note.kind, source, note.message);
   if (!p) {
     Error e = p.error();
     e.where.file = source;

@@ -74,6 +74,16 @@ TEST(ImplicitVerb, SaysWhenTheTimeWasTooShort) {
   EXPECT_NE(o.err.find("voxels off"), std::string::npos) << o.err;
 }
 
+TEST(ImplicitVerb, TurnsAMeshThatIsInsideOutAndNamesIt) {
+  const Folder folder;
+  write(folder / "pit.obj",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n");
+  const Outcome o = derm({"implicit", "morph", folder / "pit.obj", "cast:sphere", "--resolution",
+                          "24", "--seconds", "0.1", "--fps", "10"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.err.find("pit.obj: the triangles face inwards"), std::string::npos) << o.err;
+}
+
 TEST(ImplicitVerb, SaysWhatIsWrong) {
   const Folder folder;
   write(folder / "bad.xyz", "1 2 3\n4 nan 6\n");
