@@ -2,31 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <vector>
 
 #include "derm/anim/skin.h"
+#include "derm/base/cache_line_vector.h"
 #include "derm/deform/rotation_centres.h"
 #include "derm/deform/skinning.h"
 
 namespace derm::detail {
-
-/// std::vector's memory on cache-line borders, so that vector loads never straddle two lines.
-template <class T>
-struct CacheLineAllocator {
-  using value_type = T;
-  CacheLineAllocator() = default;
-  template <class U>
-  CacheLineAllocator(const CacheLineAllocator<U>&) {}
-  T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
-  }
-  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
-  bool operator==(const CacheLineAllocator&) const { return true; }
-};
-template <class T>
-using CacheLineVector = std::vector<T, CacheLineAllocator<T>>;
 
 /// Vertices of one block: as many as an AVX register has floats. Sixteen suit AVX-512 registers but
 /// waste more lanes on the small groups of real characters.

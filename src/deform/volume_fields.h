@@ -42,7 +42,6 @@ class VolumeFields {
   std::span<const double> gamma() const { return gamma_; }  ///< per place
   bool moves(std::size_t point) const { return moves_[point] != 0; }
   /// Regions that meet at some point: pair(k, l) numbers them, k and l in one row.
-  std::size_t pairCount() const { return pair_count_; }
   std::uint32_t pair(std::uint32_t k, std::uint32_t l) const {
     return pair_of_[k * rings_.regionCount() + l];
   }

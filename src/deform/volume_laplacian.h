@@ -30,7 +30,6 @@ class VolumeLaplacian {
                   LaplacianEnergy energy, double kappa);
 
   std::size_t freeCount() const { return places_.size(); }
-  std::span<const std::uint32_t> freePlaces() const { return places_; }
   std::span<const MatrixPlace> entries() const { return entries_; }
   Scratch makeScratch() const;
 

@@ -54,7 +54,7 @@ class LayerRing {
  private:
   std::size_t stride_ = 0;
   std::size_t layers_ = 1;
-  BlockVector<float> values_;
+  CacheLineVector<float> values_;
 };
 
 /// Asks for rows of a block's 512 values (bit y + 8 z) before they are needed; two of them share a

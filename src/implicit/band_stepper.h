@@ -60,7 +60,7 @@ class BandStepper {
   void moveAll(BandGrid& grid, const Move& move);
 
   EdgeIndex index_;
-  BlockVector<BandGrid::Words> near_;
+  CacheLineVector<BandGrid::Words> near_;
   std::vector<std::uint64_t> rows_;  ///< rows a step computes
   BandLayers layers_;
   LayerRing ring_;

@@ -51,7 +51,7 @@ class EdgeIndex {
   }
 
  private:
-  BlockVector<BlockEdges> edges_;
+  CacheLineVector<BlockEdges> edges_;
   std::vector<std::uint32_t> starts_;  ///< first number of each block, by its place in order()
   std::uint32_t count_ = 0;
 };

@@ -38,6 +38,11 @@ enum class RegionTables {
 /// where shares differ (about a tenth of the edges).
 class RegionVolumes {
  public:
+  struct Share {
+    std::uint32_t region = 0;
+    double share = 0;
+  };
+
   /// Work space of volumes(); one per thread that calls it.
   struct Scratch {
     std::vector<double> parts;
@@ -74,52 +79,37 @@ class RegionVolumes {
   void gradients(std::span<const Vec3d> positions, std::span<const Vec3d> feet,
                  std::span<Vec3d> out) const noexcept;
 
-  // What the sums are made of, for solvers that keep part of them from one iteration to the next.
-
+ private:
   /// A triangle that belongs to several regions.
   struct SharedTriangle {
     Triangle corners{};
-    std::uint32_t first_share = 0;  ///< in shares()
+    std::uint32_t first_share = 0;  ///< in shares_
     std::uint32_t share_count = 0;
     bool three_feet = false;  ///< its feet span a triangle of their own
   };
   /// An edge whose two sides belong to regions in different shares.
   struct Wall {
     std::uint32_t a = 0, b = 0;
-    std::uint32_t first_share = 0;  ///< in shares(): share of its left less that of its right side
+    std::uint32_t first_share = 0;  ///< in shares_: share of its left less that of its right side
     std::uint32_t share_count = 0;
-  };
-  struct Share {
-    std::uint32_t region = 0;
-    double share = 0;
   };
 
   /// Three feet under one triangle: what lies between them goes to the hub.
   struct FeetTriangle {
     Triangle feet{};
     std::uint32_t hub = 0;
-    std::uint32_t first_share = 0, share_count = 0;  ///< in shares(), of the triangle
+    std::uint32_t first_share = 0, share_count = 0;  ///< in shares_, of the triangle
   };
 
-  /// Triangles that belong to one region alone, sorted by region: [pureBegin(l), pureBegin(l + 1)).
-  std::span<const Triangle> pureTriangles() const { return pure_; }
-  std::uint32_t pureBegin(std::size_t region) const { return pure_begin_[region]; }
-  std::span<const SharedTriangle> sharedTriangles() const { return shared_; }
-  std::span<const Wall> walls() const { return walls_; }
-  std::span<const Share> shares() const { return shares_; }
-  std::span<const FeetTriangle> feetTriangles() const { return feet_triangles_; }
-  /// Per point its foot.
-  std::span<const std::uint32_t> feetOfPoints() const { return foot_; }
+  struct Builder;
+
   /// Adds what depends on the feet alone. `out` per region.
   void addFeetVolumes(std::span<const Vec3d> feet, const Vec3d& origin,
                       std::span<double> out) const noexcept;
 
- private:
-  struct Builder;
-
   std::size_t point_count_ = 0;
   std::size_t region_count_ = 0;
-  std::vector<Triangle> pure_;
+  std::vector<Triangle> pure_;  ///< of one region alone, sorted by region from pure_begin_ on
   std::vector<std::uint32_t> pure_begin_;
   std::vector<SharedTriangle> shared_;
   std::vector<Wall> walls_;

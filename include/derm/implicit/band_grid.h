@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "derm/base/cache_line_vector.h"
 #include "derm/implicit/block_map.h"
-#include "derm/implicit/block_storage.h"
 
 namespace derm {
 
@@ -94,10 +94,10 @@ class BandGrid {
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> free_slots_;
   std::vector<BlockCoord> coords_;
-  BlockVector<float> values_;
-  BlockVector<Words> signs_;
-  BlockVector<Words> active_;
-  BlockVector<std::array<std::uint32_t, 27>> neighbours_;
+  CacheLineVector<float> values_;
+  CacheLineVector<Words> signs_;
+  CacheLineVector<Words> active_;
+  CacheLineVector<std::array<std::uint32_t, 27>> neighbours_;
   std::vector<std::uint32_t> wants_;  ///< per slot: bit per neighbour its band touches
 };
 

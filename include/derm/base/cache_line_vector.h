@@ -9,17 +9,17 @@ namespace derm {
 
 namespace detail {
 /// Memory that starts at a cache line. Large pieces start at a large page and ask for such pages:
-/// a band is read all over the place, and with small pages most reads wait for an address first.
+/// what is read all over the place would with small ones wait for an address at most reads.
 void* allocateLines(std::size_t bytes);
 void freeLines(void* memory, std::size_t bytes);
 
 /// Allocator on top of these.
 template <class T>
-struct LineAllocator {
+struct CacheLineAllocator {
   using value_type = T;
-  LineAllocator() = default;
+  CacheLineAllocator() = default;
   template <class U>
-  LineAllocator(const LineAllocator<U>&) {}
+  CacheLineAllocator(const CacheLineAllocator<U>&) {}
 
   T* allocate(std::size_t n) {
     if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
@@ -27,15 +27,15 @@ struct LineAllocator {
   }
   void deallocate(T* memory, std::size_t n) { freeLines(memory, n * sizeof(T)); }
   template <class U>
-  bool operator==(const LineAllocator<U>&) const {
+  bool operator==(const CacheLineAllocator<U>&) const {
     return true;
   }
 };
 }  // namespace detail
 
-/// What is kept per block of a band. Its first entry starts at a cache line, so that a row of eight
-/// numbers or eight words of bits never lies across two.
+/// A vector whose first entry starts at a cache line, so that vector loads, rows of eight numbers
+/// or eight words of bits never lie across two.
 template <class T>
-using BlockVector = std::vector<T, detail::LineAllocator<T>>;
+using CacheLineVector = std::vector<T, detail::CacheLineAllocator<T>>;
 
 }  // namespace derm

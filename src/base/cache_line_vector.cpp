@@ -1,4 +1,4 @@
-#include "derm/implicit/block_storage.h"
+#include "derm/base/cache_line_vector.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
