@@ -11,7 +11,12 @@ namespace {
 
 constexpr int kFieldPasses = 6;
 /// Turning below this is rounding.
-constexpr double kNoActivity = 1e-12;
+constexpr double kNoTurn = 1e-12;
+/// Down a limb whose own joints stand still, skin helps by so much less from joint to joint: what
+/// one arm needs is the trunk's business too, but not the other arm's.
+constexpr float kIdleLimbHelps = 0.1f;
+/// Skin far from everything that turns helps by so much still, where a region has no other.
+constexpr float kLeastNearness = 1e-3f;
 
 /// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
 float reciprocal(std::uint8_t n) {
@@ -110,11 +115,32 @@ void SectionGains::averageField(const Difference* neighbours, const float* from,
   });
 }
 
-/// g per place, for the time being in gains, and the most of phi g in each region.
-void SectionGains::findLargest() {
+/// How much the joints turn, and how near to the most turned of a piece each of them is.
+void SectionGains::sumActivities() {
   std::fill(b_.activities.begin(), b_.activities.end(), 0.0);
   for (const SectionPlan::ActivitySource& s : plan_.activity_sources)
     b_.activities[s.activity] = std::max(b_.activities[s.activity], frame_.activities[s.joint]);
+  for (const SectionRange& piece : plan_.activities_of_piece) {
+    double most = 0;
+    for (std::uint32_t k = piece.begin; k < piece.end; ++k) most = std::max(most, b_.activities[k]);
+    for (std::uint32_t k = piece.begin; k < piece.end; ++k)
+      b_.nearness[k] = most > kNoTurn ? static_cast<float>(b_.activities[k] / most) : 1.0f;
+    // Those above come first: all the way up, then all the way down. What has nothing above it
+    // hangs on the trunk, which may have no skin of its own.
+    float trunk = 0;
+    const auto above = [&](std::uint32_t k) -> float& {
+      return plan_.activity_above[k] == kNoActivity ? trunk : b_.nearness[plan_.activity_above[k]];
+    };
+    for (std::uint32_t k = piece.end; k-- > piece.begin;)
+      above(k) = std::max(above(k), b_.nearness[k]);
+    for (std::uint32_t k = piece.begin; k < piece.end; ++k)
+      b_.nearness[k] = std::max(
+          {b_.nearness[k], kLeastNearness, (plan_.of_limb[k] ? kIdleLimbHelps : 1.0f) * above(k)});
+  }
+}
+
+/// g per place, for the time being in gains, and the most of phi g in each region.
+void SectionGains::findLargest() {
   const std::size_t n = plan_.active_count;
   const std::size_t regions = plan_.region_count, chunk = gainChunk(n);
   std::fill(b_.gain_parts.begin(), b_.gain_parts.end(), 0.0f);
@@ -139,17 +165,23 @@ void SectionGains::findLargest() {
 
 void SectionGains::make() {
   makeField();
+  sumActivities();
   findLargest();
   parallelFor(plan_.active_count, kSectionChunk, [&](std::size_t begin, std::size_t end) {
     const auto epsilon = static_cast<float>(plan_.desc.epsilon);
     for (std::size_t a = begin; a < end; ++a) {
       const SectionShares::Row members = plan_.members[a];
+      const SectionShares::Row concerns = plan_.concerns[a];
+      float h = 0;
+      for (std::uint32_t k = 0; k < concerns.count; ++k)
+        h += concerns.shares[k] * b_.nearness[concerns.columns[k]];
       const float g = b_.gains[a];
       for (std::uint32_t k = 0; k < members.count; ++k) {
         const float most = b_.largest_gain[members.columns[k]];
-        const float near = most > static_cast<float>(kNoActivity) ? g / most : 0.0f;
+        const float near = most > static_cast<float>(kNoTurn) ? g / most : 0.0f;
         const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
-        b_.gains[members.first + k] = mask * b_.field[a] * members.shares[k] * (near + epsilon);
+        b_.gains[members.first + k] =
+            mask * b_.field[a] * members.shares[k] * (near + epsilon * h * h);
       }
       b_.rows[a].h = members.count == 1 ? double{b_.gains[members.first]} : 1.0;
     }

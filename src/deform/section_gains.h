@@ -5,7 +5,7 @@
 /// Private to room deform: how much of a region's multiplier each place follows.
 namespace derm::detail {
 
-/// G_il = b_i phi_il (g_i / max(phi_l g) + epsilon) of a frame whose corners are there.
+/// G_il = b_i phi_il (g_i / max(phi_l g) + epsilon h_i^2) of a frame whose corners are there.
 class SectionGains {
  public:
   SectionGains(const SectionPlan& plan, const SectionBinding::Frame& frame, SectionBuffers& buffers)
@@ -21,6 +21,7 @@ class SectionGains {
   void makeField();
   template <class Difference>
   void averageField(const Difference* neighbours, const float* from, float* to);
+  void sumActivities();
   void findLargest();
 
   const SectionPlan& plan_;

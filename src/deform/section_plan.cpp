@@ -40,6 +40,7 @@ class Builder {
     describeActive();
     listAreas();
     listConcerns();
+    markLimbs();
     listApexes();
     sortTriangles();
     chunkTriangles(out_.moving, true);
@@ -56,6 +57,7 @@ class Builder {
   void describeActive();
   void listAreas();
   void listConcerns();
+  void markLimbs();
   void listApexes();
   void sortTriangles();
   void chunkTriangles(SectionTriangles& list, bool with_matrix);
@@ -198,26 +200,48 @@ void Builder::listAreas() {
 
 void Builder::listConcerns() {
   // A joint counts in each piece on its own, since other joints stand for it there.
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // piece and joint, whose parents come first
+  std::map<Key, std::uint32_t> number;
+  for (const std::uint32_t v : active_)
+    for (const std::uint32_t joint : regions_.concern.columnsOf(v))
+      number.emplace(Key(surface_.piece_of_point[v], joint), kNoActivity);
   const std::size_t n = out_.joint_count;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number;
+  for (auto& [key, activity] : number) {
+    const auto [piece, joint] = key;
+    activity = static_cast<std::uint32_t>(out_.activityCount());
+    auto above = number.end();
+    for (std::uint32_t j = regions_.joints[joint].parent;
+         j != RegionJoint::kNone && above == number.end(); j = regions_.joints[j].parent)
+      above = number.find(Key(piece, j));
+    const bool is_first = activity == 0 || std::prev(number.find(key))->first.first != piece;
+    if (is_first) out_.activities_of_piece.push_back({activity, activity});
+    ++out_.activities_of_piece.back().end;
+    out_.activity_above.push_back(above == number.end() ? kNoActivity : above->second);
+    for (std::uint32_t j = 0; j < n; ++j)
+      if (regions_.stands_for[piece * n + j] == joint)
+        out_.activity_sources.push_back({j, activity});
+  }
   std::vector<std::uint32_t> activities;
   std::vector<float> shares;
   for (const std::uint32_t v : active_) {
-    const std::uint32_t piece = surface_.piece_of_point[v];
     activities.clear();
-    for (std::size_t k = 0; k < regions_.concern.columnsOf(v).size(); ++k) {
-      const std::pair key(piece, regions_.concern.columnsOf(v)[k]);
-      const auto at = number.emplace(key, static_cast<std::uint32_t>(number.size())).first;
-      activities.push_back(at->second);
-    }
+    for (const std::uint32_t joint : regions_.concern.columnsOf(v))
+      activities.push_back(number.at(Key(surface_.piece_of_point[v], joint)));
     shares.assign(regions_.concern.sharesOf(v).begin(), regions_.concern.sharesOf(v).end());
     out_.concerns.add(activities, shares);
   }
-  out_.activity_count = number.size();
-  for (const auto& [key, activity] : number)
-    for (std::uint32_t j = 0; j < n; ++j)
-      if (regions_.stands_for[key.first * n + j] == key.second)
-        out_.activity_sources.push_back({j, activity});
+}
+
+void Builder::markLimbs() {
+  std::vector<std::uint32_t> branches(out_.activityCount(), 0);
+  out_.of_limb.assign(out_.activityCount(), 1);
+  for (std::uint32_t k = static_cast<std::uint32_t>(out_.activityCount()); k-- > 0;) {
+    out_.of_limb[k] = out_.of_limb[k] && branches[k] < 2;
+    const std::uint32_t above = out_.activity_above[k];
+    if (above == kNoActivity) continue;
+    ++branches[above];
+    if (!out_.of_limb[k]) out_.of_limb[above] = 0;
+  }
 }
 
 void Builder::listApexes() {

@@ -158,7 +158,11 @@ struct SectionPlan {
     std::uint32_t joint, activity;
   };
   std::vector<ActivitySource> activity_sources;
-  std::size_t activity_count = 0;
+  /// Per activity that of the next joint above in the same piece, or kNoActivity. A piece's lie
+  /// together, and those above come first.
+  std::vector<std::uint32_t> activity_above;
+  std::vector<char> of_limb;  ///< per activity: nothing branches below it
+  std::vector<SectionRange> activities_of_piece;
 
   SectionTriangles moving;
   SectionTriangles still;  ///< summed once per frame, in blocks that can move only
@@ -179,10 +183,12 @@ struct SectionPlan {
   };
   std::vector<FeetTriangle> feet_triangles;
 
+  std::size_t activityCount() const { return activity_above.size(); }
   bool moves(std::uint32_t row) const { return row < active_count; }
 };
 
 inline constexpr std::uint32_t kStandsStill = 0xFFFFFFFFu;
+inline constexpr std::uint32_t kNoActivity = 0xFFFFFFFFu;
 
 SectionPlan makeSectionPlan(const MeasuredSurface& surface, const VolumeRegions& regions,
                             std::span<const Vec3d> rest_points, std::span<const float> mask,

@@ -14,9 +14,9 @@
 namespace derm {
 
 struct SectionDesc {
-  /// (0,1] What skin far from the joints that bend may help, against 1 next to them. Less is more
-  /// local and gives higher peaks.
-  double epsilon = 0.05;
+  /// (0,1] What a trunk's skin far from the joints that bend may help, against 1 next to them. Less
+  /// is more local and gives higher peaks. Limbs that stand still help by a hundredth of it.
+  double epsilon = 0.1;
   /// > 0. Changes of radius beyond this share are spread over more skin instead of growing.
   double sigma = 0.03;
   /// 0: none. Otherwise no radius changes by more than this share, whatever volume is then missing.
@@ -49,12 +49,14 @@ struct SectionReport {
 ///
 /// Method (own; docs/volume.md): one multiplier lambda_l per region,
 ///     s_i = sigma asinh(eta_i / sigma),  eta_i = sum_l lambda_l G_il,
-///     G_il = b_i phi_il (g_i / max(phi_l g) + epsilon)
+///     G_il = b_i phi_il (g_i / max(phi_l g) + epsilon h_i^2)
 /// with b_i = (1 - sum of squared weights) * min(1, area / rest area)^2, averaged over six rings
 /// (so that squeezed skin on the inside of a bend is not pushed deeper), phi the regions'
-/// membership, and g_i how much the joints near i are turned. Newton in lambda; the step is halved
-/// until the residual falls. A piece whose regions cannot be met keeps the best surface found,
-/// which is never a worse one than it began with; no radius changes by more than half.
+/// membership, g_i how much the joints near i are turned, and h_i in (0,1] how near the joints near
+/// i are to turned ones: 1 along the trunk, a tenth from joint to joint down an idle limb. Newton
+/// in lambda; the step is halved until the residual falls. A piece whose regions cannot be met
+/// keeps the best surface found, which is never a worse one than it began with; no radius changes
+/// by more than half.
 ///
 /// On any surface: after flesh, after linear skinning. On the centre method's result it is exact
 /// with small changes. Double throughout; the same bits for any number of threads; moving, turning,
