@@ -21,7 +21,7 @@ Rig catRig() {
   rig.add("root", "", {0, 0, 0});
   rig.add("pelvis", "root", {0, 0.262, -0.165});
   // In the middle of the trunk: bent about joints off its axis, flesh would be lost or gained.
-  rig.add("spine_1", "pelvis", {0, 0.238, -0.110});
+  rig.add("spine_1", "pelvis", {0, 0.227, -0.117});
   rig.add("spine_2", "spine_1", {0, 0.242, -0.055});
   rig.add("spine_3", "spine_2", {0, 0.241, 0.000});
   rig.add("spine_4", "spine_3", {0, 0.236, 0.055});
@@ -39,10 +39,10 @@ Rig catRig() {
   for (const auto& [side, x] : {std::pair<std::string, double>{"_left", 1.0}, {"_right", -1.0}}) {
     rig.add("ear" + side, "head", onHead({x * 0.0235, 0.030, -0.004}));
     rig.add("shoulder" + side, "spine_5", {x * 0.030, 0.282, 0.098});
-    rig.add("upper_arm" + side, "shoulder" + side, {x * 0.046, 0.214, 0.142});
-    rig.add("forearm" + side, "upper_arm" + side, {x * 0.044, 0.164, 0.098});
+    rig.add("upper_arm" + side, "shoulder" + side, {x * 0.046, 0.214, 0.134});
+    rig.add("forearm" + side, "upper_arm" + side, {x * 0.044, 0.144, 0.098});
     rig.add("paw_front" + side, "forearm" + side, {x * 0.040, 0.045, 0.116});
-    rig.add("thigh" + side, "pelvis", {x * 0.040, 0.244, -0.172});
+    rig.add("thigh" + side, "pelvis", {x * 0.040, 0.254, -0.170});
     rig.add("shin" + side, "thigh" + side, {x * 0.050, 0.158, -0.118});
     rig.add("foot" + side, "shin" + side, {x * 0.047, 0.084, -0.202});
     rig.add("paw_back" + side, "foot" + side, {x * 0.047, 0.022, -0.182});
@@ -88,10 +88,10 @@ std::vector<Bone> catBones(const Rig& rig) {
     bones.push_back({rig["shoulder" + side],
                      {{x * 0.038, 0.270, 0.104}, 0.016},
                      {{x * 0.046, 0.225, 0.135}, 0.022}});
-    chain("upper_arm" + side, "forearm" + side, 0.030, 0.022);
+    chain("upper_arm" + side, "forearm" + side, 0.024, 0.016);
     chain("forearm" + side, "paw_front" + side, 0.021, 0.013);
     bone("paw_front" + side, {x * 0.040, 0.014, 0.145}, 0.014, 0.016);
-    chain("thigh" + side, "shin" + side, 0.040, 0.026);
+    chain("thigh" + side, "shin" + side, 0.048, 0.029);
     chain("shin" + side, "foot" + side, 0.024, 0.013);
     chain("foot" + side, "paw_back" + side, 0.013, 0.013);
     bone("paw_back" + side, {x * 0.047, 0.014, -0.150}, 0.014, 0.016);
@@ -314,9 +314,11 @@ Figure catFigure() {
       {{{0, 0.270, -0.24}, 0.015}, {{0, 0.263, -0.311}, 0.015}, 0.0104, 0.02},
       {{{0, 0.28, -0.35}, 0.013}, {{0, 0.395, -0.390}, 0.016}, 0.0098, 0.02}};
   f.rig = catRig();
-  f.weights.spread = 6;
-  f.weights.side_none = 0.0;
-  f.weights.side_whole = 0.7;
+  f.weights.spread = 9;
+  f.weights.side_none = 0.4;
+  f.weights.side_whole = 0.95;
+  f.weights.reach_whole = -0.003;
+  f.weights.reach_none = 0.045;
   f.bones = catBones(f.rig);
   f.colour = catColour;
   f.groups = {

@@ -106,7 +106,7 @@ Vec3d trunkCentre(const Rig& rig) {
 
 constexpr double kStride_s = 0.5;  // [s] one cycle
 constexpr double kStance = 0.26;   // share of the cycle that a paw is on the ground
-constexpr double kStep_m = 0.26;   // [m] that the ground passes under a standing paw
+constexpr double kStep_m = 0.21;   // [m] that the ground passes under a standing paw
 
 struct Footfall {
   double touch;    ///< phase of the cycle at which the paw lands
@@ -115,7 +115,7 @@ struct Footfall {
 
 /// Half-bound: the hind paws land almost together, the front ones one after the other.
 constexpr std::array<Footfall, 4> kFootfalls = {
-    {{0.02, 0.165}, {0.96, 0.150}, {0.46, 0.135}, {0.54, 0.145}}};
+    {{0.02, 0.102}, {0.96, 0.090}, {0.46, 0.088}, {0.54, 0.096}}};
 
 /// The pad's place ahead of rest and above ground, for a share `s` of its own cycle since landing.
 Vec3d padPath(double s, const Footfall& foot, double lift_m) {
@@ -131,7 +131,7 @@ Vec3d padPath(double s, const Footfall& foot, double lift_m) {
 }
 
 void runFrame(PlanarPose& pose, const Rig& rig, double phase) {
-  static const Curve arch({{0.05, 24}, {0.38, -13}, {0.60, 2}, {0.88, 34}}, 1.0);
+  static const Curve arch({{0.05, 18}, {0.38, -10}, {0.60, 1.5}, {0.88, 25.5}}, 1.0);
   static const Curve pitch({{0.02, -5}, {0.30, -7}, {0.55, 6}, {0.80, 4}}, 1.0);
   static const Curve height({{0.12, -0.022}, {0.36, 0.016}, {0.60, -0.014}, {0.86, 0.020}}, 1.0);
   static const Curve surge({{0.10, -0.008}, {0.40, 0.008}, {0.75, 0.0}}, 1.0);
@@ -147,12 +147,12 @@ void runFrame(PlanarPose& pose, const Rig& rig, double phase) {
       {{0.0, -6}, {0.04, 0}, {0.18, 0}, {0.27, 38}, {0.45, 85}, {0.75, 28}, {0.93, -10}}, 1.0);
   static const Curve front_toes(
       {{0.0, -8}, {0.04, 0}, {0.18, 0}, {0.27, 45}, {0.45, 110}, {0.70, 70}, {0.92, -10}}, 1.0);
-  static const Curve shoulder({{0.0, -24}, {0.26, 21}, {0.60, 3}, {0.85, -21}}, 1.0);
+  static const Curve shoulder({{0.0, -27}, {0.26, 24}, {0.60, 3}, {0.85, -24}}, 1.0);
   for (std::size_t i = 0; i < kLegs.size(); ++i) {
     const Leg& leg = kLegs[i];
     double s = phase - kFootfalls[i].touch;
     s -= std::floor(s);
-    const Vec3d pad = leg.pad + padPath(s, kFootfalls[i], leg.hind ? 0.050 : 0.055);
+    const Vec3d pad = leg.pad + padPath(s, kFootfalls[i], leg.hind ? 0.034 : 0.050);
     if (!leg.hind) pose.pitch(i == 2 ? "shoulder_left" : "shoulder_right") = shoulder(s);
     placeLeg(pose, rig, leg, pad, leg.hind ? hind_foot(s) : 0.0,
              leg.hind ? hind_toes(s) : front_toes(s));
@@ -201,7 +201,7 @@ struct LeapPath {
         Curve({{0, 0}, {0.12, 0}, {0.50, -0.035}, {0.60, -0.030}, {kLeave_s, kFromZ}})
             .slopeAt(kLeave_s, kSpeedZ);
     static const Curve y_after =
-        Curve({{kLand_s, kToY}, {1.47, -0.053}, {1.60, -0.059}, {1.95, 0.003}, {2.2, 0}})
+        Curve({{kLand_s, kToY}, {1.47, -0.053}, {1.60, -0.059}, {1.95, 0.001}, {2.2, 0}})
             .slopeAt(kLand_s, kSpeedY - kGravity * kFlight_s);
     static const Curve z_after =
         Curve({{kLand_s, kToZ}, {1.55, kLeap_m + 0.012}, {1.75, kLeap_m + 0.010}, {2.2, kLeap_m}})
@@ -227,14 +227,14 @@ void jumpTrunk(PlanarPose& pose, const Rig& rig, double t) {
                            {2.2, 0}});
   static const Curve pitch({{0, 0},
                             {0.10, 0},
-                            {0.50, -3},
-                            {0.57, -5},
-                            {0.70, -26},
-                            {kLeave_s, -40},
-                            {1.05, -4},
-                            {kLand_s, 30},
-                            {1.40, 20},
-                            {1.60, 2},
+                            {0.50, -2},
+                            {0.57, -3.5},
+                            {0.70, -18},
+                            {kLeave_s, -28},
+                            {1.05, -3},
+                            {kLand_s, 21},
+                            {1.40, 14},
+                            {1.60, 1.5},
                             {1.90, -1},
                             {2.2, 0}});
   static const Curve gaze({{0, 0},
@@ -318,11 +318,11 @@ void jumpLegs(PlanarPose& pose, const Rig& rig, double t) {
                                  {kLand_s + 0.03, 0},
                                  {2.2, 0}});
   static const Curve shoulder({{0, 0},
-                               {0.50, 9},
-                               {0.75, -12},
-                               {1.15, -33},
-                               {kLand_s, -30},
-                               {1.50, 15},
+                               {0.50, 6},
+                               {0.75, -8},
+                               {1.15, -23},
+                               {kLand_s, -21},
+                               {1.50, 10},
                                {1.95, 0},
                                {2.2, 0}});
   const Vec3d leap(0, 0, kLeap_m);

@@ -1,6 +1,7 @@
 #include "cast/weights.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "derm/base/assert.h"
@@ -42,8 +43,8 @@ void assignNearest(const TriMesh& mesh, std::span<const Bone> bones, WeightTable
   }
 }
 
-void applyRamps(const TriMesh& mesh, std::span<const TwistRamp> ramps, WeightTable& table) {
-  for (const TwistRamp& ramp : ramps) {
+void applyRamps(const TriMesh& mesh, std::span<const WeightRamp> ramps, WeightTable& table) {
+  for (const WeightRamp& ramp : ramps) {
     const Vec3d way = ramp.end - ramp.start;
     for (std::size_t v = 0; v < mesh.vertexCount(); ++v) {
       const std::span<double> row = table[v];
@@ -97,6 +98,22 @@ void fadeAcross(const TriMesh& mesh, const Rig& rig, std::span<const std::size_t
   }
 }
 
+/// Each joint loses its pull far from the flesh of its bones.
+void fadeFar(const TriMesh& mesh, std::span<const Bone> bones, const WeightDesc& desc,
+             std::size_t joints, WeightTable& table) {
+  std::vector<double> distance(joints);
+  for (std::size_t v = 0; v < mesh.vertexCount(); ++v) {
+    const Vec3d p = mesh.positions[v].cast<double>();
+    std::fill(distance.begin(), distance.end(), std::numeric_limits<double>::max());
+    for (const Bone& bone : bones) {
+      double& d = distance[bone.joint.index()];
+      d = std::min(d, roundConeDistance(p, bone.a, bone.b));
+    }
+    for (std::size_t j = 0; j < joints; ++j)
+      table[v][j] *= smoothStep(desc.reach_none, desc.reach_whole, distance[j]);
+  }
+}
+
 }  // namespace
 
 std::vector<std::size_t> mirrorJoints(const Skeleton& skeleton) {
@@ -126,6 +143,7 @@ Skin diffusedWeights(const TriMesh& mesh, const Rig& rig, std::span<const Bone> 
   for (int i = 0; i < desc.spread; ++i) spread(neighbours, table, joints);
   const std::vector<std::size_t> partner = mirrorJoints(rig.skeleton());
   fadeAcross(mesh, rig, partner, desc, table);
+  fadeFar(mesh, bones, desc, joints, table);
   makeSymmetric(mirror_of, partner, table);
 
   SkinBuilder skin(rig.slots(), mesh.vertexCount());

@@ -17,9 +17,10 @@ struct Bone {
   Bead a, b;
 };
 
-/// A limb that twists along its length: between `start` and `end` the weight passes evenly from one
-/// joint to the other, instead of at the border between their bones.
-struct TwistRamp {
+/// Between `start` and `end` the weight passes evenly from one joint to the other, instead of at
+/// the border between their bones: along a limb that twists, and at elbows, whose inside and
+/// outside else follow different bones.
+struct WeightRamp {
   JointId from, to;
   Vec3d start, end;
 };
@@ -32,7 +33,10 @@ struct WeightDesc {
   /// wholly from `side_whole` on. Trunks that legs swing under want less: else these drag the
   /// belly.
   double side_none = -1.0, side_whole = 0.0;
-  std::vector<TwistRamp> ramps;
+  /// [m] A joint pulls wholly up to `reach_whole` from the flesh of its bones, nothing from
+  /// `reach_none` on: where triangles are large, diffusion alone lets elbows drag a chest.
+  double reach_whole = 1e9, reach_none = 2e9;
+  std::vector<WeightRamp> ramps;
 };
 
 /// Every vertex goes to the bone whose flesh is nearest; then the border between bones is softened

@@ -112,6 +112,7 @@ class Builder {
 
  private:
   void label();
+  void keepTrunkToItself(const ShareRows& weights);
   void wholeRegion();
   void pieceRegions();
   void jointRegions();
@@ -132,14 +133,57 @@ class Builder {
   VolumeRegions out_;
 };
 
+/// Per joint whether labelled joints of a piece branch below it; all of them where none branch.
+std::vector<char> trunkJoints(std::span<const RegionJoint> joints, std::span<const char> counts) {
+  const std::size_t n = joints.size();
+  std::vector<char> labelled(counts.begin(), counts.end()), trunk(n, 0);
+  std::vector<int> branches(n + 1, 0);  // the last: of what has nothing above it
+  for (std::size_t j = n; j-- > 0;) {
+    if (!labelled[j]) continue;
+    trunk[j] = trunk[j] || branches[j] > 1;
+    const std::uint32_t above = joints[j].parent;
+    ++branches[above == RegionJoint::kNone ? n : above];
+    if (above == RegionJoint::kNone) continue;
+    labelled[above] = 1;  // or something below it is
+    if (trunk[j]) trunk[above] = 1;
+  }
+  const bool branches_at_all =
+      branches[n] > 1 || std::find(trunk.begin(), trunk.end(), 1) != trunk.end();
+  if (!branches_at_all) std::fill(trunk.begin(), trunk.end(), 1);
+  return trunk;
+}
+
+/// What follows a limb alone is none of the business of the trunk's joints, though their labels lie
+/// a few triangles away.
+void Builder::keepTrunkToItself(const ShareRows& weights) {
+  const std::size_t n = out_.joints.size();
+  std::vector<std::vector<char>> trunk;  // of each piece
+  for (std::size_t p = 0; p < rest_.pieceCount(); ++p)
+    trunk.push_back(trunkJoints(out_.joints, std::span(labels_.counts).subspan(p * n, n)));
+  for (std::size_t v = 0; v < rest_.size(); ++v) {
+    double share = 0;
+    for (std::size_t k = 0; k < weights.columnsOf(v).size(); ++k)
+      if (trunk[rest_.pieceOf(v)][weights.columnsOf(v)[k]]) share += weights.sharesOf(v)[k];
+    double sum = 0;
+    for (std::uint32_t k = out_.concern.offsets[v]; k < out_.concern.offsets[v + 1]; ++k) {
+      if (trunk[rest_.pieceOf(v)][out_.concern.columns[k]])
+        out_.concern.shares[k] *= std::max(kLeastConcern, share);
+      sum += out_.concern.shares[k];
+    }
+    for (std::uint32_t k = out_.concern.offsets[v]; k < out_.concern.offsets[v + 1]; ++k)
+      out_.concern.shares[k] /= sum;
+  }
+}
+
 void Builder::label() {
   out_.bending.assign(rest_.size(), 0.0f);
   if (!skin_.empty()) out_.joints = regionJoints(skeleton_, skin_);
+  ShareRows weights;
   if (out_.joints.empty()) {
     out_.joints.push_back({.bind_position = centroid(std::span<const Vec3d>(positions_))});
     labels_ = unlabelled(rest_);
   } else {
-    const ShareRows weights = measuredWeights(rest_.surface, skin_, out_.joints);
+    weights = measuredWeights(rest_.surface, skin_, out_.joints);
     for (std::size_t v = 0; v < rest_.size(); ++v) {
       double squares = 0;
       for (const double w : weights.sharesOf(v)) squares += w * w;
@@ -153,6 +197,7 @@ void Builder::label() {
   const std::size_t n = out_.joints.size();
   out_.concern = averaged(oneHot(out_.foot), n, rest_.neighbours,
                           passesFor(kConcernPasses, rest_.size()), kLeastConcern);
+  if (weights.rowCount() > 0) keepTrunkToItself(weights);
   out_.stands_for.assign(rest_.pieceCount() * n, RegionJoint::kNone);
   for (std::size_t p = 0; p < rest_.pieceCount(); ++p)
     for (std::size_t j = 0; j < n; ++j) {

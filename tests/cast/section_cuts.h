@@ -22,7 +22,6 @@ struct Cut {
   std::string name;
   std::vector<Point> loop;
   double rest_m2 = 0;
-  double own = 0;  ///< [0,1] how much of its skin follows joints of its own line: see lineOf()
 
   /// [m^2] Area the loop encloses, wherever it is: the length of its area vector.
   double area(std::span<const Vec3f> positions) const {
@@ -98,30 +97,6 @@ inline int turnsAround(const Cut& cut, const TriMesh& mesh, const Vec3d& point,
   return int(std::lround(std::abs(angle) / (2 * M_PI)));
 }
 
-/// The joints in line with the bone that ends in `joint`: those above it, and below it the chain
-/// that goes on nearest to its direction. Skin that follows others belongs to another limb.
-inline std::vector<char> lineOf(const Skeleton& skeleton, std::span<const Affine3d> model,
-                                JointId joint) {
-  std::vector<char> in_line(skeleton.size(), 0);
-  for (JointId j = joint; j.valid(); j = skeleton.joints[j.index()].parent) in_line[j.index()] = 1;
-  const auto at = [&](JointId j) -> Vec3d { return model[j.index()].translation(); };
-  for (JointId j = joint; j.valid();) {
-    const Vec3d along = (at(j) - at(skeleton.joints[j.index()].parent)).normalized();
-    JointId next;
-    double best = 0.3;
-    for (std::size_t c = 0; c < skeleton.size(); ++c)
-      if (skeleton.joints[c].parent == j) {
-        const double aligned = along.dot(Vec3d(at(JointId(c)) - at(j)).normalized());
-        if (!(aligned > best)) continue;
-        best = aligned;
-        next = JointId(c);
-      }
-    if (next.valid()) in_line[next.index()] = 1;
-    j = next;
-  }
-  return in_line;
-}
-
 /// Cuts across every bone of a character (from a joint to each joint below it), `stations` of them
 /// from end to end: of each plane the loop around the bone.
 inline std::vector<Cut> acrossBones(const Character& c, int stations) {
@@ -133,18 +108,11 @@ inline std::vector<Cut> acrossBones(const Character& c, int stations) {
     const Vec3d a = model[parent.index()].translation(), b = model[j].translation();
     if (!((b - a).norm() > 1e-9)) continue;
     const Vec3d along = (b - a).normalized();
-    const std::vector<char> in_line = lineOf(c.skeleton, model, JointId(j));
     for (int k = 0; k < stations; ++k) {
       const double u = (k + 0.5) / stations;
       const Vec3d point = a + u * (b - a);
       for (Cut& cut : cutsOf(c.mesh, point, along)) {
         if (turnsAround(cut, c.mesh, point, along) != 1) continue;
-        double own = 0;
-        for (const Cut::Point& p : cut.loop)
-          for (const auto& [v, share] : {std::pair{p.a, 1 - p.share}, {p.b, p.share}})
-            for (const Influence& i : c.skin[v])
-              if (in_line[c.skin.slots[i.slot].joint.index()]) own += share * double{i.weight};
-        cut.own = own / double(cut.loop.size());
         cut.name = c.skeleton.joints[parent.index()].name + " to " + c.skeleton.joints[j].name +
                    " " + std::to_string(k);
         out.push_back(std::move(cut));

@@ -10,6 +10,7 @@
 
 #include "deform/section_rig.h"
 #include "support/compare.h"
+#include "support/joint_sections.h"
 #include "support/unpacked.h"
 
 namespace derm {
@@ -88,36 +89,11 @@ TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
   }
 }
 
-/// RMS distance to the centroid of one tenth of a joint's share, posed over rest.
-struct Spread {
-  double least = 9, most = 0;
-};
-
-Spread spreadOf(const Section& s, JointId joint, std::span<const Vec3d> posed) {
-  std::vector<std::vector<std::size_t>> tenths(10);
-  for (std::size_t v = 0; v < s.character.mesh.vertexCount(); ++v) {
-    double share = 0;
-    for (const Influence& i : s.character.skin[v])
-      if (isBelow(s.character.skeleton, s.character.skin.slots[i.slot].joint, joint))
-        share += double{i.weight};
-    if (share > 0.001 && share < 0.999)
-      tenths[std::size_t(share * 10)].push_back(s.surface.place_of_vertex[v]);
-  }
-  const auto rms = [](std::span<const Vec3d> x, const std::vector<std::size_t>& some) {
-    Vec3d middle = Vec3d::Zero();
-    for (const std::size_t p : some) middle += x[p] / double(some.size());
-    double sum = 0;
-    for (const std::size_t p : some) sum += (x[p] - middle).squaredNorm();
-    return std::sqrt(sum / double(some.size()));
-  };
-  Spread out;
-  for (const std::vector<std::size_t>& some : tenths) {
-    if (some.size() < 8) continue;
-    const double ratio = rms(posed, some) / rms(s.rest, some);
-    out.least = std::min(out.least, ratio);
-    out.most = std::max(out.most, ratio);
-  }
-  return out;
+/// Radii of a joint's sections, posed over rest.
+JointSections::Range sectionsOf(const Section& s, JointId joint, std::span<const Vec3d> posed) {
+  std::vector<Vec3d> vertices;
+  for (const std::uint32_t place : s.surface.place_of_vertex) vertices.push_back(posed[place]);
+  return JointSections(s.character, joint).range(std::span<const Vec3d>(vertices));
 }
 
 class Bodies : public testing::TestWithParam<const char*> {
@@ -159,8 +135,8 @@ std::vector<JointTest> jointTests(const Character& c) {
 }
 
 /// Changes of radius of the correction.
-Spread scaleOf(const Section::Posed& p) {
-  Spread out{1, 1};
+JointSections::Range scaleOf(const Section::Posed& p) {
+  JointSections::Range out{1, 1};
   for (std::size_t i = 0; i < p.base.size(); ++i) {
     const Vec3d d = p.base[i] - p.centres[i];
     if (!(d.squaredNorm() > 1e-12)) continue;
@@ -181,10 +157,10 @@ TEST_P(Bodies, KeepVolumeAndShapeJointByJoint) {
     const JointId joint = s.character.skeleton.named(t.joint).value();
     turn(pose, joint.index(), t.degrees, t.axis);
     const Section::Posed p = s.pose(pose);
-    const Spread section = spreadOf(s, joint, p.corrected), scale = scaleOf(p);
+    const JointSections::Range section = sectionsOf(s, joint, p.corrected), scale = scaleOf(p);
     std::printf("%c %-13s %3.0f lbs %.3f section %.3f..%.3f s %.3f..%.3f move %4.1f mm steps %d\n",
-                GetParam()[3], t.name, t.degrees, spreadOf(s, joint, p.linear).least, section.least,
-                section.most, scale.least, scale.most, 1e3 * p.report.largest_move_m,
+                GetParam()[3], t.name, t.degrees, sectionsOf(s, joint, p.linear).least,
+                section.least, section.most, scale.least, scale.most, 1e3 * p.report.largest_move_m,
                 p.report.iterations);
     EXPECT_LE(s.worstRegion(p), 1e-12);
     EXPECT_LE(std::abs(s.change(p.corrected)), 1e-12);
@@ -209,8 +185,8 @@ TEST_P(Bodies, SpreadTheTwistOfAHandAlongTheForearm) {
   const Section::Posed before = plain.pose(pose), after = spread.pose(pose);
   const double worst = edgeStretch(plain.surface.triangles, plain.rest, before.corrected);
   const double least = edgeStretch(spread.surface.triangles, spread.rest, after.corrected);
-  const Spread section = spreadOf(spread, wrist, after.corrected);
-  const Spread base = spreadOf(spread, wrist, after.base);
+  const JointSections::Range section = sectionsOf(spread, wrist, after.corrected);
+  const JointSections::Range base = sectionsOf(spread, wrist, after.base);
   std::printf("%c wrist twist 170: edges %.2f -> %.2f, section %.3f..%.3f (base %.3f..%.3f)\n",
               GetParam()[3], worst, least, section.least, section.most, base.least, base.most);
   EXPECT_GE(worst, 5.0);
@@ -231,7 +207,7 @@ TEST_P(Bodies, KeepVolumeAndShapeInArtistsPoses) {
     Pose pose = s.character.restPose();
     sampleClip(clip, 1.0f, pose);
     const Section::Posed p = s.pose(pose);
-    const Spread scale = scaleOf(p);
+    const JointSections::Range scale = scaleOf(p);
     const auto all = [](auto, auto) { return true; };
     const double ours = dihedralChange(s.surface.triangles, s.rest, p.corrected, all);
     const double linear = dihedralChange(s.surface.triangles, s.rest, p.linear, all);

@@ -89,7 +89,7 @@ TEST(FleshRecipe, MistakesAreNamedWithTheirPlace) {
   expect(with("stiffness", "stiffness = 80.0"), "either stiffness or frequency_hz");
   expect(with("bone_radius_m", "bone_radius_m = 3.0"), "no vertex can move");
   expect(with("from_m", "from_m = [0.0, 25.0, 0.0]"), "from_m: lies 24");  // in centimetres
-  expect(with("to_m", "to_m = [0.0, 0.238, -0.110]"), "no length");
+  expect(with("to_m", "to_m = [0.0, 0.227, -0.117]"), "no length");
   expect(with("to_m", "to_m = [0.0]"), "three numbers");
   expect(with("attenuation", "attenuation = \"wivil\""), "did you mean \"wyvill\"");
   expect(with("integrator", "integrator = \"euler\"\neuler_step_s = 0.2"), "must stay below");

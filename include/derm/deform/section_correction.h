@@ -16,7 +16,7 @@ namespace derm {
 struct SectionDesc {
   /// (0,1] What a trunk's skin far from the joints that bend may help, against 1 next to them. Less
   /// is more local and gives higher peaks. Limbs that stand still help by a hundredth of it.
-  double epsilon = 0.1;
+  double epsilon = 0.13;
   /// > 0. Changes of radius beyond this share are spread over more skin instead of growing.
   double sigma = 0.03;
   /// 0: none. Otherwise no radius changes by more than this share, whatever volume is then missing.
