@@ -71,14 +71,18 @@ sheet() {
 for character in "${characters[@]}"; do
   stem=$(basename "${character%.*}")
   recipe=$work/$stem.toml
-  # Flesh where there is any to be found, under skinning about centres and the volume layer.
+  # Skinning about centres, flesh where there is any to be found, then the volume layer.
   "$derm" flesh auto "$character" -o "$recipe" >/dev/null 2>&1 ||
-    printf 'character = "%s"\n' "$(realpath "$character")" >"$recipe"
-  sed -i '0,/^$/s//\n[skinning]\nmethod = "centre"\n\n[[layer]]\ntype = "volume"\n/' "$recipe"
-  grep -q '^\[skinning\]' "$recipe" ||
-    printf '\n[skinning]\nmethod = "centre"\n\n[[layer]]\ntype = "volume"\n' >>"$recipe"
+    printf 'character = "%s"\n\n' "$(realpath "$character")" >"$recipe"
+  sed -i '0,/^$/s//\n[skinning]\nmethod = "centre"\n/' "$recipe"
+  printf '\n[[layer]]\ntype = "volume"\n' >>"$recipe"
   while read -r clip; do
-    [ -z "$clip" ] || sheet "$stem-$clip" "$character" "$recipe" --clip "$clip"
+    [ -n "$clip" ] || continue
+    # And folds where this clip squeezes the skin: the layers alone, behind the character's lines.
+    cp "$recipe" "$work/clip.toml"
+    ! "$derm" wrinkles auto "$character" --clip "$clip" -o "$work/folds.toml" >/dev/null 2>&1 ||
+      sed -n '/^\[\[layer/,$p' "$work/folds.toml" >>"$work/clip.toml"
+    sheet "$stem-$clip" "$character" "$work/clip.toml" --clip "$clip"
   done < <("$derm" info "$character" | sed -n 's/^\(clips\)\? *[0-9]\+ "\([^"]*\)", .*/\2/p' | head -5)
   for motion in "$data"/mocap-cmu-bvh/*.bvh; do
     [ ! -f "$motion" ] || sheet "$stem-$(basename "${motion%.*}")" "$character" "$recipe" --motion "$motion"

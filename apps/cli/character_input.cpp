@@ -39,11 +39,17 @@ void CharacterInput::addTo(CLI::App& verb, const std::string& name) {
   verb.add_option("--unit", unit, "length of one file unit: m, dm, cm, mm, in, ft or metres");
 }
 
-Result<Character> CharacterInput::load(Diagnostics& notes) const {
+Result<std::optional<double>> CharacterInput::scale() const {
+  if (unit.empty()) return std::optional<double>();
+  DERM_TRY(const double metres, metresPerUnit(unit));
+  return std::optional<double>(metres);
+}
+
+Result<Character> CharacterInput::load(Diagnostics& notes,
+                                       std::optional<double> recipe_scale) const {
   ImportOptions options;
-  if (!unit.empty()) {
-    DERM_TRY(options.metres_per_unit, metresPerUnit(unit));
-  }
+  DERM_TRY(options.metres_per_unit, scale());
+  if (!options.metres_per_unit) options.metres_per_unit = recipe_scale;
   return openCharacter(source, {}, options, notes);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +20,10 @@ struct CharacterInput {
 
   /// Adds the positional argument and --unit.
   void addTo(CLI::App& verb, const std::string& name = "CHARACTER");
-  Result<Character> load(Diagnostics& notes) const;
+  /// `recipe_scale` [m] of one unit counts where --unit was not given.
+  Result<Character> load(Diagnostics& notes, std::optional<double> recipe_scale = {}) const;
+  /// What --unit says.
+  Result<std::optional<double>> scale() const;
   /// The character as a recipe written to this file must name it: relative to the file's folder.
   std::string sourceFrom(const std::filesystem::path& recipe) const;
 };

@@ -21,6 +21,7 @@ struct FleshAutoOptions {
 Result<void> writeProposal(const FleshAutoOptions& options, Diagnostics& notes) {
   DERM_TRY(const Character character, options.input.load(notes));
   Recipe recipe{.character = options.input.sourceFrom(options.output)};
+  DERM_TRY(recipe.metres_per_unit, options.input.scale());
   if (!options.clip.empty()) {
     DERM_TRY(const std::size_t clip, character.findClip(options.clip));
     recipe.clip = character.clips[clip].name;

@@ -33,15 +33,15 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
       return Error{
           ErrorCode::BadArgument, "two recipes: the input is one itself", {.file = recipe}};
     DERM_TRY(out.recipe, loadRecipe(input.source));
-    if (!input.unit.empty()) {
-      DERM_TRY(out.options.import.metres_per_unit, metresPerUnit(input.unit));
-    }
+    DERM_TRY(out.options.import.metres_per_unit, input.scale());
+    if (!out.options.import.metres_per_unit)
+      out.options.import.metres_per_unit = out.recipe.metres_per_unit;
   } else {
     out.recipe = bare;
     if (!recipe.empty()) {
       DERM_TRY(out.recipe, loadRecipe(recipe));
     }
-    DERM_TRY(Character character, input.load(notes));
+    DERM_TRY(Character character, input.load(notes, out.recipe.metres_per_unit));
     out.recipe.character = input.source;
     out.options.character = std::make_shared<const Character>(std::move(character));
   }

@@ -46,6 +46,7 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
   DERM_TRY(const std::vector<WrinkleProposal> proposals, proposalsFor(options, character, *clip));
   Recipe recipe;
   recipe.character = options.input.sourceFrom(options.output);
+  DERM_TRY(recipe.metres_per_unit, options.input.scale());
   if (!clip->name.empty()) recipe.clip = clip->name;
   for (const WrinkleProposal& p : proposals) recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
   DERM_CHECK(writeFileWhole(options.output, writeRecipe(recipe)));

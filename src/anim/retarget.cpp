@@ -96,6 +96,17 @@ Quatd turnBetween(const JointMap& map, const PosedSkeleton& source, const PosedS
   return from && to ? quarterTurn(*from, *to) : Quatd(Quatd::Identity());
 }
 
+/// A performer's T-pose is a reference for limbs; a head that looks down in it a little does so
+/// against the skeleton's own rest, and all of the motion would look up by as much.
+void liftHead(const BodyPlan& body, std::span<const Transform> rest, std::span<Transform> pose) {
+  constexpr float kNod = 0.6f;  // [rad] more is another convention of the file's, not a posture
+  std::vector<std::uint32_t> joints = body.neck;
+  if (body.head) joints.push_back(*body.head);
+  for (const std::uint32_t j : joints)
+    if (pose[j].rotation.angularDistance(rest[j].rotation) < kNod)
+      pose[j].rotation = rest[j].rotation;
+}
+
 /// The mapped joint a bone leads to, if its direction says something about the pose.
 std::optional<std::uint32_t> boneEnd(const JointMap& map, std::uint32_t joint) {
   const std::vector<std::uint32_t>& below = map.below[joint];
@@ -342,8 +353,10 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
   PosedSkeleton source_rest(source, restTransforms(source));
   const PosedSkeleton target_rest(target, restTransforms(target));
   PosedSkeleton reference = source_rest;
-  if (desc.source_reference_time_s)
+  if (desc.source_reference_time_s) {
     samplePose(clip, *desc.source_reference_time_s, reference.local);
+    if (map.source_body) liftHead(*map.source_body, source_rest.local, reference.local);
+  }
   reference.update(source);
   reference.turn = source_rest.turn = turnBetween(map, reference, target_rest);
   reference.update(source);

@@ -16,6 +16,10 @@ const Placement kHeadPlace{kHeadCentre, Quatd::Identity(), Vec3d::Constant(kHead
 const Placement kEarPlace{
     {0.0235, 0.0265, -0.004}, Quatd(aboutZ(-17) * aboutY(25) * aboutX(-6)), {1, 1, 1}};
 
+/// [m] along the ear: its point begins and ends here.
+constexpr double kEarWide = 0.024;
+constexpr double kEarTop = 0.048;
+
 Rig catRig() {
   Rig rig;
   rig.add("root", "", {0, 0, 0});
@@ -162,6 +166,16 @@ Sculpt ear() {
   hollow.cone({{0, 0.003, 0}, 0.0130}, {{0, 0.032, 0}, 0.0030}, {0});
   s.carve(hollow, {0.004}, {{0, 0, 0.0105}, Quatd::Identity(), {1, 1, 0.55}});
   return s;
+}
+
+/// Draws the ears out to a point, which takes triangles smaller than the cat can afford.
+Vec3d withPointedEars(const Vec3d& p) {
+  const Vec3d head = (p - kHeadPlace.move) / kHeadScale;
+  Vec3d q = kEarPlace.turn.conjugate() * Vec3d(head - kEarPlace.move);
+  if (q.y() < kEarWide || std::hypot(q.x(), q.z()) > kEarWide) return p;
+  const double up = smoothStep(kEarWide, kEarTop, q.y());
+  q = {(1.0 - 0.72 * up) * q.x(), q.y() + 0.005 * up, (1.0 - 0.72 * up) * q.z()};
+  return kHeadPlace.move + kHeadScale * (kEarPlace.move + kEarPlace.turn * q);
 }
 
 const Vec3d kEye(0.0190, 0.0030, 0.0325);
@@ -313,6 +327,7 @@ Figure catFigure() {
       {{{0.040, 0.0145, 0.135}, 0.02}, {{0.040, 0.0145, 0.155}, 0.02}, 0.0080, 0.015},
       {{{0, 0.270, -0.24}, 0.015}, {{0, 0.263, -0.311}, 0.015}, 0.0104, 0.02},
       {{{0, 0.28, -0.35}, 0.013}, {{0, 0.395, -0.390}, 0.016}, 0.0098, 0.02}};
+  f.finish = withPointedEars;
   f.rig = catRig();
   f.weights.spread = 9;
   f.weights.side_none = 0.4;

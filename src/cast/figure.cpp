@@ -60,6 +60,8 @@ Character built(const Figure& figure) {
   Surface surface = polygonised(figure.body, figure.grid);
   for (const Region& r : figure.regions) cutRegion(surface, r);
   surface = remeshed(surface, figure.body, figure.regions, remesh);
+  if (figure.finish)
+    for (Vec3d& p : surface.positions) p = figure.finish(p);
   std::vector<std::uint32_t> mirror_of;
   if (remesh.half) surface = mirrored(surface, mirror_of);
 

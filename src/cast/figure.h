@@ -21,6 +21,9 @@ struct Figure {
   Grid grid;
   std::vector<Region> regions;  ///< later ones lie over earlier ones
   RemeshDesc remesh;            ///< its budget is for the whole, also where half is modelled
+  /// Where a vertex of the meshed half (or whole) goes in the end: tips finer than the budget's
+  /// triangles. Keeps x = 0 in place; empty = none.
+  std::function<Vec3d(const Vec3d&)> finish;
   Rig rig;
   std::vector<Bone> bones;
   WeightDesc weights;

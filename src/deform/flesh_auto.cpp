@@ -35,17 +35,27 @@ constexpr double kStraight = 1.05;
 constexpr double kTwin = 0.05;
 /// A head is at least this thick for its length; a tail is not.
 constexpr double kHeadStoutness = 0.2;
+/// Sine of a trunk's slope: below, it lies as an animal's does.
+constexpr double kLyingTrunk = 0.5;
+/// Where such a trunk's flesh hangs, of the way from the spine's joints to the top of the back.
+constexpr double kUnderTheBack = 0.85;
+/// A head that this many bones hang on has a face: its bones move the cheeks. Ears, eyes, a jaw and
+/// hair are fewer.
+constexpr std::size_t kFaceBones = 8;
 /// Elements of fewer vertices are not worth a spring.
 constexpr std::size_t kFewestVertices = 12;
 
-/// How deep flesh hangs, as a share of its depth, and how it swings.
+/// How deep flesh hangs and how far it is ever thrown, as shares of its depth, and how it swings.
+/// Skin and muscle hold it long before it meets the bone; a face holds its lips and eyelids, too.
 struct Tissue {
   double sag;
   double damping_ratio;
+  double most;
 };
-constexpr Tissue kLimbTissue = {0.12, 0.2};
-constexpr Tissue kBellyTissue = {0.08, 0.3};
-constexpr Tissue kCheekTissue = {0.12, 0.25};
+constexpr Tissue kLimbTissue = {0.12, 0.2, 0.35};
+constexpr Tissue kBellyTissue = {0.08, 0.3, 0.4};
+constexpr Tissue kHangingBellyTissue = {0.05, 0.3, 0.25};  ///< its depth counts from the back
+constexpr Tissue kCheekTissue = {0.12, 0.25, 0.25};
 
 /// The joints that carry skin and those that join them, as a tree of their own.
 struct BoneTree {
@@ -255,6 +265,28 @@ class Proposer {
     const double digits = frequency >= 10 ? 1 : frequency >= 1 ? 10 : 100;
     p.desc.frequency_hz = std::clamp(std::round(frequency * digits) / digits, 0.01, 100.0);
     p.desc.damping_ratio = tissue.damping_ratio;
+    p.desc.max_elongation = tissue.most;
+    return true;
+  }
+
+  /// The bone of a trunk that lies is laid along its back: what hangs below swings, whether the
+  /// spine's joints run under the back or, to bend well, through the middle. An upright trunk has
+  /// its joints near its back already.
+  bool hangFromTheBack(FleshDesc& desc) const {
+    if (!validate(desc, c_.skeleton)) return false;
+    const Result<FleshWeights> weights = fleshWeights(desc, c_.skeleton, bind_, surface_);
+    if (!weights) return false;
+    const VirtualBone bone = virtualBone(desc, bind_);
+    const Vec3d along = (bone.to - bone.from) / bone.length();
+    if (std::abs(along.y()) > kLyingTrunk) return false;
+    const Vec3d up = (Vec3d::UnitY() - along.y() * along).normalized();
+    double back = 0;
+    for (const std::uint32_t v : weights->vertices) {
+      const Vec3d at = c_.mesh.positions[v].cast<double>() - bone.from;
+      back = std::max(back, at.dot(up));
+    }
+    desc.from = rounded(bone.from + kUnderTheBack * back * up);
+    desc.to = rounded(bone.to + kUnderTheBack * back * up);
     return true;
   }
 
@@ -264,7 +296,8 @@ class Proposer {
     p.desc.dominant = tree_.joints[branch == chest ? from : branch];
     p.desc.ends = {tree_.joints[chest]};
     p.desc.name = "belly";
-    if (measure(p, kBellyTissue)) found_.push_back(std::move(p));
+    const bool hangs = hangFromTheBack(p.desc);
+    if (measure(p, hangs ? kHangingBellyTissue : kBellyTissue)) found_.push_back(std::move(p));
   }
 
   /// Bones of a branch in a row; those that differ by a number alone are joined.
@@ -320,8 +353,14 @@ class Proposer {
     for (const FleshProposal& p : found_)
       if (p.region == FleshRegion::Cheeks) thickest = std::max(thickest, p.thickness_m);
     std::erase_if(found_, [&](const FleshProposal& p) {
-      return p.region == FleshRegion::Cheeks && p.thickness_m < thickest;
+      return p.region == FleshRegion::Cheeks &&
+             (p.thickness_m < thickest || hasFace(p.desc.dominant));
     });
+  }
+
+  bool hasFace(JointId head) const {
+    const auto at = std::find(tree_.joints.begin(), tree_.joints.end(), head);
+    return tree_.children[static_cast<std::size_t>(at - tree_.joints.begin())].size() >= kFaceBones;
   }
 
   void dropThinLimbs() {

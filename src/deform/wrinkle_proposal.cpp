@@ -24,6 +24,12 @@ constexpr double kSameDirection = 0.75;
 constexpr double kSameSide = 0.4;
 /// Of the best proposal's lost area: what loses less is not worth a tool.
 constexpr double kLeastArea = 0.05;
+/// Of a region's lost area, left out at either end of its length and width: a few triangles far out
+/// do not stretch the tool over half of the body.
+constexpr double kOutliers = 0.05;
+/// Two tools share at most this much of the smaller one's skin: both would give back the same
+/// length, one fold on top of the other.
+constexpr double kMostShared = 0.25;
 
 /// A triangle at rest, ready to be compared with its deformed self.
 struct RestTriangle {
@@ -84,6 +90,11 @@ void compare(const RestTriangle& rest, const Triangle& t, std::span<const Vec3f>
   out = {least, std::cos(angle) * rest.u + std::sin(angle) * rest.v, time_s};
 }
 
+struct Candidate {
+  WrinkleProposal proposal;
+  std::vector<std::uint32_t> skin;  ///< triangles under the tool
+};
+
 class Proposer {
  public:
   Proposer(const Character& character, const Clip& clip, const WrinkleProposalDesc& desc)
@@ -123,7 +134,7 @@ class Proposer {
   }
 
   std::vector<WrinkleProposal> propose() {
-    std::vector<WrinkleProposal> out;
+    std::vector<Candidate> candidates;
     std::vector<std::uint32_t> order(rest_.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
@@ -135,14 +146,14 @@ class Proposer {
       const std::vector<std::uint32_t> region = regionOf(seed, taken);
       for (const std::uint32_t t : region) taken[t] = 1;
       if (region.size() < 4) continue;
-      WrinkleProposal proposal = toolFor(seed, region);
-      if (proposal.squeeze > desc_.least_squeeze / 4) out.push_back(std::move(proposal));
+      Candidate candidate = toolFor(seed, region);
+      if (candidate.proposal.squeeze > desc_.least_squeeze / 4)
+        candidates.push_back(std::move(candidate));
     }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const auto& a, const auto& b) { return a.lost_area_m2 > b.lost_area_m2; });
-    std::erase_if(out, [worth = out.empty() ? 0 : kLeastArea * out.front().lost_area_m2](
-                           const WrinkleProposal& p) { return p.lost_area_m2 < worth; });
-    if (out.size() > desc_.most) out.resize(desc_.most);
+    std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+      return a.proposal.lost_area_m2 > b.proposal.lost_area_m2;
+    });
+    std::vector<WrinkleProposal> out = bestApart(std::move(candidates));
     name(out);
     return out;
   }
@@ -185,12 +196,16 @@ class Proposer {
     return out;
   }
 
-  std::uint32_t nearestVertex(const Vec3d& place) const {
+  /// Of the vertices of triangles that face the way of `normal`: not one of the back, nor of what
+  /// hangs in front.
+  std::uint32_t nearestVertex(const Vec3d& place, const Vec3d& normal) const {
     std::uint32_t best = 0;
     double distance = std::numeric_limits<double>::infinity();
-    for (std::uint32_t v = 0; v < character_.mesh.vertexCount(); ++v) {
-      const double d = (character_.mesh.positions[v].cast<double>() - place).squaredNorm();
-      if (d < distance) {
+    for (std::size_t t = 0; t < rest_.size(); ++t) {
+      if (rest_[t].area == 0 || rest_[t].normal.dot(normal) < kSameSide) continue;
+      for (const std::uint32_t v : character_.mesh.triangles[t]) {
+        const double d = (position(v) - place).squaredNorm();
+        if (d > distance || (d == distance && v >= best)) continue;
         distance = d;
         best = v;
       }
@@ -198,7 +213,25 @@ class Proposer {
     return best;
   }
 
-  WrinkleProposal toolFor(std::uint32_t seed, std::span<const std::uint32_t> region) const {
+  /// The region's extent along an axis through the origin, less its outliers: from and to.
+  std::pair<double, double> extent(std::span<const std::uint32_t> region, const Vec3d& axis) const {
+    std::vector<std::pair<double, double>> lost;  // where, how much
+    double total = 0;
+    for (const std::uint32_t t : region) {
+      lost.emplace_back(rest_[t].centre.dot(axis), rest_[t].area * mean_[t]);
+      total += lost.back().second;
+    }
+    std::sort(lost.begin(), lost.end());
+    const auto reach = [&](auto from, auto to) {
+      double left_out = 0;
+      for (; from + 1 != to; ++from)
+        if ((left_out += from->second) > kOutliers * total) break;
+      return from->first;
+    };
+    return {reach(lost.begin(), lost.end()), reach(lost.rbegin(), lost.rend())};
+  }
+
+  Candidate toolFor(std::uint32_t seed, std::span<const std::uint32_t> region) const {
     const Vec3d along = squeeze_[seed].direction;
     const Vec3d across = along.cross(rest_[seed].normal);
     // The middle: where most is lost.
@@ -210,30 +243,106 @@ class Proposer {
       edge += std::sqrt(rest_[t].area) / static_cast<double>(region.size());
     }
     middle /= weight;
-    double half_length = 0, half_width = 0;
-    for (const std::uint32_t t : region) {
-      const Vec3d d = rest_[t].centre - middle;
-      half_length = std::max(half_length, std::abs(d.dot(along)));
-      half_width = std::max(half_width, std::abs(d.dot(across)));
-    }
-    half_length = std::max(half_length, 2 * edge);
-    half_width = std::max(half_width, 2 * edge);
-    WrinkleProposal out;
-    const std::uint32_t a = nearestVertex(middle - half_length * along);
-    const std::uint32_t b = nearestVertex(middle + half_length * along);
+    const auto [back, front] = extent(region, along);
+    const auto [left, right] = extent(region, across);
+    middle += ((back + front) / 2 - middle.dot(along)) * along;
+    middle += ((left + right) / 2 - middle.dot(across)) * across;
+    // A triangle's centre lies some way inside of its border.
+    const double half_length = std::max((front - back + edge) / 2, 2 * edge);
+    const double half_width = std::max((right - left + edge) / 2, 2 * edge);
+    Candidate found;
+    WrinkleProposal& out = found.proposal;
+    const std::uint32_t a = nearestVertex(middle - half_length * along, rest_[seed].normal);
+    const std::uint32_t b = nearestVertex(middle + half_length * along, rest_[seed].normal);
     out.time_s = squeeze_[seed].time_s;
     const double length = (position(a) - position(b)).norm();
-    if (!(length > 0)) return out;
+    if (!(length > 0)) return found;
     out.squeeze = 1 - lengthAt(a, b, out.time_s) / length;
     out.tool.path = {{.vertex = std::nullopt, .place = position(a)},
                      {.vertex = std::nullopt, .place = position(b)}};
     out.tool.width_m = 2 * half_width;
+    found.skin = skinUnder(seed, middle, half_length * along, half_width * across.normalized());
     // About a bump per two edges once the surface is cut in two, with slopes of 45 degrees at most.
     const int bumps = std::clamp(static_cast<int>(std::lround(length / (1.5 * edge))), 1, 6);
     out.tool.curve.points = std::max(5, 3 * bumps);
+    showable(found.skin, (position(b) - position(a)) / length, length, out.tool);
     out.tool.curve.h_max = 0.8 * length / (out.tool.curve.points - 1);
     out.lost_area_m2 = std::max(0.0, out.squeeze) * length * out.tool.width_m;
     out.joint = nearestJoint(middle);
+    return found;
+  }
+
+  /// Cuts once more where long triangles would skip folds, or else takes fewer points.
+  void showable(std::span<const std::uint32_t> skin, const Vec3d& along, double length,
+                WrinkleToolDesc& tool) const {
+    double longest = 0;
+    for (const std::uint32_t t : skin) {
+      const Triangle& corners = character_.mesh.triangles[t];
+      const auto [low, high] =
+          std::minmax({position(corners[0]).dot(along), position(corners[1]).dot(along),
+                       position(corners[2]).dot(along)});
+      longest = std::max(longest, high - low);
+    }
+    const auto most_points = [&] {  // a cut triangle is at most two segments long
+      return 1 + static_cast<int>(2 * length / std::ldexp(longest, -tool.subdivide));
+    };
+    if (!(longest > 0) || tool.curve.points <= most_points()) return;
+    ++tool.subdivide;
+    tool.curve.points = std::clamp(most_points(), 5, tool.curve.points);
+  }
+
+  /// What the tool's rectangle touches: triangles that face the same way and hang together.
+  std::vector<std::uint32_t> skinUnder(std::uint32_t seed, const Vec3d& middle, const Vec3d& along,
+                                       const Vec3d& across) const {
+    const auto under = [&](std::uint32_t t) {
+      if (rest_[t].normal.dot(rest_[seed].normal) <= 0) return false;
+      for (const std::uint32_t v : character_.mesh.triangles[t]) {
+        const Vec3d d = position(v) - middle;
+        if (std::abs(d.dot(along)) <= along.squaredNorm() &&
+            std::abs(d.dot(across)) <= across.squaredNorm())
+          return true;
+      }
+      return false;
+    };
+    std::vector<std::uint32_t> open = {seed}, out;
+    std::vector<std::uint8_t> seen(rest_.size(), 0);
+    seen[seed] = 1;
+    while (!open.empty()) {
+      const std::uint32_t t = open.back();
+      open.pop_back();
+      out.push_back(t);
+      for (const std::uint32_t p : places_[t])
+        for (const std::uint32_t n : around_[p]) {
+          if (seen[n] != 0 || rest_[n].area == 0) continue;
+          seen[n] = 1;
+          if (under(n)) open.push_back(n);
+        }
+    }
+    return out;
+  }
+
+  /// The best first, without those that lose little and those that lie over a better one.
+  std::vector<WrinkleProposal> bestApart(std::vector<Candidate> candidates) const {
+    std::vector<WrinkleProposal> out;
+    std::vector<double> areas;
+    std::vector<std::vector<std::size_t>> covered_by(rest_.size());
+    for (Candidate& c : candidates) {
+      if (out.size() == desc_.most) break;
+      if (c.proposal.lost_area_m2 < kLeastArea * candidates.front().proposal.lost_area_m2) break;
+      double area = 0;
+      std::vector<double> shared(out.size(), 0);
+      for (const std::uint32_t t : c.skin) {
+        area += rest_[t].area;
+        for (const std::size_t other : covered_by[t]) shared[other] += rest_[t].area;
+      }
+      bool apart = true;
+      for (std::size_t i = 0; i < shared.size(); ++i)
+        apart = apart && shared[i] <= kMostShared * std::min(area, areas[i]);
+      if (!apart) continue;
+      for (const std::uint32_t t : c.skin) covered_by[t].push_back(out.size());
+      areas.push_back(area);
+      out.push_back(std::move(c.proposal));
+    }
     return out;
   }
 
@@ -270,7 +379,8 @@ class Proposer {
   static void name(std::vector<WrinkleProposal>& proposals) {
     std::map<std::string, int> used;
     for (WrinkleProposal& p : proposals) {
-      const std::string base = p.joint.empty() ? "fold" : p.joint;
+      // A recipe may hold flesh that is named after the same joint.
+      const std::string base = p.joint.empty() ? "folds" : p.joint + " folds";
       const int n = ++used[base];
       p.tool.name = n == 1 ? base : base + " " + std::to_string(n);
     }

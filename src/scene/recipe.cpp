@@ -30,6 +30,9 @@ constexpr std::array<std::string_view, 2> kTakenNames = {"morphs", "skinning"};
 
 void plainFields(Recipe& recipe, std::vector<double>& range_s, RecipeFields& f) {
   f.text("character", recipe.character, "cast:NAME, or a path relative to this file");
+  f.number("metres_per_unit", recipe.metres_per_unit,
+           {1 / Recipe::kMostMetresPerUnit, Recipe::kMostMetresPerUnit, "m"},
+           "of the character's file; default what the file says");
   f.number("fps", recipe.fps, {Recipe::kLeastFps, Recipe::kMostFps, "Hz"},
            "frames per second of what comes out");
   f.numbers("range_s", range_s, {2, 2, {-1e6, 1e6, "s"}}, "part of the clip; default all of it");
@@ -195,10 +198,11 @@ RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& pre
 }  // namespace
 
 bool Recipe::operator==(const Recipe& o) const {
-  return character == o.character && clip == o.clip && fps == o.fps && range_s == o.range_s &&
-         preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning &&
-         skinning_alpha == o.skinning_alpha && twist_spread == o.twist_spread && seek == o.seek &&
-         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && layers == o.layers;
+  return character == o.character && metres_per_unit == o.metres_per_unit && clip == o.clip &&
+         fps == o.fps && range_s == o.range_s && preroll_s == o.preroll_s && loop == o.loop &&
+         skinning == o.skinning && skinning_alpha == o.skinning_alpha &&
+         twist_spread == o.twist_spread && seek == o.seek && inner_rate_hz == o.inner_rate_hz &&
+         teleport_m == o.teleport_m && layers == o.layers;
 }
 
 Where Recipe::where(std::string_view key) const {

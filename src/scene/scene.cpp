@@ -24,6 +24,9 @@ Error badRecipe(const Recipe& recipe, std::string_view key, std::string message)
 Result<void> checkNumbers(const Recipe& recipe) {
   if (!(recipe.fps >= Recipe::kLeastFps && recipe.fps <= Recipe::kMostFps))
     return badRecipe(recipe, "fps", "expected a number, 0.001 to 1000 [Hz]");
+  if (recipe.metres_per_unit && !(*recipe.metres_per_unit >= 1 / Recipe::kMostMetresPerUnit &&
+                                  *recipe.metres_per_unit <= Recipe::kMostMetresPerUnit))
+    return badRecipe(recipe, "metres_per_unit", "expected a number, 1e-9 to 1e9 [m]");
   if (!(recipe.preroll_s >= 0 && recipe.preroll_s <= Recipe::kMostPreroll_s))
     return badRecipe(recipe, "preroll_s", "expected a number, 0 to 3600 [s]");
   if (recipe.range_s) {
@@ -45,7 +48,9 @@ Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
   if (recipe.character.empty())
     return badRecipe(recipe, "character", "missing: no character is named");
   const std::filesystem::path folder = std::filesystem::path(recipe.origin.file).parent_path();
-  Result<Character> opened = openCharacter(recipe.character, folder, options.import, notes);
+  ImportOptions import = options.import;
+  if (!import.metres_per_unit) import.metres_per_unit = recipe.metres_per_unit;
+  Result<Character> opened = openCharacter(recipe.character, folder, import, notes);
   if (opened) return std::make_shared<const Character>(*std::move(opened));
   Error error = std::move(opened).error();
   // The recipe points nowhere: that is the line to mend. A broken file speaks for itself.

@@ -25,6 +25,8 @@ RecipeLayer wrinkleRecipeLayer(const WrinkleToolDesc& tool) {
                 {"width_m", {.content = rounded(tool.width_m)}, {}},
                 {"points", {.content = std::int64_t{tool.curve.points}}, {}},
                 {"h_max_m", {.content = rounded(tool.curve.h_max)}, {}}};
+  if (tool.subdivide != WrinkleToolDesc{}.subdivide)
+    layer.keys.push_back({"subdivide", {.content = std::int64_t{tool.subdivide}}, {}});
   return layer;
 }
 

@@ -339,6 +339,24 @@ TEST(Retarget, AReferenceInstantStandsForTheTargetsRest) {
     EXPECT_LT((a[j].matrix() - b[j].matrix()).cwiseAbs().maxCoeff(), 1e-5);
 }
 
+TEST(Retarget, AHeadThatNodsInTheOpeningPoseDoesNotLookUpAfterwards) {
+  const Skeleton source = person(), target = giant();
+  Clip clip;
+  clip.name = "c";
+  addRotation(clip, source, "LeftArm", {0, 0, 1}, {-0.2f, 0.5f});
+  addRotation(clip, source, "Head", {1, 0, 0}, {0.3f, 0.0f});
+  Diagnostics notes;
+  const Result<Clip> moved =
+      retarget(clip, source, target, {.rate_hz = 10, .source_reference_time_s = 0.0f}, notes);
+  ASSERT_TRUE(moved.ok()) << moved.error().text();
+  const std::size_t head = target.find("head").index();
+  const Mat3d rest = restModelMatrices(target)[head].linear();
+  const Mat3d after = modelAt(target, *moved, clip.duration_s())[head].linear();
+  const Mat3d before = modelAt(target, *moved, 0.0f)[head].linear();
+  EXPECT_LT((after - rest).norm(), 1e-5);
+  EXPECT_NEAR(Quatd(before).angularDistance(Quatd(rest)), 0.3, 1e-5);
+}
+
 TEST(Retarget, StartSkipsTheOpening) {
   const Skeleton s = person();
   const Clip clip = walkOf(s);

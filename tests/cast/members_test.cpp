@@ -129,5 +129,19 @@ TEST(Cast, CylindersAreValidCharacters) {
   }
 }
 
+TEST(Cat, EarsEndInAPoint) {
+  const Character cat = makeCastMember("cat").value();
+  const auto onEar = [](const Vec3f& p) { return p.x() > 0 && p.z() > 0.18f && p.z() < 0.27f; };
+  float top = 0;
+  for (const Vec3f& p : cat.mesh.positions)
+    if (onEar(p)) top = std::max(top, p.y());
+  std::vector<Vec3f> tip;
+  for (const Vec3f& p : cat.mesh.positions)
+    if (onEar(p) && p.y() > top - 0.005f) tip.push_back(p);
+  const Vec3f width = bounds(tip).size();
+  EXPECT_LT(width.x(), 0.010f);  // 14 mm looked cut off
+  EXPECT_LT(width.z(), 0.010f);
+}
+
 }  // namespace
 }  // namespace derm

@@ -107,6 +107,26 @@ TEST_F(SceneVerbs, ProposedRecipesNameTheirCharacterFromWhereTheyLie) {
   }
 }
 
+TEST_F(SceneVerbs, ProposedRecipesRememberTheUnitTheyWereMadeFor) {
+  // An arm ten times as large: a recipe that forgot would look for its places elsewhere.
+  const std::string arm = folder_ / "arm.glb";
+  ASSERT_EQ(derm({"cast", "arm", "-o", arm}).exit_code, 0);
+  for (const char* verb : {"flesh", "wrinkles"}) {
+    const std::string proposed = folder_ / (std::string(verb) + ".toml");
+    ASSERT_EQ(derm({verb, "auto", arm, "--unit", "10", "--clip", "flex", "-o", proposed}).exit_code,
+              0);
+    ASSERT_EQ(derm({"bake", proposed, "--fps", "4", "-o", folder_ / "a.pc2"}).exit_code, 0);
+    ASSERT_EQ(
+        derm({"bake", proposed, "--unit", "10", "--fps", "4", "-o", folder_ / "b.pc2"}).exit_code,
+        0);
+    EXPECT_TRUE(contentOf(folder_ / "a.pc2") == contentOf(folder_ / "b.pc2")) << verb;
+    ASSERT_EQ(
+        derm({"bake", arm, "--recipe", proposed, "--fps", "4", "-o", folder_ / "b.pc2"}).exit_code,
+        0);
+    EXPECT_TRUE(contentOf(folder_ / "a.pc2") == contentOf(folder_ / "b.pc2")) << verb;
+  }
+}
+
 TEST_F(SceneVerbs, PlotsHaveTheFormatOfTheirEnding) {
   EXPECT_EQ(derm({"volume", "cast:cylinder", "--fps", "2", "--plot", folder_ / "v.png"}).exit_code,
             0);

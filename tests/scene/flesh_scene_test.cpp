@@ -257,6 +257,64 @@ TEST(FleshAuto, FindsTheFleshOfTheCat) {
   EXPECT_EQ(cat.skeleton[found.front().desc.ends.front()].name, "spine_5");
 }
 
+TEST(FleshAuto, TheBackOfAnAnimalStaysWithItsSpineWhileItsBellySwings) {
+  const auto& cat = member("cat");
+  std::vector<LayerFactory> layers = {morphLayer(), skinningLayer({})};
+  for (const FleshDesc& desc : elementsOf(*cat))
+    if (desc.name == "belly") layers.push_back(fleshLayer(desc));
+  ASSERT_EQ(layers.size(), 3u);
+  Diagnostics notes;
+  StackRunner runner(Stack::bind(cat, layers, notes).value());
+  double back = 0, belly = 0;  // [m] most that skin which looks up and down there moves
+  for (int i = 0; i <= 60; ++i) {
+    Pose pose = cat->restPose();
+    const float fallen = -2.0f * static_cast<float>(std::min(i, 30)) / 120;
+    pose.local.front().translation.y() += fallen;
+    runner.setPose(pose, i / 120.0);
+    if (i == 0)
+      runner.reset();
+    else
+      runner.step(1 / 120.0);
+    const std::span<const Vec3f> now = runner.evaluate().positions();
+    for (std::size_t v = 0; v < now.size(); ++v) {
+      const double way = (now[v] - cat->mesh.positions[v] - Vec3f(0, fallen, 0)).norm();
+      if (cat->mesh.normals[v].y() > 0.9f) back = std::max(back, way);
+      if (cat->mesh.normals[v].y() < -0.9f) belly = std::max(belly, way);
+    }
+  }
+  EXPECT_GT(belly, 0.01);
+  EXPECT_LT(back, 0.2 * belly);
+}
+
+TEST(FleshAuto, LeavesARiggedFaceToItsBones) {
+  Character cat = *member("cat");
+  const JointId head = cat.skeleton.find("head");
+  const std::size_t slot = cat.skin.slots.size();
+  std::vector<Joint>& joints = cat.skeleton.joints;
+  std::vector<SkinSlot> slots = cat.skin.slots;
+  const Affine3d at_head = bindModelMatrices(cat)[head.index()];
+  for (int i = 0; i < 8; ++i) {
+    Joint bone;
+    bone.name = "face_" + std::to_string(i);
+    bone.parent = head;
+    slots.push_back({JointId(joints.size()), at_head.inverse().cast<float>()});
+    joints.push_back(bone);
+  }
+  SkinBuilder skin(slots, cat.mesh.vertexCount());
+  Diagnostics notes;
+  std::size_t faces = 0;
+  for (std::size_t v = 0; v < cat.mesh.vertexCount(); ++v) {
+    std::vector<Influence> row(cat.skin[v].begin(), cat.skin[v].end());
+    if (cat.skin.slots[row.front().slot].joint == head && faces < 8)
+      row.front().slot = static_cast<std::uint32_t>(slot + faces++);
+    skin.addVertex(row, 0, "cat", notes);
+  }
+  cat.skin = std::move(skin).finish();
+  ASSERT_EQ(faces, 8u);
+  const std::vector<FleshProposal> found = proposeFlesh(cat, notes).value();
+  for (const FleshProposal& p : found) EXPECT_NE(p.region, FleshRegion::Cheeks);
+}
+
 TEST(FleshAuto, NeedsNoNames) {
   for (const char* name : {"cat", "trousers", "wrist"}) {
     Character c = *member(name);
@@ -299,6 +357,41 @@ TEST(FleshAuto, ItsRecipesOpenForEveryMemberOfTheCast) {
       recipe.layers.push_back(fleshRecipeLayer(p.desc, c.skeleton));
     const Recipe read = parseRecipe(writeRecipe(recipe), "auto.toml").value();
     EXPECT_TRUE(openScene(read, {.character = member(one.name)}, notes));
+  }
+}
+
+/// Twice the area of a triangle, along its normal.
+Vec3d normalOf(const Triangle& t, std::span<const Vec3f> positions) {
+  const Vec3d p = positions[t[0]].cast<double>();
+  const Vec3d a = positions[t[1]].cast<double>() - p, b = positions[t[2]].cast<double>() - p;
+  return a.cross(b);
+}
+
+TEST(FleshAuto, ADeadStopDoesNotTurnTheSkinOver) {
+  // A body that flies at seven of its lengths a second is stopped at once: worse than any fall.
+  for (const char* name : {"cat", "trousers", "mushroom"}) {
+    SCOPED_TRACE(name);
+    const auto& c = member(name);
+    const double speed = 7 * bounds(c->mesh.positions).diagonal();
+    std::vector<LayerFactory> layers = {morphLayer(), skinningLayer({})};
+    for (const FleshDesc& desc : elementsOf(*c)) layers.push_back(fleshLayer(desc));
+    Diagnostics notes;
+    StackRunner runner(Stack::bind(c, layers, notes).value());
+    std::size_t turned = 0;
+    for (int axis = 0; axis < 3; ++axis)
+      for (int i = 0; i <= 60; ++i) {
+        Pose pose = c->restPose();
+        pose.local.front().translation[axis] += static_cast<float>(speed * std::min(i, 30) / 120);
+        runner.setPose(pose, i / 120.0);
+        if (i == 0)
+          runner.reset();
+        else
+          runner.step(1 / 120.0);
+        const std::span<const Vec3f> after = runner.evaluate().positions();
+        for (const Triangle& t : c->mesh.triangles)
+          turned += normalOf(t, after).dot(normalOf(t, c->mesh.positions)) < 0;
+      }
+    EXPECT_EQ(turned, 0u);
   }
 }
 

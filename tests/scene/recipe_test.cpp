@@ -63,6 +63,7 @@ TEST(Recipe, AnEmptyOneHasTheDefaults) {
 TEST(Recipe, EverythingCanBeWrittenAndReadBack) {
   const Result<Recipe> recipe = parsed(R"(
 character = "models/my \"cat\".glb"
+metres_per_unit = 0.01
 clip = 3
 fps = 29.97
 range_s = [0.1, 1]

@@ -5,15 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/cast/cast.h"
+#include "derm/deform/flesh_auto.h"
 #include "derm/deform/wrinkle_proposal.h"
 #include "derm/io/character_file.h"
 #include "derm/mesh/adjacency.h"
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/weld.h"
 #include "derm/scene/bake.h"
+#include "derm/scene/flesh_recipe.h"
 #include "derm/scene/normal_map.h"
 #include "derm/scene/recipe.h"
 #include "derm/scene/scene.h"
+#include "derm/scene/wrinkle_recipe.h"
 
 #include "deform/wrinkle_rig.h"
 
@@ -208,6 +212,75 @@ TEST(WrinklesScene, ProposalsAskForASkinAndForSqueezedSkin) {
   EXPECT_TRUE(proposeWrinkles(c, c.clips[0], {})->empty());
   c.skin = {};
   EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {}));
+}
+
+/// Vertices under the middle of a tool's rectangle, on its side of the skin.
+std::vector<bool> coveredBy(const WrinkleToolDesc& tool, const Character& c) {
+  const Vec3d a = tool.path[0].place, b = tool.path[1].place;
+  const Vec3d along = (b - a).normalized();
+  std::size_t nearest = 0;
+  for (std::size_t v = 0; v < c.mesh.vertexCount(); ++v)
+    if ((c.mesh.positions[v].cast<double>() - (a + b) / 2).norm() <
+        (c.mesh.positions[nearest].cast<double>() - (a + b) / 2).norm())
+      nearest = v;
+  const Vec3d up = c.mesh.normals[nearest].cast<double>();
+  const Vec3d across = along.cross(up).normalized();
+  std::vector<bool> out;
+  for (std::size_t v = 0; v < c.mesh.vertexCount(); ++v) {
+    const Vec3d d = c.mesh.positions[v].cast<double>() - (a + b) / 2;
+    out.push_back(std::abs(d.dot(along)) < 0.4 * (b - a).norm() &&
+                  std::abs(d.dot(across)) < 0.4 * tool.width_m &&
+                  std::abs(d.dot(up)) < 0.5 * (b - a).norm() &&
+                  c.mesh.normals[v].cast<double>().dot(up) > 0.3);
+  }
+  return out;
+}
+
+TEST(WrinklesScene, ProposalsDoNotLieOverEachOther) {
+  for (const CastMember& member : castMembers()) {
+    const Character c = makeCastMember(member.name).value();
+    for (const Clip& clip : c.clips) {
+      const auto found = proposeWrinkles(c, clip, {.least_squeeze = 0.15, .samples_per_s = 10});
+      ASSERT_TRUE(found);
+      std::vector<std::vector<bool>> covered;
+      for (const WrinkleProposal& p : *found) covered.push_back(coveredBy(p.tool, c));
+      for (std::size_t i = 0; i < covered.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k) {
+          std::size_t of_i = 0, of_k = 0, both = 0;
+          for (std::size_t v = 0; v < c.mesh.vertexCount(); ++v) {
+            of_i += covered[i][v];
+            of_k += covered[k][v];
+            both += covered[i][v] && covered[k][v];
+          }
+          EXPECT_LE(both, 0.3 * static_cast<double>(std::min(of_i, of_k)) + 1)
+              << member.name << " " << clip.name << ": " << (*found)[i].tool.name << ", "
+              << (*found)[k].tool.name;
+        }
+    }
+  }
+}
+
+TEST(WrinklesScene, ProposedFleshAndFoldsMakeOneRecipeThatHasNothingToComplainAbout) {
+  for (const CastMember& member : castMembers()) {
+    const auto c = std::make_shared<const Character>(makeCastMember(member.name).value());
+    if (c->skin.empty()) continue;  // a shape for morphing has no bones
+    Diagnostics notes;
+    const std::vector<FleshProposal> flesh = proposeFlesh(*c, notes).value();
+    for (const Clip& clip : c->clips) {
+      SCOPED_TRACE(std::string(member.name) + " " + clip.name);
+      Recipe recipe{.character = "cast:" + std::string(member.name), .clip = clip.name};
+      for (const FleshProposal& p : flesh)
+        recipe.layers.push_back(fleshRecipeLayer(p.desc, c->skeleton));
+      const auto folds = proposeWrinkles(*c, clip, {.samples_per_s = 10});
+      for (const WrinkleProposal& p : *folds) recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
+      const Recipe read = parseRecipe(writeRecipe(recipe), "auto.toml").value();
+      Diagnostics opened;
+      const auto scene = openScene(read, {.character = c}, opened);
+      ASSERT_TRUE(scene) << scene.error().text();
+      for (const auto& note : opened.notes())
+        EXPECT_NE(note.kind, "wrinkles-too-fine") << note.text();
+    }
+  }
 }
 
 }  // namespace

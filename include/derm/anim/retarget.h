@@ -18,7 +18,8 @@ struct RetargetDesc {
   std::vector<std::pair<std::string, std::string>> names;
   float rate_hz = 60.0f;  ///< [1/s] keys of the result, > 0
   /// [s] instant of the source clip whose pose corresponds to the target's rest pose (a T-pose that
-  /// opens the recording); absent = the source's rest pose.
+  /// opens the recording); absent = the source's rest pose. A body's neck and head are taken from
+  /// the rest pose even so, unless they differ by more than 34 degrees.
   std::optional<float> source_reference_time_s;
   /// [s] the result begins at this instant of the source clip: skips such an opening pose.
   float start_s = 0.0f;

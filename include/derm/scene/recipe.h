@@ -47,10 +47,14 @@ struct Recipe {
   static constexpr double kLeastFps = 0.001;
   static constexpr double kMostFps = 1000;
   static constexpr double kMostPreroll_s = 3600;
+  static constexpr double kMostMetresPerUnit = 1e9;  ///< and the least is 1 by this
   static constexpr std::size_t kMostLayers = 1000;
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< of a recipe's text
 
   std::string character;  ///< "cast:NAME", or a path relative to the recipe's file
+  /// [m] of one unit of the character's file, where the file itself is not believed; lengths of
+  /// layers are metres and fit only that.
+  std::optional<double> metres_per_unit;
   ClipChoice clip;
   double fps = 60;                               ///< [Hz] of what comes out
   std::optional<std::array<double, 2>> range_s;  ///< [s] of the clip; absent = all of it
