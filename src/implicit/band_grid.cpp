@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
+#include <type_traits>
 
 #include "derm/base/assert.h"
 #include "derm/base/parallel.h"
@@ -197,6 +199,37 @@ bool BandGrid::fitToBand() {
   createBlocks(wanted);
   const bool shrank = removeEmptyBlocks();
   return shrank || !wanted.empty();
+}
+
+void BandGrid::compact() {
+  const std::size_t count = kFirstLive + order_.size();
+  std::vector<std::uint32_t> fresh(slotCount(), kOutside);
+  fresh[kInside] = kInside;
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    fresh[order_[i]] = static_cast<std::uint32_t>(kFirstLive + i);
+  const auto oldOf = [&](std::size_t slot) {
+    return slot < kFirstLive ? slot : order_[slot - kFirstLive];
+  };
+  const auto renumber = [&](auto& list) {
+    std::decay_t<decltype(list)> tight(count);
+    for (std::size_t slot = 0; slot < count; ++slot) tight[slot] = list[oldOf(slot)];
+    list.swap(tight);
+  };
+  CacheLineVector<float> tight(count * kNodes);
+  for (std::size_t slot = 0; slot < count; ++slot)
+    std::copy_n(values_.data() + oldOf(slot) * kNodes, kNodes, tight.data() + slot * kNodes);
+  values_.swap(tight);
+  renumber(coords_);
+  renumber(signs_);
+  renumber(active_);
+  renumber(neighbours_);
+  renumber(wants_);
+  for (auto& around : neighbours_)
+    for (std::uint32_t& slot : around) slot = fresh[slot];
+  std::iota(order_.begin(), order_.end(), kFirstLive);
+  for (const std::uint32_t slot : order_) map_.set(coords_[slot], slot);
+  free_slots_.clear();
+  free_slots_.shrink_to_fit();
 }
 
 std::size_t BandGrid::activeCount() const {

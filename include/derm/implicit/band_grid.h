@@ -73,6 +73,9 @@ class BandGrid {
   bool fitToBand();
   /// signs() and active() of one block from its values, for those who wrote values().
   void updateWords(std::uint32_t slot);
+  /// Renumbers slots by order() and gives back those without a block: what a band is read in is
+  /// then how it lies in memory. For bands that are made and then kept; changes no value.
+  void compact();
   void clear();
 
   /// Nodes of the band.
