@@ -201,35 +201,41 @@ bool BandGrid::fitToBand() {
   return shrank || !wanted.empty();
 }
 
-void BandGrid::compact() {
-  const std::size_t count = kFirstLive + order_.size();
-  std::vector<std::uint32_t> fresh(slotCount(), kOutside);
-  fresh[kInside] = kInside;
-  for (std::size_t i = 0; i < order_.size(); ++i)
-    fresh[order_[i]] = static_cast<std::uint32_t>(kFirstLive + i);
-  const auto oldOf = [&](std::size_t slot) {
-    return slot < kFirstLive ? slot : order_[slot - kFirstLive];
+bool BandGrid::scattered() const {
+  std::size_t follow = 0;
+  for (std::size_t i = 1; i < order_.size(); ++i) follow += order_[i] == order_[i - 1] + 1;
+  return 4 * follow < 3 * order_.size() && order_.size() > 1;
+}
+
+std::vector<std::uint32_t> BandGrid::compact() {
+  std::vector<std::uint32_t> was = {kOutside, kInside};
+  was.insert(was.end(), order_.begin(), order_.end());
+  std::vector<std::uint32_t> now(slotCount(), kOutside);
+  for (std::size_t slot = 0; slot < was.size(); ++slot)
+    now[was[slot]] = static_cast<std::uint32_t>(slot);
+  // A band that moves makes blocks before it gives others up.
+  const std::size_t room = was.size() + was.size() / 16 + 8;
+  const auto renumber = [&](auto& list, std::size_t each) {
+    std::decay_t<decltype(list)> fresh;
+    fresh.reserve(room * each);
+    for (const std::uint32_t slot : was) {
+      const auto from = list.begin() + static_cast<std::ptrdiff_t>(slot * each);
+      fresh.insert(fresh.end(), from, from + static_cast<std::ptrdiff_t>(each));
+    }
+    list.swap(fresh);
   };
-  const auto renumber = [&](auto& list) {
-    std::decay_t<decltype(list)> tight(count);
-    for (std::size_t slot = 0; slot < count; ++slot) tight[slot] = list[oldOf(slot)];
-    list.swap(tight);
-  };
-  CacheLineVector<float> tight(count * kNodes);
-  for (std::size_t slot = 0; slot < count; ++slot)
-    std::copy_n(values_.data() + oldOf(slot) * kNodes, kNodes, tight.data() + slot * kNodes);
-  values_.swap(tight);
-  renumber(coords_);
-  renumber(signs_);
-  renumber(active_);
-  renumber(neighbours_);
-  renumber(wants_);
+  renumber(values_, kNodes);
+  renumber(coords_, 1);
+  renumber(signs_, 1);
+  renumber(active_, 1);
+  renumber(neighbours_, 1);
+  renumber(wants_, 1);
   for (auto& around : neighbours_)
-    for (std::uint32_t& slot : around) slot = fresh[slot];
+    for (std::uint32_t& slot : around) slot = now[slot];
   std::iota(order_.begin(), order_.end(), kFirstLive);
   for (const std::uint32_t slot : order_) map_.set(coords_[slot], slot);
   free_slots_.clear();
-  free_slots_.shrink_to_fit();
+  return was;
 }
 
 std::size_t BandGrid::activeCount() const {

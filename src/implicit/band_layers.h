@@ -63,6 +63,12 @@ inline void fetchBlock(const float* values) {
   for (std::size_t i = 0; i < BandGrid::kNodes; i += 16)
     static_cast<void>(*static_cast<const volatile float*>(values + i));
 }
+/// The same for anything else.
+template <class T>
+void fetchRecord(const T& record) {
+  const volatile char* bytes = reinterpret_cast<const volatile char*>(&record);
+  for (std::size_t i = 0; i < sizeof(T); i += 64) static_cast<void>(bytes[i]);
+}
 
 /// Brings a run of blocks into cache that will be looked at next: those above them, which nobody
 /// has touched yet, and those that are above none.
@@ -87,11 +93,12 @@ inline void fetchRows(const float* values, std::uint64_t rows) {
 
 /// Layer by layer, the blocks of each in parallel: ahead(slot, layer, place) reads a block and
 /// those it shares a face with; behind(slot, layer, place) follows as soon as all of these have
-/// been ahead, and may overwrite it; soon(slot, layer, place) says some time before that it will
-/// come. A block waits only for the one above it, so what is overwritten has just been read.
-template <class Ahead, class Soon, class Behind>
-void waveThrough(const BandGrid& grid, const BandLayers& layers, const Ahead& ahead,
-                 const Soon& soon, const Behind& behind) {
+/// been ahead, and may overwrite it; bring(slot) and soon(slot, layer, place) say some time before
+/// either that it will come. A block waits only for the one above it, so what is overwritten has
+/// just been read.
+template <class Bring, class Ahead, class Soon, class Behind>
+void waveThrough(const BandGrid& grid, const BandLayers& layers, const Bring& bring,
+                 const Ahead& ahead, const Soon& soon, const Behind& behind) {
   for (std::size_t layer = 0; layer <= layers.count(); ++layer) {
     const std::span<const std::uint32_t> blocks = layers.blocks(grid, layer);
     const std::span<const std::uint32_t> below =
@@ -100,6 +107,7 @@ void waveThrough(const BandGrid& grid, const BandLayers& layers, const Ahead& ah
     parallelFor(n, runLength(n), [&](std::size_t begin, std::size_t end) {
       const std::size_t last = std::min(end, blocks.size());
       if (begin < last) fetchRun(grid, blocks.subspan(begin, last - begin));
+      for (std::size_t i = begin; i < last; ++i) bring(blocks[i]);
       for (std::size_t i = begin; i < last; ++i) {
         const std::uint32_t done = grid.neighbour(blocks[i], 0, 0, -1);
         if (grid.isLive(done)) soon(done, layer - 1, layers.place(done));

@@ -163,6 +163,12 @@ void BandStepper::moveAll(BandGrid& grid, const Move& move) {
   ring_.fit(layers_);
   waveThrough(
       grid, layers_,
+      [&](std::uint32_t slot) {
+        fetchRecord(index_.of(slot));
+        fetchRecord(near_[slot]);
+        fetchRecord(grid.signs(slot));
+        fetchRecord(grid.active(slot));
+      },
       [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
         if (rows_[slot] != 0) move(slot, ring_.of(layer, place));
       },

@@ -139,6 +139,7 @@ void sampleEdges(const Potential& potential, const BandStepper& stepper, const T
   const std::span<const std::uint32_t> order = grid.order();
   parallelFor(order.size(), runLength(order.size()), [&](std::size_t begin, std::size_t end) {
     fetchRun(grid, order.subspan(begin, end - begin));
+    for (std::size_t b = begin; b < end; ++b) fetchRecord(index.of(order[b]));
     for (std::size_t b = begin; b < end; ++b) {
       sampleBlock(potential, index, order[b], target, scale, out);
     }

@@ -77,7 +77,9 @@ TEST(BandGrid, LiesInMemoryInTheOrderItIsReadOnceCompacted) {
   grid.fitToBand();
   ASSERT_GT(grid.slotCount(), grid.blockCount() + 2);  // there is something to give back
   BandGrid tight = grid;
-  tight.compact();
+  const std::vector<std::uint32_t> was = tight.compact();
+  ASSERT_EQ(was.size(), tight.slotCount());
+  EXPECT_FALSE(tight.scattered());
   EXPECT_EQ(tight.slotCount(), grid.blockCount() + 2);
   EXPECT_LT(tight.memoryBytes(), grid.memoryBytes());
   ASSERT_EQ(tight.blockCount(), grid.blockCount());
@@ -88,6 +90,7 @@ TEST(BandGrid, LiesInMemoryInTheOrderItIsReadOnceCompacted) {
   for (std::size_t i = 0; i < grid.blockCount(); ++i) {
     const std::uint32_t a = grid.order()[i], b = tight.order()[i];
     EXPECT_EQ(b, i + 2);
+    EXPECT_EQ(was[b], a);
     EXPECT_TRUE(same(a, b));
     EXPECT_EQ(tight.slotAt(grid.coord(a)), b);
     EXPECT_TRUE(std::equal(grid.values(a), grid.values(a) + 512, tight.values(b)));
