@@ -19,6 +19,7 @@ namespace derm {
 namespace {
 
 constexpr int kMeasureEvery = 8;
+constexpr int kTidyEvery = 32;
 // A skin whose greatest move [voxel] is below this and that gets no slower is at rest. Lower limits
 // are not always reached: the lattice leaves some thousandths of a voxel.
 constexpr double kQuietMove = 3e-3;
@@ -260,6 +261,16 @@ SkinStep ActiveSkin::Impl::eulerStep(const Target& target, double dt_s, double r
   return report;
 }
 
+void ActiveSkin::Impl::tidyBlocks() {
+  if (steps_to_tidy-- > 0) return;
+  steps_to_tidy = kTidyEvery;
+  if (!potential.grid.scattered()) return;
+  const std::vector<std::uint32_t> was = potential.grid.compact();
+  tracker.renumberSlots(was);
+  detail::renumberBlocks(velocities, BandGrid::kNodes, was);
+  detail::renumberBlocks(moving_words, 1, was);
+}
+
 /// Sub-steps whose lengths let errors of stiff tension cancel (Alexiades, Amiez, Gremaud 1996), in
 /// an order that keeps sums of neighbours small.
 SkinStep ActiveSkin::Impl::superStep(const Target& target, double most_s) {
@@ -329,6 +340,7 @@ Result<ActiveSkin> ActiveSkin::make(Potential start, const StrategyDesc& strateg
 
 SkinStep ActiveSkin::step(const Target& target, double most_s) {
   Impl& s = *impl_;
+  s.tidyBlocks();
   if (s.strategy.inertia.on) return s.inertialStep(target, most_s);
   if (s.slope == 0 && s.strategy.raw_field) {  // the step depends on it
     s.stepper.prepare(s.potential.grid);

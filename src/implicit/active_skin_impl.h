@@ -34,6 +34,7 @@ struct ActiveSkin::Impl {
   double slope = 0;  ///< [1/m] of the target, filtered, where it has to be measured
   int steps_to_measure = 0;
   int quiet_steps = 0;
+  int steps_to_tidy = 0;
   double mean_speed = 0;       ///< [voxel/s] mean |speed| of this step
   double last_mean_speed = 0;  ///< and of the one before
 
@@ -54,6 +55,8 @@ struct ActiveSkin::Impl {
   /// [s] the longest stable step.
   double stableStep() const;
 
+  /// Now and then: puts the band's blocks in order again, where its way has scattered them.
+  void tidyBlocks();
   SkinStep superStep(const Target& target, double most_s);
   /// One explicit step of exactly `dt_s`, or less where speeds are too high and `shorten` is set.
   SkinStep eulerStep(const Target& target, double dt_s, double reference_dt_s, bool shorten);

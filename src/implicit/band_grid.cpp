@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
+#include <type_traits>
 
 #include "derm/base/assert.h"
 #include "derm/base/parallel.h"
@@ -197,6 +199,43 @@ bool BandGrid::fitToBand() {
   createBlocks(wanted);
   const bool shrank = removeEmptyBlocks();
   return shrank || !wanted.empty();
+}
+
+bool BandGrid::scattered() const {
+  std::size_t follow = 0;
+  for (std::size_t i = 1; i < order_.size(); ++i) follow += order_[i] == order_[i - 1] + 1;
+  return 4 * follow < 3 * order_.size() && order_.size() > 1;
+}
+
+std::vector<std::uint32_t> BandGrid::compact() {
+  std::vector<std::uint32_t> was = {kOutside, kInside};
+  was.insert(was.end(), order_.begin(), order_.end());
+  std::vector<std::uint32_t> now(slotCount(), kOutside);
+  for (std::size_t slot = 0; slot < was.size(); ++slot)
+    now[was[slot]] = static_cast<std::uint32_t>(slot);
+  // A band that moves makes blocks before it gives others up.
+  const std::size_t room = was.size() + was.size() / 16 + 8;
+  const auto renumber = [&](auto& list, std::size_t each) {
+    std::decay_t<decltype(list)> fresh;
+    fresh.reserve(room * each);
+    for (const std::uint32_t slot : was) {
+      const auto from = list.begin() + static_cast<std::ptrdiff_t>(slot * each);
+      fresh.insert(fresh.end(), from, from + static_cast<std::ptrdiff_t>(each));
+    }
+    list.swap(fresh);
+  };
+  renumber(values_, kNodes);
+  renumber(coords_, 1);
+  renumber(signs_, 1);
+  renumber(active_, 1);
+  renumber(neighbours_, 1);
+  renumber(wants_, 1);
+  for (auto& around : neighbours_)
+    for (std::uint32_t& slot : around) slot = now[slot];
+  std::iota(order_.begin(), order_.end(), kFirstLive);
+  for (const std::uint32_t slot : order_) map_.set(coords_[slot], slot);
+  free_slots_.clear();
+  return was;
 }
 
 std::size_t BandGrid::activeCount() const {

@@ -63,14 +63,18 @@ HWY_INLINE V curvatureAt(const float* p) {
 HWY_NOINLINE void curvatureOnTarget(const BlockTile& tile, const BlockTile::RowMask& rows,
                                     const BlockTile::RowMask& last, BlockTile& curvature) {
   constexpr int kLast = 9 - kLanes;  // the vector that ends with node 8
-  for (int z = 0; z < 9; ++z) {
-    const std::size_t slice = static_cast<std::size_t>(z + 1);
-    for (std::uint32_t left = rows[slice]; left != 0; left &= left - 1) {
-      const int bit = std::countr_zero(left);
-      const float* p = tile.at(0, bit - 1, z);
-      float* out = curvature.at(0, bit - 1, z);
+  const std::array<std::uint64_t, 3> words = packed(rows), last_words = packed(last);
+  for (int w = 0; w < 3; ++w) {
+    const std::size_t i = static_cast<std::size_t>(w);
+    for (std::uint64_t left = words[i]; left != 0; left &= left - 1) {
+      const int row = w * kRowsPerWord + std::countr_zero(left);
+      const float* p = tile.row(row);
+      float* out = curvature.row(row);
       for (int x = 0; x < 8; x += kLanes) hn::StoreU(curvatureAt(p + x), D(), out + x);
-      if (last[slice] >> bit & 1) hn::StoreU(curvatureAt(p + kLast), D(), out + kLast);
+    }
+    for (std::uint64_t left = last_words[i]; left != 0; left &= left - 1) {
+      const int row = w * kRowsPerWord + std::countr_zero(left);
+      hn::StoreU(curvatureAt(tile.row(row) + kLast), D(), curvature.row(row) + kLast);
     }
   }
 }
@@ -149,23 +153,18 @@ HWY_INLINE V rebuiltFar(const AdvanceJob& job, const Star& s, V sign) {
   return hn::Mul(sign, snapped);
 }
 
-/// Where a row's neighbours lie. Rows beside the block come from its neighbours.
-struct RowPointers {
-  const float *ym, *yp, *zm, *zp, *ym2, *yp2, *zm2, *zp2;
-};
+/// Where a block's rows and those two beside it start, along y and along z: rows -2 to 9. Tables,
+/// since which block a row's neighbours are in cannot be foreseen.
+struct RowStarts {
+  const float *y[12], *z[12];
 
-HWY_INLINE RowPointers rowPointers(const AdvanceJob& job, int y, int z) {
-  const auto row = [&](int yy, int zz) -> const float* {
-    const float* block = yy < 0   ? job.sides[2]
-                         : yy > 7 ? job.sides[3]
-                         : zz < 0 ? job.sides[4]
-                         : zz > 7 ? job.sides[5]
-                                  : job.own;
-    return block + (zz & 7) * 64 + (yy & 7) * 8;
-  };
-  return {row(y - 1, z), row(y + 1, z), row(y, z - 1), row(y, z + 1),
-          row(y - 2, z), row(y + 2, z), row(y, z - 2), row(y, z + 2)};
-}
+  explicit RowStarts(const AdvanceJob& job) {
+    for (int i = 0; i < 12; ++i) {
+      y[i] = (i < 2 ? job.sides[2] : i > 9 ? job.sides[3] : job.own) + ((i - 2) & 7) * 8;
+      z[i] = (i < 2 ? job.sides[4] : i > 9 ? job.sides[5] : job.own) + ((i - 2) & 7) * 64;
+    }
+  }
+};
 
 HWY_INLINE std::uint32_t bitsOf(M mask) {
   std::uint8_t bytes[8] = {};
@@ -180,21 +179,34 @@ HWY_INLINE void replaceRow(BandGrid::Words& words, int row, std::uint64_t bits) 
 }
 
 /// `wide`: the row itself with two nodes of its x neighbours on each side, centre at [4].
-HWY_INLINE void advanceRow(const AdvanceJob& job, int row, const float* wide) {
-  const RowPointers at = rowPointers(job, row & 7, row >> 3);
-  const std::uint32_t near_bits = static_cast<std::uint32_t>(
-      (*job.near)[static_cast<std::size_t>(row >> 3)] >> (8 * (row & 7)) & 0xFF);
+template <bool kHasNear>
+HWY_INLINE void advanceRow(const AdvanceJob& job, const RowStarts& starts, int row,
+                           const float* wide) {
+  const int y = row & 7, z = row >> 3;
+  const float* const* ys = starts.y + y;  // [0] is row y - 2
+  const float* const* zs = starts.z + z;
   std::uint64_t signs = 0, active = 0;
   for (int x = 0; x < 8; x += kLanes) {
     const float* c = wide + 4 + x;
-    const Star star = {load(c),         load(c - 1),      load(c + 1),      load(at.ym + x),
-                       load(at.yp + x), load(at.zm + x),  load(at.zp + x),  load(c - 2),
-                       load(c + 2),     load(at.ym2 + x), load(at.yp2 + x), load(at.zm2 + x),
-                       load(at.zp2 + x)};
+    const int at_y = 64 * z + x, at_z = 8 * y + x;
+    const Star star = {load(c),
+                       load(c - 1),
+                       load(c + 1),
+                       load(ys[1] + at_y),
+                       load(ys[3] + at_y),
+                       load(zs[1] + at_z),
+                       load(zs[3] + at_z),
+                       load(c - 2),
+                       load(c + 2),
+                       load(ys[0] + at_y),
+                       load(ys[4] + at_y),
+                       load(zs[0] + at_z),
+                       load(zs[4] + at_z)};
     const V sign = hn::IfThenElse(hn::Gt(star.centre, set(0.0f)), set(1.0f), set(-1.0f));
     V f = rebuiltFar(job, star, sign);
-    if (near_bits != 0) {
-      const std::uint8_t lane_bits[8] = {static_cast<std::uint8_t>(near_bits >> x)};
+    if constexpr (kHasNear) {
+      const std::uint64_t near_bits = (*job.near)[static_cast<std::size_t>(z)] >> (8 * y + x);
+      const std::uint8_t lane_bits[8] = {static_cast<std::uint8_t>(near_bits)};
       const V count = hn::Max(load(job.counts + row * 8 + x), set(1.0f));
       const V mean = hn::Div(load(job.moves + row * 8 + x), count);
       const V moved = movedNear(job, star, sign, clamp(mean, -0.5f, 0.5f));
@@ -220,9 +232,15 @@ HWY_NOINLINE void advanceOnTarget(const AdvanceJob& job) {
     out[8] = job.sides[1][row * 8];
     out[9] = job.sides[1][row * 8 + 1];
   }
-  for (std::uint64_t rows = job.rows; rows != 0; rows &= rows - 1) {
+  const RowStarts starts(job);
+  const std::uint64_t near_rows = job.rows & rowsOf(*job.near);
+  for (std::uint64_t rows = near_rows; rows != 0; rows &= rows - 1) {
     const int row = std::countr_zero(rows);
-    advanceRow(job, row, wide + row * 16);
+    advanceRow<true>(job, starts, row, wide + row * 16);
+  }
+  for (std::uint64_t rows = job.rows & ~near_rows; rows != 0; rows &= rows - 1) {
+    const int row = std::countr_zero(rows);
+    advanceRow<false>(job, starts, row, wide + row * 16);
   }
 }
 

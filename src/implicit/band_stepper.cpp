@@ -51,7 +51,7 @@ template <int kAxis>
 std::uint32_t addOwnEdges(const BlockEdges& edges, std::span<const float> values, std::uint32_t id,
                           NodeSums& out) {
   constexpr unsigned kShift = 3 * kAxis, kStep = 1u << kShift;
-  std::uint16_t nodes[BandGrid::kNodes + 4];
+  std::uint16_t nodes[BandGrid::kNodes + 8];
   const std::size_t n = listBits(edges.crossed[kAxis], nodes);
   for (std::size_t i = 0; i < n; ++i) {
     const float value = values[id + i];
@@ -68,13 +68,18 @@ void addIncomingEdges(const BandGrid& grid, const EdgeIndex& index, std::uint32_
   const BlockEdges& left = index.of(grid.neighbour(slot, -1, 0, 0));
   const BlockEdges& below = index.of(grid.neighbour(slot, 0, -1, 0));
   const BlockEdges& behind = index.of(grid.neighbour(slot, 0, 0, -1));
-  for (int z = 0; z < 8; ++z) {
-    forEachBit(left.crossed[0][z] & kColumn7, [&](int bit) {
-      add(out, std::size_t(64 * z + bit - 7), values[left.id(0, z, bit)]);
-    });
-    forEachBit(below.crossed[1][z] >> 56,
-               [&](int x) { add(out, std::size_t(64 * z + x), values[below.id(1, z, 56 + x)]); });
+  std::uint64_t from_left = 0, from_below = 0;  // nodes (0, y, z): bit y + 8 z; (x, 0, z): x + 8 z
+  for (unsigned z = 0; z < 8; ++z) {
+    from_left |= std::uint64_t{rowBits(left.crossed[0][z] & kColumn7)} << (8 * z);
+    from_below |= below.crossed[1][z] >> 56 << (8 * z);
   }
+  forEachBit(from_left, [&](int bit) {
+    add(out, std::size_t(8 * bit), values[left.id(0, bit >> 3, 8 * (bit & 7) + 7)]);
+  });
+  forEachBit(from_below, [&](int bit) {
+    const int x = bit & 7, z = bit >> 3;
+    add(out, std::size_t(64 * z + x), values[below.id(1, z, 56 + x)]);
+  });
   forEachBit(behind.crossed[2][7],
              [&](int bit) { add(out, std::size_t(bit), values[behind.id(2, 7, bit)]); });
 }
@@ -157,9 +162,19 @@ template <class Move>
 void BandStepper::moveAll(BandGrid& grid, const Move& move) {
   ring_.fit(layers_);
   waveThrough(
-      grid, layers_, rows_,
+      grid, layers_,
+      [&](std::uint32_t slot) {
+        fetchRecord(index_.of(slot));
+        fetchRecord(near_[slot]);
+        fetchRecord(grid.signs(slot));
+        fetchRecord(grid.active(slot));
+      },
       [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
         if (rows_[slot] != 0) move(slot, ring_.of(layer, place));
+      },
+      [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
+        fetchRows(ring_.of(layer, place), rows_[slot]);
+        fetchRows(grid.values(slot), rows_[slot]);
       },
       [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
         const float* moved = ring_.of(layer, place);

@@ -3,27 +3,28 @@
 #include <bit>
 #include <cstring>
 
-#include "implicit/edge_index.h"
-
 namespace derm::detail {
 namespace {
 
-int side(int i) { return i < 0 ? -1 : i > 7 ? 1 : 0; }
+/// Where a row of a tile comes from: which of the nine blocks around along y and z, and its place
+/// there.
+struct RowSource {
+  std::uint16_t block, start;
+};
+
+constexpr int side(int i) { return i < 0 ? -1 : i > 7 ? 1 : 0; }
+
+constexpr auto kRowSources = [] {
+  std::array<RowSource, BlockTile::kRows * BlockTile::kRows> sources{};
+  for (int z = -1; z < BlockTile::kRows - 1; ++z)
+    for (int y = -1; y < BlockTile::kRows - 1; ++y)
+      sources[static_cast<std::size_t>((z + 1) * BlockTile::kRows + y + 1)] = {
+          static_cast<std::uint16_t>(3 * (side(z) + 1) + side(y) + 1),
+          static_cast<std::uint16_t>((z & 7) * 64 + (y & 7) * 8)};
+  return sources;
+}();
 
 }  // namespace
-
-std::uint32_t rowBits(std::uint64_t word) {
-  word |= word >> 4;
-  word |= word >> 2;
-  word |= word >> 1;
-  return static_cast<std::uint32_t>(((word & kColumn0) * 0x0102040810204080ull) >> 56);
-}
-
-std::uint64_t rowsOf(const BandGrid::Words& nodes) {
-  std::uint64_t rows = 0;
-  for (std::size_t z = 0; z < 8; ++z) rows |= std::uint64_t{rowBits(nodes[z])} << (8 * z);
-  return rows;
-}
 
 BlockTile::RowMask tileRows(const BandGrid::Words& nodes) {
   BlockTile::RowMask mask{};
@@ -45,15 +46,15 @@ void BlockTile::fill(const BandGrid& grid, std::uint32_t slot, const RowMask& ro
   for (int n = 0; n < 9; ++n)
     for (int dx = -1; dx <= 1; ++dx)
       around[dx + 1][n] = grid.values(grid.neighbour(slot, dx, n % 3 - 1, n / 3 - 1));
-  for (int z = -1; z < kRows - 1; ++z)
-    for (std::uint32_t left = rows[static_cast<std::size_t>(z + 1)]; left != 0; left &= left - 1) {
-      const int y = std::countr_zero(left) - 1;
-      const int n = 3 * (side(z) + 1) + side(y) + 1;
-      const std::size_t row = static_cast<std::size_t>((z & 7) * 64 + (y & 7) * 8);
-      float* out = at(0, y, z);
-      std::memcpy(out, around[1][n] + row, 8 * sizeof(float));
-      out[-1] = around[0][n][row + 7];
-      std::memcpy(out + 8, around[2][n] + row, 2 * sizeof(float));
+  const std::array<std::uint64_t, 3> words = packed(rows);
+  for (int w = 0; w < 3; ++w)
+    for (std::uint64_t left = words[static_cast<std::size_t>(w)]; left != 0; left &= left - 1) {
+      const int number = w * kRowsPerWord + std::countr_zero(left);
+      const auto [block, start] = kRowSources[static_cast<std::size_t>(number)];
+      float* out = row(number);
+      std::memcpy(out, around[1][block] + start, 8 * sizeof(float));
+      out[-1] = around[0][block][start + 7];
+      std::memcpy(out + 8, around[2][block] + start, 2 * sizeof(float));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "derm/implicit/band_grid.h"
 
@@ -28,10 +29,24 @@ class BlockTile {
   float* at(int x, int y, int z) {
     return values_.data() + ((z + 1) * kRows + y + 1) * kStride + 4 + x;
   }
+  /// Node 0 of row `number` = 11 (z + 1) + y + 1.
+  const float* row(int number) const { return values_.data() + number * kStride + 4; }
+  float* row(int number) { return values_.data() + number * kStride + 4; }
 
  private:
   alignas(64) std::array<float, kRows * kRows * kStride> values_;
 };
+
+/// A mask's rows in a few words: bit b of word w is row 55 w + b, counted 11 (z + 1) + y + 1.
+/// Slices hold a few rows or none, as the surface happens to lie: a loop over each would end at an
+/// unforeseeable place eleven times, loops over these only three times.
+constexpr int kRowsPerWord = 5 * BlockTile::kRows;
+inline std::array<std::uint64_t, 3> packed(const BlockTile::RowMask& rows) {
+  std::array<std::uint64_t, 3> words{};
+  for (std::size_t z = 0; z < rows.size(); ++z)
+    words[z / 5] |= std::uint64_t{rows[z]} << (BlockTile::kRows * (z % 5));
+  return words;
+}
 
 /// Rows that hold a set bit of these words: as a mask of BlockTile.
 BlockTile::RowMask tileRows(const BandGrid::Words& nodes);
@@ -39,8 +54,16 @@ BlockTile::RowMask tileRows(const BandGrid::Words& nodes);
 BlockTile::RowMask dilated(const BlockTile::RowMask& rows);
 
 /// Bit y where row y of the word is not empty.
-std::uint32_t rowBits(std::uint64_t word);
+inline std::uint32_t rowBits(std::uint64_t word) {
+  constexpr std::uint64_t kTop = 0x8080808080808080ull;
+  const std::uint64_t carried = (word & ~kTop) + ~kTop;  // top bit where a lower one is set
+  return static_cast<std::uint32_t>((((carried | word) & kTop) >> 7) * 0x0102040810204080ull >> 56);
+}
 /// Rows with a set bit: bit y + 8 z.
-std::uint64_t rowsOf(const BandGrid::Words& nodes);
+inline std::uint64_t rowsOf(std::span<const std::uint64_t, 8> words) {
+  std::uint64_t rows = 0;
+  for (std::size_t z = 0; z < 8; ++z) rows |= std::uint64_t{rowBits(words[z])} << (8 * z);
+  return rows;
+}
 
 }  // namespace derm::detail

@@ -414,6 +414,10 @@ void BodyTracker::addColumns(const BandGrid& grid, const EdgeIndex& index,
         });
 }
 
+void BodyTracker::renumberSlots(std::span<const std::uint32_t> was) {
+  renumberBlocks(node_labels_, BandGrid::kNodes, was);
+}
+
 void BodyTracker::labelNodes(const BandGrid& grid, const EdgeIndex& index) {
   resizeTight(node_labels_, grid.slotCount() * BandGrid::kNodes);
   parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {

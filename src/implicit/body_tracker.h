@@ -44,6 +44,8 @@ struct TrackedBody {
 /// their edge points; labels of outside ends would mix bodies one voxel apart. O(surface).
 class BodyTracker {
  public:
+  /// The grid's slots have new numbers: `was` gives the old one of each.
+  void renumberSlots(std::span<const std::uint32_t> was);
   /// Looks at the surface as it is now. `surface` must have been made from `grid` and `index`.
   void update(const BandGrid& grid, const EdgeIndex& index, const LatticeSurface& surface,
               double time_s, const StrategyDesc& strategy);

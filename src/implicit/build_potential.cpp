@@ -187,7 +187,7 @@ bool activateNearNodes(BandGrid& grid) {
 }  // namespace
 
 std::uint64_t skinBytesPerBlock() {
-  constexpr std::size_t kWorkSpace = 2048 + 288 + 64 + 12;  // layers, edges, near, rows
+  constexpr std::size_t kWorkSpace = 2048 + 256 + 64 + 12;  // layers, edges, near, rows
   constexpr std::size_t kSurface = 4096;                    // vertices, normals, triangles
   return BandGrid::bytesPerBlock() + kWorkSpace + kSurface;
 }
@@ -210,6 +210,8 @@ Result<Potential> buildPotential(const Target& target, const PotentialDesc& desc
                " m: it is empty, or slips between the nodes");
   grid.fitToBand();
   detail::renormalise(grid, kSweeps);
+  static_cast<void>(
+      grid.compact());  // the search makes half as many blocks again as the band keeps
   return potential;
 }
 

@@ -22,12 +22,12 @@ void findCrossed(const BandGrid& grid, std::uint32_t slot, BlockEdges& out) {
   }
 }
 
-/// Numbers a block's edge points as if it were the first; returns how many they are.
-std::uint32_t numberFromZero(BlockEdges& edges) {
+/// Counts a block's edge points word by word; returns how many they are.
+std::uint32_t countBefore(BlockEdges& edges) {
   std::uint32_t count = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
     for (std::size_t z = 0; z < 8; ++z) {
-      edges.base[axis][z] = count;
+      edges.before[axis][z] = static_cast<std::uint16_t>(count);
       count += bitCount(edges.crossed[axis][z]);
     }
   return count;
@@ -38,24 +38,19 @@ std::uint32_t numberFromZero(BlockEdges& edges) {
 void EdgeIndex::build(const BandGrid& grid) {
   const std::span<const std::uint32_t> order = grid.order();
   resizeTight(edges_, grid.slotCount());
-  resizeTight(starts_, order.size());
   parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      findCrossed(grid, order[i], edges_[order[i]]);
-      starts_[i] = numberFromZero(edges_[order[i]]);
+      BlockEdges& edges = edges_[order[i]];
+      findCrossed(grid, order[i], edges);
+      edges.first = countBefore(edges);
     }
   });
   count_ = 0;
-  for (std::uint32_t& start : starts_) {
-    const std::uint32_t points = start;
-    start = count_;
+  for (const std::uint32_t slot : order) {
+    const std::uint32_t points = edges_[slot].first;
+    edges_[slot].first = count_;
     count_ += points;
   }
-  parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::uint32_t(&bases)[8] : edges_[order[i]].base)
-        for (std::uint32_t& base : bases) base += starts_[i];
-  });
 }
 
 BandGrid::Words EdgeIndex::nearWords(const BandGrid& grid, std::uint32_t slot) const {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "derm/implicit/band_grid.h"
+
+#include "implicit/block_tile.h"
 
 namespace derm::detail {
 
@@ -22,16 +25,19 @@ inline std::uint32_t bitCount(std::uint64_t word) {
 
 /// The lattice edges of one block that the surface crosses. An edge belongs to the block of its
 /// lower end; bit x + 8 y of crossed[axis][z] is the edge from node (x, y, z) to the next one along
-/// the axis. Edge points are numbered through: base + the set bits below.
-struct BlockEdges {
+/// the axis. Edge points are numbered through: first of the block + those before the word + the set
+/// bits below. Four cache lines: bands larger than the cache are read at the memory's pace.
+struct alignas(64) BlockEdges {
   std::uint64_t crossed[3][8] = {};
-  std::uint32_t base[3][8] = {};
+  std::uint16_t before[3][8] = {};
+  std::uint32_t first = 0;
 
   std::uint32_t id(int axis, int z, int bit) const {
     const std::uint64_t below = crossed[axis][z] & ((std::uint64_t{1} << bit) - 1);
-    return base[axis][z] + bitCount(below);
+    return first + before[axis][z] + bitCount(below);
   }
 };
+static_assert(sizeof(BlockEdges) == 256);
 
 /// All edge points of a band, by slot. Numbers follow order(), axis, slice and bit: they do not
 /// depend on the band's history or on threads.
@@ -43,33 +49,40 @@ class EdgeIndex {
   const BlockEdges& of(std::uint32_t slot) const { return edges_[slot]; }
   std::uint32_t count() const { return count_; }
   /// The number of a block's first edge point; those of one block follow one another.
-  std::uint32_t first(std::uint32_t slot) const { return edges_[slot].base[0][0]; }
+  std::uint32_t first(std::uint32_t slot) const { return edges_[slot].first; }
   /// Bits of nodes whose sign differs from one of their six neighbours'.
   BandGrid::Words nearWords(const BandGrid& grid, std::uint32_t slot) const;
-  std::size_t memoryBytes() const {
-    return edges_.capacity() * sizeof(BlockEdges) + starts_.capacity() * sizeof(std::uint32_t);
-  }
+  std::size_t memoryBytes() const { return edges_.capacity() * sizeof(BlockEdges); }
 
  private:
   CacheLineVector<BlockEdges> edges_;
-  std::vector<std::uint32_t> starts_;  ///< first number of each block, by its place in order()
   std::uint32_t count_ = 0;
 };
 
-/// Writes 64 z + bit for every set bit of the eight words, and up to three numbers more; returns
-/// how many there are. Four at a time: loops of unforeseeable length are what a processor is worst
-/// at.
+/// Places of the set bits of each byte, lowest first, and how many they are.
+struct BytePlaces {
+  std::array<std::array<std::uint16_t, 8>, 256> places{};
+  std::array<std::uint8_t, 256> counts{};
+
+  constexpr BytePlaces() {
+    for (std::size_t byte = 0; byte < 256; ++byte)
+      for (std::uint16_t bit = 0; bit < 8; ++bit)
+        if (byte >> bit & 1) places[byte][counts[byte]++] = bit;
+  }
+};
+inline constexpr BytePlaces kBytePlaces;
+
+/// Writes 64 z + bit for every set bit of the eight words, and up to seven numbers more; returns
+/// how many there are. By rows of eight from a table, in one loop over the rows that are not empty:
+/// a loop for each word would end at unforeseeable places, which is what a processor is worst at.
 inline std::size_t listBits(const std::uint64_t (&words)[8], std::uint16_t* out) {
   std::size_t count = 0;
-  for (unsigned z = 0; z < 8; ++z) {
-    std::uint64_t word = words[z];
-    std::uint16_t* to = out + count;
-    count += bitCount(word);
-    for (; word != 0; to += 4)
-      for (int i = 0; i < 4; ++i) {
-        to[i] = static_cast<std::uint16_t>(64 * z + static_cast<unsigned>(std::countr_zero(word)));
-        word &= word - 1;
-      }
+  for (std::uint64_t rows = rowsOf(words); rows != 0; rows &= rows - 1) {
+    const unsigned row = static_cast<unsigned>(std::countr_zero(rows));
+    const std::size_t byte = words[row >> 3] >> (8 * (row & 7)) & 0xFF;
+    for (std::size_t i = 0; i < 8; ++i)
+      out[count + i] = static_cast<std::uint16_t>(8 * row + kBytePlaces.places[byte][i]);
+    count += kBytePlaces.counts[byte];
   }
   return count;
 }

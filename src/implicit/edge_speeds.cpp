@@ -59,11 +59,14 @@ struct EndRows {
   bool any = false;
 
   explicit EndRows(const BlockEdges& edges) {
+    std::uint64_t all = 0;
+    for (std::size_t z = 0; z < 8; ++z)
+      all |= edges.crossed[0][z] | edges.crossed[1][z] | edges.crossed[2][z];
+    any = all != 0;
+    if (!any) return;
     for (std::size_t z = 0; z < 8; ++z) {
       const std::uint64_t x = edges.crossed[0][z], y = edges.crossed[1][z],
                           up = edges.crossed[2][z];
-      if ((x | y | up) == 0) continue;
-      any = true;
       rows[z + 1] |= rowBits(x | y | up) << 1 | rowBits(y) << 2;
       rows[z + 2] |= rowBits(up) << 1;
       last[z + 1] = rowBits(x & kColumn7) << 1;
@@ -80,7 +83,7 @@ struct Crossings {
   void add(const std::uint64_t (&crossed)[8], int axis, std::span<float> k) {
     constexpr int kSteps[3] = {1, BlockTile::kRowStep, BlockTile::kSliceStep};
     const int step = kSteps[axis];
-    std::uint16_t nodes[BandGrid::kNodes + 4];
+    std::uint16_t nodes[BandGrid::kNodes + 8];
     float t[BandGrid::kNodes], low[BandGrid::kNodes];
     const std::size_t n = listBits(crossed, nodes), first = points.count;
     const float* f = values.at(0, 0, 0);
@@ -134,9 +137,10 @@ void sampleEdges(const Potential& potential, const BandStepper& stepper, const T
   resizeTight(out.distance, index.count());
   resizeTight(out.curvature, curvature ? index.count() : 0);
   const std::span<const std::uint32_t> order = grid.order();
-  parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(order.size(), runLength(order.size()), [&](std::size_t begin, std::size_t end) {
+    fetchRun(grid, order.subspan(begin, end - begin));
+    for (std::size_t b = begin; b < end; ++b) fetchRecord(index.of(order[b]));
     for (std::size_t b = begin; b < end; ++b) {
-      if (b + kFetchAhead < order.size()) fetchSoon(grid, order[b + kFetchAhead], stepper.rows());
       sampleBlock(potential, index, order[b], target, scale, out);
     }
   });

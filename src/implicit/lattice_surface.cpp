@@ -165,8 +165,7 @@ void polygoniseLattice(const BandGrid& grid, const EdgeIndex& index, bool normal
       CellWalker walker(grid, index, triangles);
       for (std::size_t b = begin; b < end; ++b) {
         const std::uint32_t slot = order[wave + b];
-        if (b + 1 < end)
-          fetchRows(grid.values(grid.neighbour(order[wave + b + 1], 0, 0, 1)), ~std::uint64_t{0});
+        if (b + 1 < end) fetchBlock(grid.values(grid.neighbour(order[wave + b + 1], 0, 0, 1)));
         addPoints(grid, index, slot, normals, out);
         walker.walk(slot);
       }

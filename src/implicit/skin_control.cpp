@@ -90,8 +90,11 @@ std::vector<ActiveSkin::Impl::Offset> ActiveSkin::Impl::holdOffsets(double dt_s,
     } else if (strategy.area == Hold::Exact && std::abs(m.curvature) > 1e-6) {
       c += area_rate / m.curvature;
     }
-    offsets[i] = {static_cast<float>(std::clamp(c, -most, most)),
-                  static_cast<float>(per_curvature)};
+    // What undoes the mean motion is no correction and has no limit of its own: a target far inside
+    // a body draws it in by more than half a voxel in a long step.
+    const double undone = strategy.volume == Hold::Exact ? m.speed : 0;
+    c = std::clamp(c + undone, -most, most) - undone;
+    offsets[i] = {static_cast<float>(c), static_cast<float>(per_curvature)};
   }
   return offsets;
 }

@@ -69,6 +69,41 @@ TEST(BandGrid, RemovesBlocksFarFromTheSurfaceAndRemembersTheirSide) {
   EXPECT_FALSE(grid.fitToBand());  // nothing left to do
 }
 
+TEST(BandGrid, LiesInMemoryInTheOrderItIsReadOnceCompacted) {
+  BandGrid grid;
+  writeBall(grid, 3.3);
+  grid.createBlocks(std::vector<BlockCoord>{{9, 9, 9}, {-7, 2, 1}});
+  grid.markInside(std::vector<BlockCoord>{{20, 0, 0}});
+  grid.fitToBand();
+  ASSERT_GT(grid.slotCount(), grid.blockCount() + 2);  // there is something to give back
+  BandGrid tight = grid;
+  const std::vector<std::uint32_t> was = tight.compact();
+  ASSERT_EQ(was.size(), tight.slotCount());
+  EXPECT_FALSE(tight.scattered());
+  EXPECT_EQ(tight.slotCount(), grid.blockCount() + 2);
+  EXPECT_LT(tight.memoryBytes(), grid.memoryBytes());
+  ASSERT_EQ(tight.blockCount(), grid.blockCount());
+  // What a slot stands for: a place, or one of the two regions.
+  const auto same = [&](std::uint32_t a, std::uint32_t b) {
+    return grid.isLive(a) ? tight.isLive(b) && grid.coord(a) == tight.coord(b) : a == b;
+  };
+  for (std::size_t i = 0; i < grid.blockCount(); ++i) {
+    const std::uint32_t a = grid.order()[i], b = tight.order()[i];
+    EXPECT_EQ(b, i + 2);
+    EXPECT_EQ(was[b], a);
+    EXPECT_TRUE(same(a, b));
+    EXPECT_EQ(tight.slotAt(grid.coord(a)), b);
+    EXPECT_TRUE(std::equal(grid.values(a), grid.values(a) + 512, tight.values(b)));
+    EXPECT_EQ(grid.signs(a), tight.signs(b));
+    EXPECT_EQ(grid.active(a), tight.active(b));
+    for (int n = 0; n < 27; ++n)
+      EXPECT_TRUE(same(grid.neighbour(a, n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1),
+                       tight.neighbour(b, n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1)));
+  }
+  EXPECT_EQ(tight.slotAt({20, 0, 0}), BandGrid::kInside);
+  EXPECT_FALSE(tight.fitToBand());
+}
+
 TEST(BandGrid, ListsBlocksInTheSameOrderWhateverTheHistory) {
   BandGrid direct, detour;
   writeBall(direct, 40.3);

@@ -70,6 +70,38 @@ double plainCurvature(const Cube& c, int x, int y, int z) {
   return std::clamp(-sum / (g2 * std::sqrt(g2)), -2.0, 2.0);
 }
 
+TEST(BandKernels, ListTheBitsAndRowsOfWordsAsPlainLoopsDo) {
+  Rng rng(11);
+  for (int round = 0; round < 200; ++round) {
+    std::uint64_t words[8];
+    for (std::uint64_t& w : words) {
+      w = rng.next();
+      for (int i = 0; i < round % 7; ++i) w &= rng.next();  // full to nearly empty
+    }
+    std::vector<std::uint16_t> plain;
+    std::uint64_t rows = 0;
+    for (unsigned n = 0; n < 512; ++n)
+      if (words[n / 64] >> n % 64 & 1) {
+        plain.push_back(static_cast<std::uint16_t>(n));
+        rows |= std::uint64_t{1} << n / 8;
+      }
+    std::vector<std::uint16_t> listed(512 + 8);
+    listed.resize(listBits(words, listed.data()));
+    EXPECT_EQ(listed, plain);
+    EXPECT_EQ(rowsOf(words), rows);
+  }
+}
+
+TEST(BandKernels, PackRowsOfATileByTheirNumber) {
+  Rng rng(12);
+  BlockTile::RowMask mask;
+  for (std::uint32_t& slice : mask) slice = static_cast<std::uint32_t>(rng.next() & 0x7FF);
+  const std::array<std::uint64_t, 3> words = packed(mask);
+  for (int number = 0; number < 121; ++number)
+    EXPECT_EQ(words[static_cast<std::size_t>(number / kRowsPerWord)] >> number % kRowsPerWord & 1,
+              mask[static_cast<std::size_t>(number / 11)] >> number % 11 & 1);
+}
+
 TEST(BandKernels, CurvatureIsThatOfThePlainFormula) {
   const Cube cube = bumpyBall();
   const BandGrid grid = gridOf(cube);

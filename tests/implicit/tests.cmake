@@ -8,7 +8,7 @@ target_include_directories(derm_test_implicit_paper PRIVATE ${PROJECT_SOURCE_DIR
 derm_test(implicit slow skin_slow_test.cpp)
 target_include_directories(derm_test_implicit_slow PRIVATE ${PROJECT_SOURCE_DIR}/src)
 derm_test(implicit det skin_det_test.cpp)
-derm_test(implicit property real_particles_test.cpp vdb_test.cpp)
+derm_test(implicit property abandoned_bodies_test.cpp real_particles_test.cpp thin_matter_test.cpp vdb_test.cpp)
 # Real particles come from files.
 target_link_libraries(derm_test_implicit_property PRIVATE derm::io)
 if(DERM_WITH_OPENVDB)

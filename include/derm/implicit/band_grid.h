@@ -18,7 +18,8 @@ namespace derm {
 ///   node (8 X + x, 8 Y + y, 8 Z + z) of block (X, Y, Z) is entry x + 8 y + 64 z of its values;
 ///   bit words: one word per slice z, bit x + 8 y.
 ///
-/// Blocks live in numbered slots that stay where they are; freed ones are used again. order() lists
+/// Blocks live in numbered slots that stay where they are until compact(); freed ones are used
+/// again. order() lists
 /// the live ones by z, y, x, so nothing that walks it depends on the band's history. Slots 0 and 1
 /// are not part of the band: they stand for "all outside" and "all inside", so every block has 26
 /// neighbours to read from. About 2.3 KB per block.
@@ -73,6 +74,13 @@ class BandGrid {
   bool fitToBand();
   /// signs() and active() of one block from its values, for those who wrote values().
   void updateWords(std::uint32_t slot);
+  /// Whether blocks lie in memory in another order than that of order(), as after some way: reading
+  /// a band larger than the cache then takes up to a third longer. O(blocks), next to nothing.
+  bool scattered() const;
+  /// Renumbers slots by order() and gives back those without a block. Changes no value. Returns the
+  /// old slot of each new one, for those who keep something by slot. O(blocks), as much as a
+  /// fraction of a step; needs twice the memory meanwhile.
+  std::vector<std::uint32_t> compact();
   void clear();
 
   /// Nodes of the band.

@@ -51,6 +51,7 @@ class ParticleTarget final : public Target {
   void sortIntoCells(const Particles& particles, const ParticleTargetDesc& desc);
   void raiseLonelyOnes(double drops);
   void stretchKernels();
+  double flatnessAt(std::size_t i) const;
   std::size_t cellOf(int x, int y, int z) const {
     return (static_cast<std::size_t>(z) * cells_[1] + static_cast<std::size_t>(y)) * cells_[0] +
            static_cast<std::size_t>(x);
