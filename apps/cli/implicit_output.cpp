@@ -101,6 +101,7 @@ void SkinOptions::addTo(CLI::App& verb) {
   verb.add_option("--film", film, "a film: .mp4, .mov, .webm, .gif or .webp");
   verb.add_option("--strip", strip, "a .png picture with instants of the film");
   verb.add_option("--size", size, "[px] WIDTHxHEIGHT of the film")->capture_default_str();
+  orbit.addTo(verb);
   verb.add_option("--report", report, "a .json report: steps and events");
 }
 
@@ -159,6 +160,7 @@ Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
   desc.size = size_;
   desc.fps = options_.fps;
   desc.material = liquid();
+  desc.orbit = options_.orbit.orbit();
   if (!options_.strip.empty()) {
     MeshFilmDesc cell = desc;
     cell.size.width /= 2;

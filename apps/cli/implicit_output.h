@@ -11,6 +11,8 @@
 #include "derm/mesh/tri_mesh.h"
 #include "derm/render/offscreen_renderer.h"
 
+#include "orbit_options.h"
+
 namespace derm::cli {
 
 /// What `implicit particles` and `implicit morph` share: how the skin behaves, and where it goes.
@@ -26,6 +28,7 @@ struct SkinOptions {
   std::string film;
   std::string strip;
   std::string size = "1280x720";
+  OrbitOptions orbit;
   std::string report;
 
   void addTo(CLI::App& verb);

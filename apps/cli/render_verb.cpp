@@ -1,5 +1,4 @@
 #include <map>
-#include <numbers>
 #include <optional>
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include "derm/io/png.h"
 #include "derm/view/film_strip.h"
 
+#include "orbit_options.h"
 #include "picture_size.h"
 #include "recipe_input.h"
 #include "terminal.h"
@@ -15,7 +15,6 @@
 namespace derm::cli {
 namespace {
 
-constexpr double kDegree = std::numbers::pi / 180;
 constexpr std::size_t kMostInStrip = 400;
 
 const std::map<std::string, Comparison> kComparisons = {
@@ -28,9 +27,7 @@ struct RenderOptions {
   std::string film;
   std::string output;
   std::string size = "1280x720";
-  double yaw_deg = OrbitDesc{}.yaw_rad / kDegree;
-  double pitch_deg = OrbitDesc{}.pitch_rad / kDegree;
-  double zoom = 1;
+  OrbitOptions orbit;
   std::string camera;
   std::string compare;
   std::string weights;
@@ -44,9 +41,7 @@ Result<ViewDesc> viewOf(const RenderOptions& options) {
   // Stills are looked at longer than frames of a film, and thin strokes need it most.
   view.size.supersample = options.film.empty() ? 2 : 1;
   view.follow = options.camera.empty() ? options.strip > 0 : options.camera == "follow";
-  view.orbit.yaw_rad = options.yaw_deg * kDegree;
-  view.orbit.pitch_rad = options.pitch_deg * kDegree;
-  view.orbit.zoom = options.zoom;
+  view.orbit = options.orbit.orbit();
   if (!options.focus.empty()) view.focus = options.focus;
   if (!options.weights.empty()) view.weights = options.weights;
   if (!options.compare.empty()) view.comparison = kComparisons.at(options.compare);
@@ -120,10 +115,7 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->type_name("N");
   verb->add_option("--size", options->size, "[px] WIDTHxHEIGHT of the whole picture")
       ->capture_default_str();
-  verb->add_option("--yaw", options->yaw_deg, "[deg] camera around the character, 0 = front");
-  verb->add_option("--pitch", options->pitch_deg, "[deg] camera above the horizon")
-      ->check(CLI::Range(-90.0, 90.0));
-  verb->add_option("--zoom", options->zoom, "2 = twice as large")->check(CLI::Range(0.01, 100.0));
+  options->orbit.addTo(*verb);
   verb->add_option("--look-at", options->focus, "the camera looks at this joint")
       ->type_name("JOINT");
   verb->add_option("--camera", options->camera,

@@ -53,6 +53,20 @@ TEST(ImplicitVerb, DressesParticlesIntoOneFileThatPlays) {
   EXPECT_EQ(info.exit_code, 0) << info.err;
 }
 
+TEST(ImplicitVerb, LooksFromWhereTheCameraIsPut) {
+  const Folder folder;
+  const auto strip = [&](const std::string& yaw) {
+    const std::string file = folder / ("seen_from_" + yaw + ".png");
+    const Outcome o = derm({"implicit", "morph", "cast:letter-d", "cast:sphere", "--resolution",
+                            "24", "--seconds", "0.1", "--fps", "10", "--size", "200x120", "--yaw",
+                            yaw, "--strip", file});
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return contentOf(file);
+  };
+  EXPECT_NE(strip("0"), strip("90"));
+  EXPECT_EQ(strip("0"), strip("360"));
+}
+
 TEST(ImplicitVerb, WritesLevelSetsThatItReadsAgain) {
   const Folder folder;
   const Outcome o = derm({"implicit", "morph", "cast:sphere", "cast:torus", "--resolution", "24",
