@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace derm {
+namespace {
+
+/// Something odd may be met from several sides; one place is named once.
+void keepIndex(std::vector<std::uint64_t>& kept, std::uint64_t index) {
+  if (kept.size() < Diagnostics::kKeptIndices &&
+      std::find(kept.begin(), kept.end(), index) == kept.end())
+    kept.push_back(index);
+}
+
+}  // namespace
 
 std::string Diagnostics::Note::text() const {
   std::string out = element.empty() ? message : element + ": " + message;
@@ -46,7 +56,7 @@ void Diagnostics::add(Severity severity, std::string_view kind, std::string_view
     note = &notes_.back();
   }
   ++note->count;
-  if (index && note->first_indices.size() < kKeptIndices) note->first_indices.push_back(*index);
+  if (index) keepIndex(note->first_indices, *index);
 }
 
 std::size_t Diagnostics::count(std::string_view kind) const {
@@ -62,8 +72,7 @@ void Diagnostics::merge(const Diagnostics& other) {
     Note* mine = find(n.kind, n.element);
     if (mine == nullptr) continue;
     mine->count += n.count - 1;
-    for (const std::uint64_t index : n.first_indices)
-      if (mine->first_indices.size() < kKeptIndices) mine->first_indices.push_back(index);
+    for (const std::uint64_t index : n.first_indices) keepIndex(mine->first_indices, index);
   }
 }
 

@@ -19,6 +19,15 @@ TEST(Diagnostics, CountsNotesOfOneKindTogetherAndKeepsTheFirstIndices) {
   EXPECT_EQ(notes.notes()[1].text(), "other: triangle has no area");
 }
 
+TEST(Diagnostics, NamesAPlaceOnceThatWasMetSeveralTimes) {
+  Diagnostics notes, more;
+  for (const std::uint64_t place : {380u, 380u, 382u})
+    notes.warn("edge", "mesh", "odd edge", place);
+  more.warn("edge", "mesh", "odd edge", 382u);
+  notes.merge(more);
+  EXPECT_EQ(notes.notes().front().text(), "mesh: odd edge (4 times; first at 380, 382)");
+}
+
 TEST(Diagnostics, AHostileNumberOfKindsDoesNotGrowIt) {
   Diagnostics notes;
   for (int i = 0; i < 10000; ++i) notes.warn("kind" + std::to_string(i), "", "m");
