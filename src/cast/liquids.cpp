@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "derm/base/nearest_name.h"
+#include "derm/base/rng.h"
 
 namespace derm {
 namespace {
@@ -23,6 +24,28 @@ Particles both(Particles a, const Particles& b) {
   return a;
 }
 
+/// A ball whose particles have found their places. On the lattice they are stacked on they attract
+/// and push each other unevenly, and a falling drop would boil; shaken first, they do not end up in
+/// another lattice, with its facets.
+Result<Particles> restingBall(const Vec3d& centre, double radius_m, const Vec3d& velocity,
+                              const ParticleSystemDesc& desc) {
+  constexpr double kSettled_s = 1.5;
+  constexpr int kCalmings = 60;
+  ParticleSystemDesc calm = desc;
+  calm.gravity = Vec3d::Zero();
+  calm.ground_y_m.reset();
+  Particles ball = particleBall(centre, radius_m, desc.radius_m);
+  Rng random(7);
+  for (Vec3f& p : ball.positions)
+    for (int axis = 0; axis < 3; ++axis)
+      p[axis] += static_cast<float>(random.uniform(-desc.radius_m, desc.radius_m));
+  DERM_TRY(ParticleSystem system, ParticleSystem::make(ball, calm));
+  for (int i = 0; i < kCalmings; ++i) system.advance(kSettled_s / kCalmings);
+  ball.positions = system.particles().positions;
+  ball.velocities.assign(ball.size(), velocity.cast<float>());
+  return ball;
+}
+
 Result<CastLiquid> made(Particles start, const ParticleSystemDesc& desc, double seconds) {
   DERM_TRY(ParticleSystem system, ParticleSystem::make(std::move(start), desc));
   return CastLiquid{std::move(system), seconds};
@@ -35,11 +58,16 @@ std::span<const CastMember> castLiquids() { return kLiquids; }
 Result<CastLiquid> makeCastLiquid(std::string_view name) {
   ParticleSystemDesc desc;
   desc.radius_m = kRadius;
-  if (name == "drop") return made(particleBall(Vec3d(0, 0.7, 0), 0.2, kRadius), desc, 1.6);
-  if (name == "two-drops-merge")
-    return made(both(particleBall(Vec3d(-0.24, 0.42, 0), 0.17, kRadius, Vec3d(0.5, 1.2, 0)),
-                     particleBall(Vec3d(0.24, 0.44, 0.03), 0.14, kRadius, Vec3d(-0.6, 1.2, 0))),
-                desc, 1.6);
+  if (name == "drop") {
+    DERM_TRY(Particles ball, restingBall(Vec3d(0, 0.7, 0), 0.2, Vec3d::Zero(), desc));
+    return made(std::move(ball), desc, 1.6);
+  }
+  if (name == "two-drops-merge") {
+    DERM_TRY(Particles left, restingBall(Vec3d(-0.24, 0.42, 0), 0.17, Vec3d(0.5, 1.2, 0), desc));
+    DERM_TRY(const Particles right,
+             restingBall(Vec3d(0.24, 0.44, 0.03), 0.14, Vec3d(-0.6, 1.2, 0), desc));
+    return made(both(std::move(left), right), desc, 1.6);
+  }
   if (name == "pour") {
     desc.emitters.push_back({.place = Vec3d(0, 0.8, 0),
                              .velocity = Vec3d(0.1, -1.0, 0),

@@ -19,7 +19,7 @@ struct SectionBuffers {
   std::vector<float> field;    ///< per active place: b
   std::vector<float> gains;    ///< per entry of the active places' members: G
   std::vector<double> activities;
-  std::vector<float> nearness;  ///< per activity
+  std::vector<float> nearness;                           ///< per activity
   std::vector<float> largest_gain;                       ///< per region: max of phi g
   std::vector<float> gain_parts;                         ///< the same per chunk of places
   std::vector<double> still_volumes, volumes, residual;  ///< per region

@@ -1,5 +1,9 @@
 #include "derm/cast/liquids.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "derm/implicit/polygonise.h"
@@ -20,6 +24,27 @@ TEST(CastLiquids, EveryOneRunsAndStaysFinite) {
   const Result<CastLiquid> unknown = makeCastLiquid("drip");
   ASSERT_FALSE(unknown.ok());
   EXPECT_NE(unknown.error().text().find("drop"), std::string::npos);
+}
+
+TEST(CastLiquids, AFallingDropKeepsItsShape) {
+  CastLiquid drop = makeCastLiquid("drop").value();
+  const auto offsets = [&] {
+    const std::vector<Vec3f>& x = drop.system.particles().positions;
+    Vec3d middle = Vec3d::Zero();
+    for (const Vec3f& p : x) middle += p.cast<double>() / double(x.size());
+    std::vector<Vec3d> out;
+    for (const Vec3f& p : x) out.push_back(p.cast<double>() - middle);
+    return out;
+  };
+  const std::vector<Vec3d> before = offsets();
+  drop.system.advance(0.25);  // half-way to the floor
+  const std::vector<Vec3d> after = offsets();
+  double most = 0;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    most = std::max(most, (after[i] - before[i]).norm());
+  std::printf("most that a particle moves in its drop: %.2f of its radius\n",
+              most / drop.system.desc().radius_m);
+  EXPECT_LT(most, drop.system.desc().radius_m);  // from a lattice: six of them
 }
 
 TEST(CastShapes, AreClosedAndOfTheTopologyTheirNamesSay) {

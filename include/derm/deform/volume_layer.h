@@ -43,7 +43,7 @@ struct VolumeDesc {
   double kappa = 5;    ///< Laplacian: weight of the bending, >= 0
   double alpha = 0.5;  ///< Section: see SkinningDesc; that of the skinning below it
   TwistRule twist_spread = TwistRule::Forearms;  ///< Section: that of the skinning below it
-  double epsilon = 0.13;                          ///< Section: see SectionDesc
+  double epsilon = 0.13;                         ///< Section: see SectionDesc
   double sigma = 0.03;                           ///< Section
   double bound = 0;                              ///< Section
   double max_change = 0.5;       ///< (0,1) share of a region's volume; beyond: clamped and reported
