@@ -14,7 +14,7 @@ constexpr int kFieldPasses = 6;
 constexpr double kNoTurn = 1e-12;
 /// Down a limb whose own joints stand still, skin helps by so much less from joint to joint: what
 /// one arm needs is the trunk's business too, but not the other arm's.
-constexpr float kIdleLimbHelps = 0.1f;
+constexpr float kIdleLimbHelps = 0.03f;
 /// Skin far from everything that turns helps by so much still, where a region has no other.
 constexpr float kLeastNearness = 1e-3f;
 

@@ -112,7 +112,7 @@ class Builder {
 
  private:
   void label();
-  void keepTrunkToItself(const ShareRows& weights);
+  void keepLimbsApart(const ShareRows& weights);
   void wholeRegion();
   void pieceRegions();
   void jointRegions();
@@ -133,8 +133,12 @@ class Builder {
   VolumeRegions out_;
 };
 
-/// Per joint whether labelled joints of a piece branch below it; all of them where none branch.
-std::vector<char> trunkJoints(std::span<const RegionJoint> joints, std::span<const char> counts) {
+constexpr std::uint32_t kTrunk = RegionJoint::kNone;
+
+/// Per joint the limb it is of: the first joint of that, or kTrunk where labelled joints of a piece
+/// branch below it. All is trunk where none branch.
+std::vector<std::uint32_t> limbsOf(std::span<const RegionJoint> joints,
+                                   std::span<const char> counts) {
   const std::size_t n = joints.size();
   std::vector<char> labelled(counts.begin(), counts.end()), trunk(n, 0);
   std::vector<int> branches(n + 1, 0);  // the last: of what has nothing above it
@@ -147,32 +151,65 @@ std::vector<char> trunkJoints(std::span<const RegionJoint> joints, std::span<con
     labelled[above] = 1;  // or something below it is
     if (trunk[j]) trunk[above] = 1;
   }
-  const bool branches_at_all =
-      branches[n] > 1 || std::find(trunk.begin(), trunk.end(), 1) != trunk.end();
-  if (!branches_at_all) std::fill(trunk.begin(), trunk.end(), 1);
-  return trunk;
+  std::vector<std::uint32_t> limbs(n, kTrunk);
+  if (branches[n] < 2 && std::find(trunk.begin(), trunk.end(), 1) == trunk.end()) return limbs;
+  for (std::uint32_t j = 0; j < n; ++j) {
+    if (trunk[j]) continue;
+    const std::uint32_t above = joints[j].parent;
+    limbs[j] = above == RegionJoint::kNone || limbs[above] == kTrunk ? j : limbs[above];
+  }
+  return limbs;
 }
 
-/// What follows a limb alone is none of the business of the trunk's joints, though their labels lie
-/// a few triangles away.
-void Builder::keepTrunkToItself(const ShareRows& weights) {
+/// What follows a limb alone is none of the business of other limbs' joints or the trunk's, though
+/// their labels lie a few triangles away. And what a limb's joint does that no label of the limb
+/// stands for is the business of the skin that follows it, not of the trunk's.
+void Builder::keepLimbsApart(const ShareRows& weights) {
   const std::size_t n = out_.joints.size();
-  std::vector<std::vector<char>> trunk;  // of each piece
-  for (std::size_t p = 0; p < rest_.pieceCount(); ++p)
-    trunk.push_back(trunkJoints(out_.joints, std::span(labels_.counts).subspan(p * n, n)));
-  for (std::size_t v = 0; v < rest_.size(); ++v) {
-    double share = 0;
-    for (std::size_t k = 0; k < weights.columnsOf(v).size(); ++k)
-      if (trunk[rest_.pieceOf(v)][weights.columnsOf(v)[k]]) share += weights.sharesOf(v)[k];
-    double sum = 0;
-    for (std::uint32_t k = out_.concern.offsets[v]; k < out_.concern.offsets[v + 1]; ++k) {
-      if (trunk[rest_.pieceOf(v)][out_.concern.columns[k]])
-        out_.concern.shares[k] *= std::max(kLeastConcern, share);
-      sum += out_.concern.shares[k];
+  std::vector<std::vector<std::uint32_t>> limbs;  // of each piece
+  std::vector<char> alone(out_.stands_for.size(), 0);
+  for (std::size_t p = 0; p < rest_.pieceCount(); ++p) {
+    limbs.push_back(limbsOf(out_.joints, std::span(labels_.counts).subspan(p * n, n)));
+    for (std::uint32_t j = 0; j < n; ++j) {
+      std::uint32_t& stand_in = out_.stands_for[p * n + j];
+      const bool by_limb = stand_in != RegionJoint::kNone && limbs[p][stand_in] != kTrunk;
+      if (limbs[p][j] == kTrunk || by_limb) continue;
+      alone[p * n + j] = 1;
+      stand_in = j;
     }
-    for (std::uint32_t k = out_.concern.offsets[v]; k < out_.concern.offsets[v + 1]; ++k)
-      out_.concern.shares[k] /= sum;
   }
+  ShareRows concern;
+  std::map<std::uint32_t, double> row, of_limb;
+  for (std::size_t v = 0; v < rest_.size(); ++v) {
+    const std::size_t p = rest_.pieceOf(v);
+    row.clear();
+    of_limb.clear();
+    double in_limbs = 0, own = 0, sum = 0;
+    for (std::size_t k = 0; k < weights.columnsOf(v).size(); ++k) {
+      const std::uint32_t j = weights.columnsOf(v)[k];
+      const double weight = weights.sharesOf(v)[k];
+      if (limbs[p][j] == kTrunk) continue;
+      in_limbs += weight;
+      of_limb[limbs[p][j]] += weight;
+      if (!alone[p * n + j] || weight < kLeastConcern) continue;
+      own += weight;
+      row[j] += weight;
+    }
+    for (std::size_t k = 0; k < out_.concern.columnsOf(v).size(); ++k) {
+      const std::uint32_t j = out_.concern.columnsOf(v)[k];
+      const auto same = of_limb.find(limbs[p][j]);
+      const double in_others = in_limbs - (same == of_limb.end() ? 0.0 : same->second);
+      row[j] += std::max(kLeastConcern, 1 - own) * std::max(kLeastConcern, 1 - in_others) *
+                out_.concern.sharesOf(v)[k];
+    }
+    for (const auto& [j, share] : row) sum += share;
+    for (const auto& [j, share] : row) {
+      concern.columns.push_back(j);
+      concern.shares.push_back(share / sum);
+    }
+    concern.offsets.push_back(static_cast<std::uint32_t>(concern.columns.size()));
+  }
+  out_.concern = std::move(concern);
 }
 
 void Builder::label() {
@@ -197,7 +234,6 @@ void Builder::label() {
   const std::size_t n = out_.joints.size();
   out_.concern = averaged(oneHot(out_.foot), n, rest_.neighbours,
                           passesFor(kConcernPasses, rest_.size()), kLeastConcern);
-  if (weights.rowCount() > 0) keepTrunkToItself(weights);
   out_.stands_for.assign(rest_.pieceCount() * n, RegionJoint::kNone);
   for (std::size_t p = 0; p < rest_.pieceCount(); ++p)
     for (std::size_t j = 0; j < n; ++j) {
@@ -207,6 +243,7 @@ void Builder::label() {
       else if (above != RegionJoint::kNone)
         out_.stands_for[p * n + j] = out_.stands_for[p * n + above];
     }
+  if (weights.rowCount() > 0) keepLimbsApart(weights);
 }
 
 void Builder::wholeRegion() {

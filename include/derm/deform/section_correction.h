@@ -15,7 +15,7 @@ namespace derm {
 
 struct SectionDesc {
   /// (0,1] What a trunk's skin far from the joints that bend may help, against 1 next to them. Less
-  /// is more local and gives higher peaks. Limbs that stand still help by a hundredth of it.
+  /// is more local and gives higher peaks. Limbs that stand still help by a thousandth of it.
   double epsilon = 0.13;
   /// > 0. Changes of radius beyond this share are spread over more skin instead of growing.
   double sigma = 0.03;
@@ -53,7 +53,7 @@ struct SectionReport {
 /// with b_i = (1 - sum of squared weights) * min(1, area / rest area)^2, averaged over six rings
 /// (so that squeezed skin on the inside of a bend is not pushed deeper), phi the regions'
 /// membership, g_i how much the joints near i are turned, and h_i in (0,1] how near the joints near
-/// i are to turned ones: 1 along the trunk, a tenth from joint to joint down an idle limb. Newton
+/// i are to turned ones: 1 along the trunk, 0.03 from joint to joint down an idle limb. Newton
 /// in lambda; the step is halved until the residual falls. A piece whose regions cannot be met
 /// keeps the best surface found, which is never a worse one than it began with; no radius changes
 /// by more than half.
