@@ -86,4 +86,20 @@ ShareRows weightsBelow(const ShareRows& weights, std::span<const RegionJoint> jo
   return out;
 }
 
+std::vector<char> branchingNodes(std::span<const std::uint32_t> parents,
+                                 std::span<const char> counts) {
+  std::vector<char> line(counts.begin(), counts.end()), branching(parents.size(), 0);
+  std::vector<int> lines_below(parents.size(), 0);
+  for (std::size_t k = parents.size(); k-- > 0;) {
+    if (!line[k]) continue;
+    branching[k] = branching[k] || lines_below[k] > 1;
+    const std::uint32_t above = parents[k];
+    if (above == RegionJoint::kNone) continue;
+    ++lines_below[above];
+    line[above] = 1;
+    if (branching[k]) branching[above] = 1;
+  }
+  return branching;
+}
+
 }  // namespace derm

@@ -36,4 +36,9 @@ ShareRows measuredWeights(const MeasuredSurface& surface, const Skin& skin,
 /// For each row the weight at or below each joint: entries of all ancestors, rows by column.
 ShareRows weightsBelow(const ShareRows& weights, std::span<const RegionJoint> joints);
 
+/// Per node of a tree (parents before children, RegionJoint::kNone above the roots) whether lines
+/// with nodes that count branch at or below it: what is left over are unbranched lines, limbs.
+std::vector<char> branchingNodes(std::span<const std::uint32_t> parents,
+                                 std::span<const char> counts);
+
 }  // namespace derm

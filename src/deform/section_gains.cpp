@@ -135,7 +135,7 @@ void SectionGains::sumActivities() {
       above(k) = std::max(above(k), b_.nearness[k]);
     for (std::uint32_t k = piece.begin; k < piece.end; ++k)
       b_.nearness[k] = std::max(
-          {b_.nearness[k], kLeastNearness, (plan_.of_limb[k] ? kIdleLimbHelps : 1.0f) * above(k)});
+          {b_.nearness[k], kLeastNearness, (plan_.of_trunk[k] ? 1.0f : kIdleLimbHelps) * above(k)});
   }
 }
 

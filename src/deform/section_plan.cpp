@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -9,6 +10,8 @@
 #include <utility>
 
 #include "derm/mesh/adjacency.h"
+
+#include "deform/joint_tree.h"
 
 namespace derm::detail {
 namespace {
@@ -40,7 +43,6 @@ class Builder {
     describeActive();
     listAreas();
     listConcerns();
-    markLimbs();
     listApexes();
     sortTriangles();
     chunkTriangles(out_.moving, true);
@@ -57,7 +59,6 @@ class Builder {
   void describeActive();
   void listAreas();
   void listConcerns();
-  void markLimbs();
   void listApexes();
   void sortTriangles();
   void chunkTriangles(SectionTriangles& list, bool with_matrix);
@@ -230,18 +231,8 @@ void Builder::listConcerns() {
     shares.assign(regions_.concern.sharesOf(v).begin(), regions_.concern.sharesOf(v).end());
     out_.concerns.add(activities, shares);
   }
-}
-
-void Builder::markLimbs() {
-  std::vector<std::uint32_t> branches(out_.activityCount(), 0);
-  out_.of_limb.assign(out_.activityCount(), 1);
-  for (std::uint32_t k = static_cast<std::uint32_t>(out_.activityCount()); k-- > 0;) {
-    out_.of_limb[k] = out_.of_limb[k] && branches[k] < 2;
-    const std::uint32_t above = out_.activity_above[k];
-    if (above == kNoActivity) continue;
-    ++branches[above];
-    if (!out_.of_limb[k]) out_.of_limb[above] = 0;
-  }
+  const std::vector<char> all(out_.activityCount(), 1);
+  out_.of_trunk = branchingNodes(out_.activity_above, all);
 }
 
 void Builder::listApexes() {

@@ -161,7 +161,7 @@ struct SectionPlan {
   /// Per activity that of the next joint above in the same piece, or kNoActivity. A piece's lie
   /// together, and those above come first.
   std::vector<std::uint32_t> activity_above;
-  std::vector<char> of_limb;  ///< per activity: nothing branches below it
+  std::vector<char> of_trunk;  ///< per activity: others branch below it
   std::vector<SectionRange> activities_of_piece;
 
   SectionTriangles moving;
@@ -188,7 +188,7 @@ struct SectionPlan {
 };
 
 inline constexpr std::uint32_t kStandsStill = 0xFFFFFFFFu;
-inline constexpr std::uint32_t kNoActivity = 0xFFFFFFFFu;
+inline constexpr std::uint32_t kNoActivity = RegionJoint::kNone;
 
 SectionPlan makeSectionPlan(const MeasuredSurface& surface, const VolumeRegions& regions,
                             std::span<const Vec3d> rest_points, std::span<const float> mask,

@@ -140,19 +140,19 @@ constexpr std::uint32_t kTrunk = RegionJoint::kNone;
 std::vector<std::uint32_t> limbsOf(std::span<const RegionJoint> joints,
                                    std::span<const char> counts) {
   const std::size_t n = joints.size();
-  std::vector<char> labelled(counts.begin(), counts.end()), trunk(n, 0);
-  std::vector<int> branches(n + 1, 0);  // the last: of what has nothing above it
-  for (std::size_t j = n; j-- > 0;) {
-    if (!labelled[j]) continue;
-    trunk[j] = trunk[j] || branches[j] > 1;
-    const std::uint32_t above = joints[j].parent;
-    ++branches[above == RegionJoint::kNone ? n : above];
-    if (above == RegionJoint::kNone) continue;
-    labelled[above] = 1;  // or something below it is
-    if (trunk[j]) trunk[above] = 1;
+  std::vector<std::uint32_t> parents(n);
+  std::vector<char> rooted(n, 0);  // whether something labelled hangs on this root
+  std::vector<std::uint32_t> root(n);
+  for (std::uint32_t j = 0; j < n; ++j) {
+    parents[j] = joints[j].parent;
+    root[j] = parents[j] == RegionJoint::kNone ? j : root[parents[j]];
+    if (counts[j]) rooted[root[j]] = 1;
   }
+  const std::vector<char> trunk = branchingNodes(parents, counts);
   std::vector<std::uint32_t> limbs(n, kTrunk);
-  if (branches[n] < 2 && std::find(trunk.begin(), trunk.end(), 1) == trunk.end()) return limbs;
+  const bool one_line = std::count(rooted.begin(), rooted.end(), 1) < 2 &&
+                        std::find(trunk.begin(), trunk.end(), 1) == trunk.end();
+  if (one_line) return limbs;
   for (std::uint32_t j = 0; j < n; ++j) {
     if (trunk[j]) continue;
     const std::uint32_t above = joints[j].parent;

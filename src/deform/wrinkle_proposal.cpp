@@ -173,8 +173,9 @@ class Proposer {
     }
   }
 
-  std::vector<std::uint32_t> regionOf(std::uint32_t seed,
-                                      std::span<const std::uint8_t> taken) const {
+  /// The triangles that can be reached from `seed` over corners, through those that belong.
+  template <class Belongs>
+  std::vector<std::uint32_t> connected(std::uint32_t seed, const Belongs& belongs) const {
     std::vector<std::uint32_t> open = {seed}, out;
     std::vector<std::uint8_t> seen(rest_.size(), 0);
     seen[seed] = 1;
@@ -184,14 +185,22 @@ class Proposer {
       out.push_back(t);
       for (const std::uint32_t p : places_[t])
         for (const std::uint32_t n : around_[p]) {
-          if (seen[n] != 0 || taken[n] != 0 || rest_[n].area == 0) continue;
+          if (seen[n] != 0 || rest_[n].area == 0) continue;
           seen[n] = 1;
-          const bool same =
-              std::abs(squeeze_[n].direction.dot(squeeze_[seed].direction)) > kSameDirection;
-          const bool faces = rest_[n].normal.dot(rest_[seed].normal) > kSameSide;
-          if (mean_[n] > kRegionEdge * mean_[seed] && same && faces) open.push_back(n);
+          if (belongs(n)) open.push_back(n);
         }
     }
+    return out;
+  }
+
+  std::vector<std::uint32_t> regionOf(std::uint32_t seed,
+                                      std::span<const std::uint8_t> taken) const {
+    std::vector<std::uint32_t> out = connected(seed, [&](std::uint32_t t) {
+      const bool same =
+          std::abs(squeeze_[t].direction.dot(squeeze_[seed].direction)) > kSameDirection;
+      const bool faces = rest_[t].normal.dot(rest_[seed].normal) > kSameSide;
+      return taken[t] == 0 && mean_[t] > kRegionEdge * mean_[seed] && same && faces;
+    });
     std::sort(out.begin(), out.end());
     return out;
   }
@@ -294,7 +303,7 @@ class Proposer {
   /// What the tool's rectangle touches: triangles that face the same way and hang together.
   std::vector<std::uint32_t> skinUnder(std::uint32_t seed, const Vec3d& middle, const Vec3d& along,
                                        const Vec3d& across) const {
-    const auto under = [&](std::uint32_t t) {
+    return connected(seed, [&](std::uint32_t t) {
       if (rest_[t].normal.dot(rest_[seed].normal) <= 0) return false;
       for (const std::uint32_t v : character_.mesh.triangles[t]) {
         const Vec3d d = position(v) - middle;
@@ -303,22 +312,7 @@ class Proposer {
           return true;
       }
       return false;
-    };
-    std::vector<std::uint32_t> open = {seed}, out;
-    std::vector<std::uint8_t> seen(rest_.size(), 0);
-    seen[seed] = 1;
-    while (!open.empty()) {
-      const std::uint32_t t = open.back();
-      open.pop_back();
-      out.push_back(t);
-      for (const std::uint32_t p : places_[t])
-        for (const std::uint32_t n : around_[p]) {
-          if (seen[n] != 0 || rest_[n].area == 0) continue;
-          seen[n] = 1;
-          if (under(n)) open.push_back(n);
-        }
-    }
-    return out;
+    });
   }
 
   /// The best first, without those that lose little and those that lie over a better one.

@@ -22,18 +22,39 @@ constexpr const char* kGltfCharacters[] = {"CesiumMan.glb",     "Fox.glb",
                                            "RiggedFigure.glb",  "RiggedSimple.glb",
                                            "KayKit_Knight.glb", "SimpleSkin.gltf"};
 
+std::shared_ptr<const Character> loaded(const std::filesystem::path& file) {
+  Diagnostics notes;
+  return std::make_shared<const Character>(loadCharacter(file, {}, notes).value());
+}
+
+/// A character skinned about its centres, and the same with its volume held.
+class PlainAndHeld {
+ public:
+  explicit PlainAndHeld(const std::shared_ptr<const Character>& c)
+      : plain_(stackOf(c, {})), held_(stackOf(c, {volumeLayer("v", {})})) {}
+  /// Positions of both, until the next call.
+  std::pair<std::span<const Vec3f>, std::span<const Vec3f>> at(const Pose& pose) {
+    for (StackRunner* runner : {&plain_, &held_}) runner->setPose(pose, 0);
+    return {std::as_const(plain_.evaluate()).positions(),
+            std::as_const(held_.evaluate()).positions()};
+  }
+
+ private:
+  static std::shared_ptr<const Stack> stackOf(const std::shared_ptr<const Character>& c,
+                                              std::vector<LayerFactory> layers) {
+    Diagnostics notes;
+    layers.insert(layers.begin(), skinningLayer({.method = SkinningMethod::Centre}));
+    return Stack::bind(c, layers, notes).value();
+  }
+  StackRunner plain_, held_;
+};
+
 TEST(VolumeData, TheBindPoseOfEveryGltfCharacterIsLeftAloneToTheBit) {
   DERM_DATA_OR_SKIP(folder, "gltf-characters");
   for (const char* file : kGltfCharacters) {
-    Diagnostics notes;
-    const auto c =
-        std::make_shared<const Character>(loadCharacter(folder / file, {}, notes).value());
-    const LayerFactory skinning = skinningLayer({.method = SkinningMethod::Centre});
-    StackRunner plain(Stack::bind(c, std::vector{skinning}, notes).value());
-    StackRunner held(Stack::bind(c, std::vector{skinning, volumeLayer("v", {})}, notes).value());
-    for (StackRunner* runner : {&plain, &held}) runner->setPose(c->bindPose(), 0);
-    const auto before = std::as_const(plain.evaluate()).positions();
-    const auto after = std::as_const(held.evaluate()).positions();
+    const auto c = loaded(folder / file);
+    PlainAndHeld both(c);
+    const auto [before, after] = both.at(c->bindPose());
     EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin(), after.end())) << file;
   }
 }
@@ -42,8 +63,7 @@ TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
   DERM_DATA_OR_SKIP(folder, "gltf-characters");
   for (const char* file : kGltfCharacters) {
     Diagnostics notes;
-    const auto c =
-        std::make_shared<const Character>(loadCharacter(folder / file, {}, notes).value());
+    const auto c = loaded(folder / file);
     const std::vector<LayerFactory> layers = {
         morphLayer(), skinningLayer({.method = SkinningMethod::Centre}), volumeLayer("volume", {})};
     const auto stack = Stack::bind(c, layers, notes).value();
@@ -140,12 +160,8 @@ TEST(VolumeData, ABentLimbLeavesTheOthersAlone) {
   DERM_DATA_OR_SKIP(folder, "gltf-characters");
   int all = 0, more = 0;  // bends; those that move another limb by more than a hundredth
   for (const char* file : {"CesiumMan.glb", "Fox.glb", "RiggedFigure.glb", "KayKit_Knight.glb"}) {
-    Diagnostics notes;
-    const auto c =
-        std::make_shared<const Character>(loadCharacter(folder / file, {}, notes).value());
-    const LayerFactory skinning = skinningLayer({.method = SkinningMethod::Centre});
-    StackRunner plain(Stack::bind(c, std::vector{skinning}, notes).value());
-    StackRunner held(Stack::bind(c, std::vector{skinning, volumeLayer("v", {})}, notes).value());
+    const auto c = loaded(folder / file);
+    PlainAndHeld both(c);
     const Limbs limbs(*c);
     double worst = 0;
     int bends = 0;
@@ -154,9 +170,7 @@ TEST(VolumeData, ABentLimbLeavesTheOthersAlone) {
       if (limb == Limbs::kTrunk) continue;
       Pose pose = c->bindPose();
       turn(pose, j, 30, Vec3d(1, 0.5, 0.25).normalized());
-      for (StackRunner* runner : {&plain, &held}) runner->setPose(pose, 0);
-      const auto before = std::as_const(plain.evaluate()).positions();
-      const auto after = std::as_const(held.evaluate()).positions();
+      const auto [before, after] = both.at(pose);
       double active = 0, idle = 0;
       for (std::size_t v = 0; v < before.size(); ++v) {
         const std::uint32_t here = limbs.of(*c, v);

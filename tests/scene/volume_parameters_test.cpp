@@ -1,6 +1,9 @@
 // The keys of the layer "volume".
+#include <memory>
+
 #include <gtest/gtest.h>
 
+#include "derm/cast/cast.h"
 #include "derm/deform/volume_layer.h"
 #include "derm/scene/recipe.h"
 #include "derm/scene/scene.h"
@@ -15,13 +18,15 @@ std::string errorOf(const std::string& keys) {
 }
 
 Result<Scene> opened(const std::string& keys) {
+  // Made once: sculpting takes a while.
+  static const auto arm = std::make_shared<const Character>(makeCastMember("arm").value());
   Diagnostics notes;
   DERM_TRY(const Recipe recipe,
            parseRecipe("character = \"cast:arm\"\nclip = \"flex\"\n[skinning]\nmethod = "
                        "\"centre\"\n[[layer]]\ntype = \"volume\"\n" +
                            keys,
                        "r.toml"));
-  return openScene(recipe, {}, notes);
+  return openScene(recipe, {.character = arm}, notes);
 }
 
 TEST(VolumeParameters, TakeEveryKeyOfTheManual) {

@@ -90,11 +90,13 @@ struct VolumeRegions {
   std::vector<std::uint32_t> foot;
   /// Per piece the region that takes what belongs to nobody (three feet meeting).
   std::vector<std::uint32_t> hub_of_piece;
-  /// Per point how much each entry of `joints` concerns it (the labels, averaged over
-  /// thirty rings); rows sum to 1.
+  /// Per point how much each entry of `joints` concerns it: the labels, averaged over thirty rings,
+  /// less those of limbs it does not follow; joints that no label of their limb stands for, by
+  /// weight. Rows sum to 1.
   ShareRows concern;
   /// Per piece and joint (piece * joints.size() + joint) the labelled joint that takes over what
-  /// this joint does: itself, the nearest labelled one above it, or kNone.
+  /// this joint does: the nearest labelled one from it upwards, within its limb, or kNone. A limb's
+  /// joint that finds none stands for itself.
   std::vector<std::uint32_t> stands_for;
   /// Per point 1 - sum of squared weights: 0 where skin is rigid.
   std::vector<float> bending;
