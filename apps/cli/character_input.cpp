@@ -4,10 +4,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "derm/anim/retarget.h"
 #include "derm/base/nearest_name.h"
-#include "derm/io/file_bytes.h"
-#include "derm/io/name_table.h"
+#include "derm/scene/motion.h"
 #include "derm/scene/scene.h"
 
 namespace derm::cli {
@@ -53,8 +51,8 @@ Result<Character> CharacterInput::load(Diagnostics& notes,
   return openCharacter(source, {}, options, notes);
 }
 
-std::string CharacterInput::sourceFrom(const std::filesystem::path& recipe) const {
-  if (source.starts_with("cast:")) return source;
+std::string fromFolderOf(const std::filesystem::path& recipe, const std::string& source) {
+  if (source.empty() || source.starts_with("cast:")) return source;
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::absolute(recipe).parent_path();
   const std::filesystem::path near = std::filesystem::proximate(source, folder, failed);
@@ -78,26 +76,7 @@ void MotionInput::addTo(CLI::App& verb) {
 }
 
 Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) const {
-  if (file.empty()) return {};
-  DERM_TRY(const Character mover, openCharacter(file, {}, {}, notes));
-  if (mover.clips.empty())
-    return Error{ErrorCode::BadData, "has no clip to take a motion from", {.file = file}};
-  RetargetDesc desc;
-  desc.start_s = motionStart(mover.clips.front(), mover.skeleton);
-  if (desc.start_s > 0) {
-    desc.source_reference_time_s = 0.0f;
-    notes.info("opening-pose", file,
-               "the motion opens with a pose of its own: taken as its reference, not played");
-  }
-  if (!map.empty()) {
-    DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(map));
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    DERM_TRY(desc.names, parseNameTable(text, map));
-  }
-  DERM_TRY(Clip clip,
-           retarget(mover.clips.front(), mover.skeleton, character.skeleton, desc, notes));
-  character.clips.push_back(std::move(clip));
-  return {};
+  return file.empty() ? Result<void>() : addMotion(file, map, {}, character, notes);
 }
 
 }  // namespace derm::cli

@@ -24,9 +24,10 @@ struct CharacterInput {
   Result<Character> load(Diagnostics& notes, std::optional<double> recipe_scale = {}) const;
   /// What --unit says.
   Result<std::optional<double>> scale() const;
-  /// The character as a recipe written to this file must name it: relative to the file's folder.
-  std::string sourceFrom(const std::filesystem::path& recipe) const;
 };
+
+/// A file (or cast:NAME, or nothing) as a recipe must name it: relative to the recipe's folder.
+std::string fromFolderOf(const std::filesystem::path& recipe, const std::string& source);
 
 /// "m", "cm", "mm", "dm", "in", "ft" or a number of metres.
 Result<double> metresPerUnit(const std::string& unit);
@@ -34,12 +35,13 @@ Result<double> metresPerUnit(const std::string& unit);
 /// Fails, before any work is done, where the ending is not one we can write.
 Result<void> checkWritable(const std::filesystem::path& output);
 
-/// A character with the motion of another file added as its last clip (see anim/retarget.h).
+/// The motion of another file, for a character to take (see scene/motion.h).
 struct MotionInput {
   std::string file;  ///< BVH or any character file with a clip; empty = none
   std::string map;   ///< table of joint names, "source = target" lines; empty = automatic
 
   void addTo(CLI::App& verb);
+  /// Adds the motion, if any, as the last clip.
   Result<void> applyTo(Character& character, Diagnostics& notes) const;
 };
 

@@ -81,6 +81,11 @@ nlohmann::json toJson(const CharacterReport& r) {
   for (const Clip& clip : c.clips)
     clips.push_back(
         {{"name", clip.name}, {"duration_s", clip.duration_s()}, {"tracks", clip.tracks.size()}});
+  nlohmann::json skeleton = nlohmann::json::array();
+  for (const Joint& j : c.skeleton.joints)
+    skeleton.push_back(
+        {{"name", j.name},
+         {"parent", j.parent.valid() ? nlohmann::json(j.parent.index()) : nlohmann::json()}});
   nlohmann::json morphs = nlohmann::json::array();
   for (const MorphTarget& m : c.morphs) morphs.push_back(m.name);
   nlohmann::json groups = nlohmann::json::array();
@@ -98,6 +103,7 @@ nlohmann::json toJson(const CharacterReport& r) {
       {"images", c.images.size()},
       {"joints", c.boneCount()},
       {"nodes", c.skeleton.size()},
+      {"skeleton", skeleton},
       {"influences_max", c.skin.maxInfluences()},
       {"clips", clips},
       {"morph_targets", c.morphs.size()},
@@ -153,6 +159,17 @@ std::string toText(const CharacterReport& r) {
   for (const Diagnostics::Note& n : r.problems.notes()) {
     line(first ? "notes" : "", (n.severity == Severity::Warning ? "warning: " : "") + n.text());
     first = false;
+  }
+  return out;
+}
+
+std::string jointTree(const Skeleton& skeleton) {
+  std::string out;
+  std::vector<std::size_t> depth(skeleton.size(), 0);
+  for (std::size_t j = 0; j < skeleton.size(); ++j) {
+    const Joint& joint = skeleton.joints[j];
+    if (joint.parent.valid()) depth[j] = depth[joint.parent.index()] + 1;
+    out += fmt::format("{:{}}\"{}\"\n", "", 2 * depth[j], joint.name);
   }
   return out;
 }

@@ -11,11 +11,13 @@ void addInfoVerb(CLI::App& app, Run& run) {
   struct Options {
     CharacterInput input;
     bool json = false;
+    bool joints = false;
   };
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("info", "what is in a file, and what was assumed about it");
   options->input.addTo(*verb);
-  verb->add_flag("--json", options->json, "for machines");
+  verb->add_flag("--joints", options->joints, "the names of all joints, as a tree");
+  verb->add_flag("--json", options->json, "for machines; holds the joints too");
   verb->footer("example:\n  derm info walk.glb --json");
   verb->callback([&run, options] {
     run = [options] {
@@ -27,6 +29,7 @@ void addInfoVerb(CLI::App& app, Run& run) {
       fmt::print("{}\n", options->json ? toJson(r).dump(2, ' ', false,
                                                         nlohmann::json::error_handler_t::replace)
                                        : toText(r));
+      if (options->joints && !options->json) fmt::print("\n{}", jointTree(character->skeleton));
       return kDone;
     };
   });

@@ -54,6 +54,8 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     }
     Character moved = *out.options.character;
     DERM_CHECK(motion.applyTo(moved, notes));
+    out.recipe.motion.clear();
+    out.recipe.motion_map.clear();
     out.recipe.clip = static_cast<std::int64_t>(moved.clips.size() - 1);
     out.options.character = std::make_shared<const Character>(std::move(moved));
   }

@@ -10,7 +10,7 @@
 #include "derm/scene/recipe.h"
 #include "derm/scene/wrinkle_recipe.h"
 
-#include "character_input.h"
+#include "proposal_input.h"
 #include "recipe_input.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -19,20 +19,10 @@ namespace derm::cli {
 namespace {
 
 struct AutoOptions {
-  CharacterInput input;
-  std::string clip;
-  std::string output;
+  ProposalInput input;
   WrinkleProposalDesc desc;
   bool json = false;
 };
-
-Result<const Clip*> clipOf(const Character& character, const std::string& name) {
-  if (character.clips.empty())
-    return Error{ErrorCode::BadArgument, "has no clip to measure", {.file = character.name}};
-  if (name.empty()) return &character.clips.front();
-  DERM_TRY(const std::size_t index, character.findClip(name));
-  return &character.clips[index];
-}
 
 Result<std::vector<WrinkleProposal>> proposalsFor(const AutoOptions& options,
                                                   const Character& character, const Clip& clip) {
@@ -41,15 +31,17 @@ Result<std::vector<WrinkleProposal>> proposalsFor(const AutoOptions& options,
 }
 
 Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
-  DERM_TRY(const Character character, options.input.load(notes));
-  DERM_TRY(const Clip* clip, clipOf(character, options.clip));
-  DERM_TRY(const std::vector<WrinkleProposal> proposals, proposalsFor(options, character, *clip));
-  Recipe recipe;
-  recipe.character = options.input.sourceFrom(options.output);
-  DERM_TRY(recipe.metres_per_unit, options.input.scale());
-  if (!clip->name.empty()) recipe.clip = clip->name;
-  for (const WrinkleProposal& p : proposals) recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
-  DERM_CHECK(writeFileWhole(options.output, writeRecipe(recipe)));
+  DERM_TRY(ProposalSource source, options.input.load(notes));
+  const Character& character = source.character;
+  if (!source.clip)
+    return Error{ErrorCode::BadArgument,
+                 "has no clip to measure; --motion FILE takes one from another file",
+                 {.file = character.name}};
+  const Clip& clip = character.clips[*source.clip];
+  DERM_TRY(const std::vector<WrinkleProposal> proposals, proposalsFor(options, character, clip));
+  for (const WrinkleProposal& p : proposals)
+    source.recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
+  DERM_CHECK(writeFileWhole(options.input.output, writeRecipe(source.recipe)));
   nlohmann::json list = nlohmann::json::array();
   for (const WrinkleProposal& p : proposals) {
     list.push_back({{"name", p.tool.name},
@@ -62,10 +54,10 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
                  p.tool.name, 100 * p.squeeze, p.time_s, 1e4 * p.lost_area_m2);
   }
   if (options.json)
-    fmt::print("{}\n", nlohmann::json{{"recipe", options.output}, {"tools", list}}.dump(2));
+    fmt::print("{}\n", nlohmann::json{{"recipe", options.input.output}, {"tools", list}}.dump(2));
   if (proposals.empty() && !options.json)
     fmt::print("no skin of \"{}\" is squeezed by {:.0f} % or more in \"{}\"\n", character.name,
-               100 * options.desc.least_squeeze, clip->name);
+               100 * options.desc.least_squeeze, clip.name);
   return {};
 }
 
@@ -73,12 +65,10 @@ void addAuto(CLI::App& wrinkles, Run& run) {
   const auto options = std::make_shared<AutoOptions>();
   CLI::App* verb = wrinkles.add_subcommand("auto", "propose tools where a clip squeezes the skin");
   options->input.addTo(*verb);
-  verb->add_option("--clip", options->clip, "name; default the first");
   verb->add_option("--least", options->desc.least_squeeze, "smallest squeeze worth a fold, of 1")
       ->capture_default_str();
   verb->add_option("--most", options->desc.most, "tools at most")->capture_default_str();
   verb->add_flag("--json", options->json, "the list as JSON");
-  verb->add_option("-o,--output", options->output, "the recipe, .toml")->required();
   verb->footer("example:\n  derm wrinkles auto cast:arm --clip flex -o arm.toml");
   setWork(*verb, run, options, proposeRecipe);
 }

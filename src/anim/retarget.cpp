@@ -192,9 +192,10 @@ class RootMotion {
     const double source_reach = reach(source_reference, source_joints_);
     const double target_reach = reach(target_rest, target_joints);
     const double target_height = target_start_.y() - target_low_;
-    // Something that does not stand on its lowest joint (a tail, a prop) is compared by its size.
-    const bool stands = source_height_ > 0.05 * source_reach && target_height > 0.05 * target_reach;
-    const double ratio = stands ? target_height / source_height_ : target_reach / source_reach;
+    // What does not stand on its lowest joint (an arm, a tail, a prop) is compared by its size, and
+    // moves from where it rests: it knows no ground.
+    stands_ = source_height_ > 0.05 * source_reach && target_height > 0.05 * target_reach;
+    const double ratio = stands_ ? target_height / source_height_ : target_reach / source_reach;
     scale_ = std::isfinite(ratio) && ratio > 0 ? ratio : 1.0;
     const JointId parent = target.joints[target_root].parent;
     bool invertible = false;
@@ -213,7 +214,7 @@ class RootMotion {
     out.times_s.assign(times_s.begin(), times_s.end());
     for (const Vec3d& p : positions_) {
       Vec3d place = target_start_ + scale_ * (p - source_start_);
-      place.y() = target_low_ + scale_ * (p.y() - ground);
+      if (stands_) place.y() = target_low_ + scale_ * (p.y() - ground);
       const Vec3f local = (to_parent_ * place).cast<float>();
       out.values.insert(out.values.end(), local.data(), local.data() + 3);
     }
@@ -225,6 +226,7 @@ class RootMotion {
   std::vector<std::uint32_t> source_joints_;
   Vec3d source_start_, target_start_;
   double source_low_ = 0, target_low_ = 0, source_height_ = 0, scale_ = 1;
+  bool stands_ = true;
   Affine3d to_parent_ = Affine3d::Identity();
   std::vector<Vec3d> positions_;
   std::vector<double> lows_;

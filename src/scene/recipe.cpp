@@ -33,6 +33,10 @@ void plainFields(Recipe& recipe, std::vector<double>& range_s, RecipeFields& f) 
   f.number("metres_per_unit", recipe.metres_per_unit,
            {1 / Recipe::kMostMetresPerUnit, Recipe::kMostMetresPerUnit, "m"},
            "of the character's file; default what the file says");
+  f.text("motion", recipe.motion, "a file whose motion is taken by joint names; default none");
+  f.text("motion_map", recipe.motion_map, "a file of joint names for it; default by themselves");
+  f.require(recipe.motion_map.empty() || !recipe.motion.empty(), "motion_map",
+            "a map of joint names is for a motion; none is named");
   f.number("fps", recipe.fps, {Recipe::kLeastFps, Recipe::kMostFps, "Hz"},
            "frames per second of what comes out");
   f.numbers("range_s", range_s, {2, 2, {-1e6, 1e6, "s"}}, "part of the clip; default all of it");
@@ -198,11 +202,11 @@ RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& pre
 }  // namespace
 
 bool Recipe::operator==(const Recipe& o) const {
-  return character == o.character && metres_per_unit == o.metres_per_unit && clip == o.clip &&
-         fps == o.fps && range_s == o.range_s && preroll_s == o.preroll_s && loop == o.loop &&
-         skinning == o.skinning && skinning_alpha == o.skinning_alpha &&
-         twist_spread == o.twist_spread && seek == o.seek && inner_rate_hz == o.inner_rate_hz &&
-         teleport_m == o.teleport_m && layers == o.layers;
+  return character == o.character && metres_per_unit == o.metres_per_unit && motion == o.motion &&
+         motion_map == o.motion_map && clip == o.clip && fps == o.fps && range_s == o.range_s &&
+         preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning &&
+         skinning_alpha == o.skinning_alpha && twist_spread == o.twist_spread && seek == o.seek &&
+         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && layers == o.layers;
 }
 
 Where Recipe::where(std::string_view key) const {

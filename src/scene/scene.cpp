@@ -8,6 +8,7 @@
 #include "derm/cast/cast.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/io/character_file.h"
+#include "derm/scene/motion.h"
 
 namespace derm {
 namespace {
@@ -41,27 +42,48 @@ Result<void> checkNumbers(const Recipe& recipe) {
   return {};
 }
 
-Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
-                                                     const SceneOptions& options,
-                                                     Diagnostics& notes) {
-  if (options.character != nullptr) return options.character;
-  if (recipe.character.empty())
-    return badRecipe(recipe, "character", "missing: no character is named");
-  const std::filesystem::path folder = std::filesystem::path(recipe.origin.file).parent_path();
-  ImportOptions import = options.import;
-  if (!import.metres_per_unit) import.metres_per_unit = recipe.metres_per_unit;
-  Result<Character> opened = openCharacter(recipe.character, folder, import, notes);
-  if (opened) return std::make_shared<const Character>(*std::move(opened));
-  Error error = std::move(opened).error();
-  // The recipe points nowhere: that is the line to mend. A broken file speaks for itself.
+std::filesystem::path folderOf(const Recipe& recipe) {
+  return std::filesystem::path(recipe.origin.file).parent_path();
+}
+
+/// What went wrong with the file that a key names. Where the key points nowhere, its line is the
+/// one to mend; a broken file speaks for itself.
+Error badFile(const Recipe& recipe, std::string_view key, Error error) {
   const bool nowhere = error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadArgument;
-  if (nowhere && !recipe.origin.file.empty()) return badRecipe(recipe, "character", error.text());
+  if (nowhere && !recipe.origin.file.empty()) return badRecipe(recipe, key, error.text());
   return error;
 }
 
+Result<std::shared_ptr<const Character>> ownCharacter(const Recipe& recipe,
+                                                      const SceneOptions& options,
+                                                      Diagnostics& notes) {
+  if (options.character != nullptr) return options.character;
+  if (recipe.character.empty())
+    return badRecipe(recipe, "character", "missing: no character is named");
+  ImportOptions import = options.import;
+  if (!import.metres_per_unit) import.metres_per_unit = recipe.metres_per_unit;
+  Result<Character> opened = openCharacter(recipe.character, folderOf(recipe), import, notes);
+  if (opened) return std::make_shared<const Character>(*std::move(opened));
+  return badFile(recipe, "character", std::move(opened).error());
+}
+
+/// With the recipe's motion, if any, as its last clip.
+Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
+                                                     const SceneOptions& options,
+                                                     Diagnostics& notes) {
+  DERM_TRY(const std::shared_ptr<const Character> own, ownCharacter(recipe, options, notes));
+  if (recipe.motion.empty()) return own;
+  Character moved = *own;
+  Result<void> added = addMotion(recipe.motion, recipe.motion_map, folderOf(recipe), moved, notes);
+  if (!added) return badFile(recipe, "motion", std::move(added).error());
+  return std::make_shared<const Character>(std::move(moved));
+}
+
 Result<const Clip*> clipOf(const Recipe& recipe, const Character& character) {
-  if (std::holds_alternative<std::monostate>(recipe.clip))
-    return character.clips.empty() ? nullptr : &character.clips.front();
+  if (std::holds_alternative<std::monostate>(recipe.clip)) {
+    if (character.clips.empty()) return nullptr;
+    return recipe.motion.empty() ? &character.clips.front() : &character.clips.back();
+  }
   if (const auto* number = std::get_if<std::int64_t>(&recipe.clip)) {
     if (*number >= 0 && static_cast<std::uint64_t>(*number) < character.clips.size())
       return &character.clips[static_cast<std::size_t>(*number)];

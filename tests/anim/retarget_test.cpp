@@ -64,19 +64,15 @@ double worstBoneChange(const Skeleton& s, const Clip& clip, JointId but) {
   return worst;
 }
 
+/// The same between person() and giant().
 double worstLimbAngle(const Clip& clip, const Skeleton& source, const Clip& moved,
                       const Skeleton& target) {
-  double worst = 0;
-  for (int k = 0; k <= 10; ++k) {
-    const float t = 0.1f * float(k);
-    const std::vector<Affine3d> s = modelAt(source, clip, t);
-    const std::vector<Affine3d> m = modelAt(target, moved, t);
-    for (const auto& limb : kLimbs)
-      worst =
-          std::max(worst, degreesBetween(place(source, s, limb[1]) - place(source, s, limb[0]),
-                                         place(target, m, limb[3]) - place(target, m, limb[2])));
+  Names names;
+  for (const auto& limb : kLimbs) {
+    names.emplace_back(limb[0], limb[2]);
+    names.emplace_back(limb[1], limb[3]);
   }
-  return worst;
+  return worstLimbAngle(clip, source, moved, target, names, Quatd::Identity());
 }
 
 TEST(JointNames, MatchAcrossTheUsualWaysOfWritingThem) {
@@ -252,6 +248,26 @@ TEST(Retarget, OntoTheSameSkeletonGivesTheSameMotion) {
     const std::vector<Affine3d> b = modelAt(s, *moved, 0.1f * float(k));
     for (std::size_t j = 0; j < s.size(); ++j)
       EXPECT_LT((a[j].matrix() - b[j].matrix()).cwiseAbs().maxCoeff(), 1e-5) << s.joints[j].name;
+  }
+}
+
+TEST(Retarget, WhatDoesNotStandStaysWhereItRests) {
+  // An arm that lies level and then hangs down: the hand below it is no ground to be lifted onto.
+  const std::vector<Bone> bones = {{"upper_arm", nullptr, {0, 1.4f, 0}},
+                                   {"forearm", "upper_arm", {0.3f, 0, 0}},
+                                   {"hand", "forearm", {0.3f, 0, 0}},
+                                   {"finger", "hand", {0.1f, -0.01f, 0}}};
+  const Skeleton s = skeletonOf(bones, 0);
+  Clip clip;
+  addRotation(clip, s, "forearm", {0, 0, 1}, {-1.2f, -1.5f, -1.2f});
+  addRotation(clip, s, "hand", {1, 0, 0}, {0, 0.5f, 0});
+  Diagnostics notes;
+  const Result<Clip> moved = retarget(clip, s, s, {.rate_hz = 10}, notes);
+  ASSERT_TRUE(moved.ok()) << moved.error().text();
+  for (const float t : {0.0f, 0.5f, 1.0f}) {
+    const std::vector<Affine3d> a = modelAt(s, clip, t), b = modelAt(s, *moved, t);
+    for (std::size_t j = 0; j < s.size(); ++j)
+      EXPECT_LT((a[j].translation() - b[j].translation()).norm(), 1e-5) << s.joints[j].name;
   }
 }
 

@@ -55,6 +55,40 @@ TEST(Cli, WrinklesProposesARecipeThatCanBeBaked) {
   EXPECT_EQ(baked.exit_code, 0) << baked.err;
 }
 
+TEST(Cli, ProposalsTakeAMotionFromAnotherFileAndRememberIt) {
+  const Folder folder;
+  const std::string recipe = folder / "arm.toml";
+  write(folder / "names.txt", "upper_arm = upper_arm\nforearm = forearm\nhand = hand\n");
+  for (const char* verb : {"flesh", "wrinkles"}) {
+    const Outcome found = derm({verb, "auto", "cast:arm", "--motion", "cast:arm", "--map",
+                                folder / "names.txt", "-o", recipe});
+    ASSERT_EQ(found.exit_code, 0) << found.err;
+    EXPECT_NE(contentOf(recipe).find("motion = \"cast:arm\"\nmotion_map = \"names.txt\"\n"),
+              std::string::npos)
+        << contentOf(recipe);
+    // Played from the recipe alone it is what --motion gives.
+    ASSERT_EQ(derm({"bake", recipe, "--fps", "4", "-o", folder / "a.pc2"}).exit_code, 0);
+    ASSERT_EQ(derm({"bake", recipe, "--motion", "cast:arm", "--map", folder / "names.txt", "--fps",
+                    "4", "-o", folder / "b.pc2"})
+                  .exit_code,
+              0);
+    EXPECT_TRUE(contentOf(folder / "a.pc2") == contentOf(folder / "b.pc2")) << verb;
+  }
+}
+
+TEST(Cli, InfoListsJointsAsATree) {
+  const Outcome tree = derm({"info", "cast:arm", "--joints"});
+  EXPECT_EQ(tree.exit_code, 0);
+  EXPECT_NE(tree.out.find("\n\"upper_arm\"\n  \"forearm\"\n    \"forearm_twist\"\n"),
+            std::string::npos)
+      << tree.out;
+  const auto json = nlohmann::json::parse(derm({"info", "cast:arm", "--json"}).out);
+  ASSERT_EQ(json["skeleton"].size(), 19u);
+  EXPECT_TRUE(json["skeleton"][0]["parent"].is_null());
+  EXPECT_EQ(json["skeleton"][1]["name"], "forearm");
+  EXPECT_EQ(json["skeleton"][1]["parent"], 0);
+}
+
 TEST(Cli, WrinklesSaysWhatIsWrong) {
   const Folder folder;
   EXPECT_EQ(derm({"wrinkles"}).exit_code, 2);

@@ -64,6 +64,8 @@ TEST(Recipe, EverythingCanBeWrittenAndReadBack) {
   const Result<Recipe> recipe = parsed(R"(
 character = "models/my \"cat\".glb"
 metres_per_unit = 0.01
+motion = "takes/walk.bvh"
+motion_map = "names.txt"
 clip = 3
 fps = 29.97
 range_s = [0.1, 1]

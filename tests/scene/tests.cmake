@@ -1,5 +1,5 @@
-derm_test(scene unit bake_test.cpp correctives_test.cpp flesh_scene_test.cpp recipe_tables_test.cpp
-  recipe_test.cpp scene_test.cpp volume_parameters_test.cpp volume_study_test.cpp
+derm_test(scene unit bake_test.cpp correctives_test.cpp flesh_scene_test.cpp motion_test.cpp
+  recipe_tables_test.cpp recipe_test.cpp scene_test.cpp volume_parameters_test.cpp volume_study_test.cpp
   wrinkles_scene_test.cpp)
 target_link_libraries(derm_test_scene_unit PRIVATE nlohmann_json::nlohmann_json)
 derm_test(scene property volume_cast_test.cpp)

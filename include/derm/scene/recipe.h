@@ -38,8 +38,8 @@ struct RecipeOrigin {
   std::map<std::string, TextPlace, std::less<>> values;  ///< of the top level's keys
 };
 
-/// Which clip: none given (the first), by name (or its number as text; empty = the rest pose), by
-/// number from 0.
+/// Which clip: none given (the motion's, or the first), by name (or its number as text; empty = the
+/// rest pose), by number from 0.
 using ClipChoice = std::variant<std::monostate, std::string, std::int64_t>;
 
 /// What to make of a character: plain and editable, saved as TOML. Equal recipes give equal frames.
@@ -55,6 +55,10 @@ struct Recipe {
   /// [m] of one unit of the character's file, where the file itself is not believed; lengths of
   /// layers are metres and fit only that.
   std::optional<double> metres_per_unit;
+  /// A file whose motion the character takes by joint names (see addMotion()), named like
+  /// `character`, and a table of such names. The motion is the last clip, and the default one.
+  std::string motion;
+  std::string motion_map;
   ClipChoice clip;
   double fps = 60;                               ///< [Hz] of what comes out
   std::optional<std::array<double, 2>> range_s;  ///< [s] of the clip; absent = all of it
