@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "derm/scene/bake.h"
+#include "derm/scene/volume_study.h"
 #include "derm/view/report_plots.h"
 
 #include "recipe_input.h"
@@ -33,7 +34,10 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   if (!options.report.empty()) desc.report = options.report;
   // Measuring costs more than plain skinning does; a cache nobody asks about is not measured.
   desc.measure = !options.report.empty() || !options.plot.empty();
-  DERM_TRY(SceneSource source, options.input.load(notes));
+  const bool correctives = desc.as == BakeAs::Correctives;
+  DERM_TRY(SceneSource source,
+           options.input.load(notes, correctives ? defaultVolumeRecipe("") : Recipe()));
+  if (correctives) noteNothingAdded(source.recipe, notes);
   desc.recipe = std::move(source.recipe);
   desc.scene = std::move(source.options);
   return desc;
@@ -57,6 +61,7 @@ void printSummary(const BakeReport& report) {
 
 Result<void> runBake(const BakeOptions& options, Diagnostics& notes) {
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
+  DERM_CHECK(checkOutputs({options.output, options.report, options.plot}));
   DERM_TRY(const BakeDesc desc, bakeDescOf(options, notes));
   BakeReport report;
   {
@@ -103,6 +108,7 @@ void addBakeVerb(CLI::App& app, Run& run) {
   verb->add_option("--report", options->report, "measures of every frame as JSON");
   verb->add_option("--plot", options->plot, "volume, area and displacement as .svg or .png");
   verb->footer(
+      "--as correctives gives a bare character centre skinning and the volume layer.\n"
       "examples:\n"
       "  derm bake belly.toml -o belly.glb --as correctives --error-mm 0.5 --report belly.json\n"
       "  derm bake cast:cat --clip jump -o jump.pc2\n"

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "derm/cast/cast.h"
+#include "derm/cast/liquids.h"
 #include "derm/io/character_file.h"
 
 #include "character_input.h"
@@ -20,10 +21,15 @@ struct CastOptions {
 
 int listMembers(bool json) {
   nlohmann::json all = nlohmann::json::array();
-  for (const CastMember& m : castMembers()) {
-    all.push_back({{"name", m.name}, {"description", m.description}});
-    if (!json) fmt::print("{:<14} {}\n", m.name, m.description);
-  }
+  const auto list = [&](std::span<const CastMember> members, const char* kind) {
+    for (const CastMember& m : members) {
+      all.push_back({{"name", m.name}, {"description", m.description}, {"kind", kind}});
+      if (!json) fmt::print("{:<16} {}\n", m.name, m.description);
+    }
+  };
+  list(castMembers(), "character");
+  if (!json) fmt::print("\nfor `derm implicit particles`:\n");
+  list(castLiquids(), "liquid");
   if (json) fmt::print("{}\n", all.dump(2));
   return kDone;
 }

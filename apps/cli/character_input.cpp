@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "derm/base/nearest_name.h"
@@ -66,6 +67,21 @@ Result<void> checkWritable(const std::filesystem::path& output) {
   return Error{ErrorCode::BadArgument,
                "cannot write \"" + ending + "\" files; .glb, .gltf or .obj is expected",
                {.file = output.string()}};
+}
+
+Result<void> checkOutputs(std::initializer_list<std::string> outputs) {
+  std::set<std::filesystem::path> met;
+  for (const std::string& output : outputs) {
+    if (output.empty()) continue;
+    const std::filesystem::path file = std::filesystem::absolute(output).lexically_normal();
+    if (!met.insert(file).second)
+      return Error{ErrorCode::BadArgument, "would be written twice", {.file = output}};
+    std::error_code none;
+    if (!std::filesystem::is_directory(file.parent_path(), none))
+      return Error{
+          ErrorCode::CannotWrite, "cannot write: its folder does not exist", {.file = output}};
+  }
+  return {};
 }
 
 void MotionInput::addTo(CLI::App& verb) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,10 @@ Result<double> metresPerUnit(const std::string& unit);
 
 /// Fails, before any work is done, where the ending is not one we can write.
 Result<void> checkWritable(const std::filesystem::path& output);
+
+/// Fails, before any work is done, where two outputs are one file or one's folder does not exist.
+/// Empty ones are not asked for.
+Result<void> checkOutputs(std::initializer_list<std::string> outputs);
 
 /// The motion of another file, for a character to take (see scene/motion.h).
 struct MotionInput {

@@ -82,10 +82,13 @@ nlohmann::json toJson(const CharacterReport& r) {
     clips.push_back(
         {{"name", clip.name}, {"duration_s", clip.duration_s()}, {"tracks", clip.tracks.size()}});
   nlohmann::json skeleton = nlohmann::json::array();
-  for (const Joint& j : c.skeleton.joints)
+  const std::vector<std::string> names = c.skeleton.names();
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const JointId parent = c.skeleton.joints[j].parent;
     skeleton.push_back(
-        {{"name", j.name},
-         {"parent", j.parent.valid() ? nlohmann::json(j.parent.index()) : nlohmann::json()}});
+        {{"name", names[j]},
+         {"parent", parent.valid() ? nlohmann::json(parent.index()) : nlohmann::json()}});
+  }
   nlohmann::json morphs = nlohmann::json::array();
   for (const MorphTarget& m : c.morphs) morphs.push_back(m.name);
   nlohmann::json groups = nlohmann::json::array();
@@ -165,11 +168,12 @@ std::string toText(const CharacterReport& r) {
 
 std::string jointTree(const Skeleton& skeleton) {
   std::string out;
+  const std::vector<std::string> names = skeleton.names();
   std::vector<std::size_t> depth(skeleton.size(), 0);
   for (std::size_t j = 0; j < skeleton.size(); ++j) {
-    const Joint& joint = skeleton.joints[j];
-    if (joint.parent.valid()) depth[j] = depth[joint.parent.index()] + 1;
-    out += fmt::format("{:{}}\"{}\"\n", "", 2 * depth[j], joint.name);
+    const JointId parent = skeleton.joints[j].parent;
+    if (parent.valid()) depth[j] = depth[parent.index()] + 1;
+    out += fmt::format("{:{}}\"{}\"\n", "", 2 * depth[j], names[j]);
   }
   return out;
 }

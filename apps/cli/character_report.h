@@ -30,7 +30,7 @@ CharacterReport measure(const std::string& source, const Character& character,
 nlohmann::json toJson(const CharacterReport& report);
 nlohmann::json toJson(const Diagnostics& notes);
 std::string toText(const CharacterReport& report);
-/// Names of joints, one a line, each under its parent's and further in.
+/// Names of joints as recipes know them, each on a line further in than its parent's.
 std::string jointTree(const Skeleton& skeleton);
 
 }  // namespace derm::cli

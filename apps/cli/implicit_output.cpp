@@ -14,8 +14,10 @@
 #include "derm/io/vdb.h"
 #include "derm/view/mesh_film.h"
 
+#include "character_input.h"
 #include "picture_size.h"
 #include "terminal.h"
+#include "verbs.h"
 
 namespace derm::cli {
 namespace {
@@ -92,9 +94,9 @@ void SkinOptions::addTo(CLI::App& verb) {
   verb.add_option("--super-steps", super_steps, "1, 3, 5 or 8: longer steps where tension is stiff")
       ->check(CLI::IsMember({1, 3, 5, 8}));
   verb.add_option("--max-memory", max_memory_gb, "[GB] refuse to need more")
-      ->check(CLI::Range(0.01, 1024.0))
+      ->check(within(0.01, 1024.0))
       ->capture_default_str();
-  verb.add_option("--fps", fps, "[Hz] frames a second")->check(CLI::Range(0.1, 1000.0));
+  verb.add_option("--fps", fps, "[Hz] frames a second")->check(within(0.1, 1000.0));
   verb.add_option(
       "-o,--output", output,
       "skin_{frame}.glb, .gltf, .obj, .ply or .vdb: a file per frame; name.glb: all in one");
@@ -118,6 +120,7 @@ StrategyDesc SkinOptions::strategy() const {
 Result<SkinSink> SkinSink::open(const SkinOptions& options) {
   SkinSink sink;
   sink.options_ = options;
+  DERM_CHECK(checkOutputs({options.output, options.film, options.strip, options.report}));
   DERM_TRY(sink.size_, pictureSize(options.size));
   if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
   if (!options.strip.empty() && std::filesystem::path(options.strip).extension() != ".png")

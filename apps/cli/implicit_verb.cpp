@@ -117,14 +117,15 @@ void addParticles(CLI::App& app, Run& run) {
   verb->add_option("--beta", o->skin.beta, "tension [voxel² a frame]; 0.15 hides the grains")
       ->default_val(0.15);
   verb->add_option("--reach", o->reach, "of a particle over its radius: larger is smoother")
-      ->check(CLI::Range(2.0, 8.0))
+      ->check(within(2.0, 8.0))
       ->capture_default_str();
   verb->add_option("--drops", o->drops, "1: lonely particles are drops; 0: they may vanish")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(within(0.0, 1.0))
       ->capture_default_str();
   verb->add_flag("--anisotropic", o->anisotropic, "kernels that follow sheets and threads");
   verb->add_flag("--feedback", o->feedback, "cast: the skin pushes back on the particles");
-  verb->add_option("--seconds", o->seconds, "[s] cast: how long");
+  verb->add_option("--seconds", o->seconds, "[s] cast: how long; default what it is worth")
+      ->check(within(0.05, 600.0));
   o->skin.addTo(*verb);
   verb->footer(
       "--alpha is per frame: 2 follows closely, 0.2 lags softly\n"
@@ -256,9 +257,9 @@ void addMorph(CLI::App& app, Run& run) {
       ->required()
       ->expected(2, 64);
   verb->add_option("--resolution", o->resolution, "nodes along the box of the shapes")
-      ->check(CLI::Range(8.0, 4096.0))
+      ->check(within(8.0, 4096.0))
       ->capture_default_str();
-  verb->add_option("--seconds", o->seconds, "[s] for each change")->check(CLI::Range(0.05, 600.0));
+  verb->add_option("--seconds", o->seconds, "[s] for each change")->check(within(0.05, 600.0));
   verb->add_flag("--fit,!--no-fit", o->fit, "bring all shapes to one size and place (default)");
   verb->add_option("--beta", o->skin.beta, "tension, where the box's longest side is 2")
       ->default_val(0.01);

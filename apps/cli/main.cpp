@@ -1,13 +1,18 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "derm/base/nearest_name.h"
 #include "derm/base/parallel.h"
 
 #include "terminal.h"
@@ -35,6 +40,17 @@ std::string verbAsked(const CLI::App& app) {
   return words;
 }
 
+/// A first word that is no verb: what CLI11 says of it names neither it nor the nearest.
+std::string wrongVerb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    verbs.push_back(verb->get_name());
+  const std::string word = argv[1];
+  if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return {};
+  return "no verb \"" + word + "\"" + didYouMean(word, verbs);
+}
+
 int runProgram(int argc, char** argv) {
   CLI::App app("derm — the skin that skinning leaves out");
   app.name("derm");
@@ -59,6 +75,10 @@ int runProgram(int argc, char** argv) {
   for (CLI::App* verb : app.get_subcommands({})) {
     addThreads(*verb, threads);
     for (CLI::App* below : verb->get_subcommands({})) addThreads(*below, threads);
+  }
+  if (const std::string wrong = wrongVerb(app, argc, argv); !wrong.empty()) {
+    fmt::print(stderr, "derm: {}\n(derm --help tells more)\n", wrong);
+    return kBadArguments;
   }
   try {
     app.parse(argc, argv);
@@ -88,6 +108,10 @@ int main(int argc, char** argv) {
     return derm::cli::runProgram(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("derm: out of memory\n", stderr);
+  } catch (const std::system_error& e) {
+    // Only printing throws these.
+    std::fprintf(stderr, "derm: cannot write standard output: %s\n", e.what());
+    return derm::cli::kCannotWrite;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "derm: %s\n", e.what());
   }

@@ -2,6 +2,8 @@
 
 #include <numbers>
 
+#include "verbs.h"
+
 namespace derm::cli {
 namespace {
 
@@ -16,10 +18,10 @@ OrbitOptions::OrbitOptions()
 
 void OrbitOptions::addTo(CLI::App& verb) {
   verb.add_option("--yaw", yaw_deg, "[deg] camera around the scene, 0 = front")
-      ->check(CLI::Range(-3600.0, 3600.0));
+      ->check(within(-3600.0, 3600.0));
   verb.add_option("--pitch", pitch_deg, "[deg] camera above the horizon")
-      ->check(CLI::Range(-90.0, 90.0));
-  verb.add_option("--zoom", zoom, "2 = twice as large")->check(CLI::Range(0.01, 100.0));
+      ->check(within(-90.0, 90.0));
+  verb.add_option("--zoom", zoom, "2 = twice as large")->check(within(0.01, 100.0));
 }
 
 OrbitDesc OrbitOptions::orbit() const {

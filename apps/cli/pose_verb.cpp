@@ -1,4 +1,5 @@
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,11 @@ Result<Pose> poseOf(const Character& c, const PoseOptions& options, Diagnostics&
 Result<void> writePosed(const PoseOptions& options, Diagnostics& notes) {
   DERM_TRY(const SkinningMethod method, parseSkinningMethod(options.method));
   DERM_CHECK(checkWritable(options.output));
+  std::error_code differ;  // or one of them does not exist
+  if (std::filesystem::equivalent(options.input.source, options.output, differ))
+    return Error{ErrorCode::BadArgument,
+                 "is the character itself: a still would take its place",
+                 {.file = options.output}};
   DERM_TRY(Character character, options.input.load(notes));
   DERM_CHECK(options.motion.applyTo(character, notes));
   DERM_TRY(const Pose pose, poseOf(character, options, notes));

@@ -1,5 +1,7 @@
 #include "proposal_input.h"
 
+#include <filesystem>
+
 namespace derm::cli {
 namespace {
 
@@ -21,6 +23,8 @@ void ProposalInput::addTo(CLI::App& verb) {
 }
 
 Result<ProposalSource> ProposalInput::load(Diagnostics& notes) const {
+  if (std::filesystem::path(output).extension() != ".toml")
+    return Error{ErrorCode::BadArgument, "recipes are written as .toml", {.file = output}};
   ProposalSource out;
   DERM_TRY(out.character, input.load(notes));
   DERM_CHECK(motion.applyTo(out.character, notes));

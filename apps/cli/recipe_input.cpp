@@ -1,7 +1,10 @@
 #include "recipe_input.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
+
+#include "verbs.h"
 
 namespace derm::cli {
 namespace {
@@ -19,7 +22,7 @@ void RecipeInput::addTo(CLI::App& verb) {
   verb.add_option("--clip", clip, "name or number; default the recipe's, or the first");
   verb.add_option("--method", method, "skinning method, instead of the recipe's");
   verb.add_option("--fps", fps, "[Hz] of what comes out, instead of the recipe's")
-      ->check(CLI::Range(Recipe::kLeastFps, Recipe::kMostFps));
+      ->check(within(Recipe::kLeastFps, Recipe::kMostFps));
   verb.add_option("--range", range_s, "[s] first and last instant, instead of the recipe's")
       ->expected(2)
       ->type_name("FROM TO");
@@ -59,13 +62,31 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     out.recipe.clip = static_cast<std::int64_t>(moved.clips.size() - 1);
     out.options.character = std::make_shared<const Character>(std::move(moved));
   }
-  if (!clip.empty()) out.recipe.clip = clip;
+  auto& given = out.recipe.origin.options;
+  if (!clip.empty()) {
+    out.recipe.clip = clip;
+    given["clip"] = "--clip";
+  }
   if (!method.empty()) {
     DERM_TRY(out.recipe.skinning, parseSkinningMethod(method));
   }
-  if (fps) out.recipe.fps = *fps;
-  if (!range_s.empty()) out.recipe.range_s = std::array{range_s[0], range_s[1]};
+  if (fps) {
+    out.recipe.fps = *fps;
+    given["fps"] = "--fps";
+  }
+  if (!range_s.empty()) {
+    out.recipe.range_s = std::array{range_s[0], range_s[1]};
+    given["range_s"] = "--range";
+  }
   return out;
+}
+
+void noteNothingAdded(const Recipe& recipe, Diagnostics& notes) {
+  const bool layers = std::any_of(recipe.layers.begin(), recipe.layers.end(),
+                                  [](const RecipeLayer& layer) { return layer.enabled; });
+  if (!layers && recipe.skinning == SkinningMethod::Linear)
+    notes.warn("nothing-added", recipe.origin.file.empty() ? recipe.character : recipe.origin.file,
+               "adds no layer and no other method to linear skinning: there is nothing to show");
 }
 
 }  // namespace derm::cli

@@ -37,4 +37,7 @@ struct RecipeInput {
   Result<SceneSource> load(Diagnostics& notes, const Recipe& bare = {}) const;
 };
 
+/// Notes that a recipe adds nothing to linear skinning, for verbs that show or keep what it adds.
+void noteNothingAdded(const Recipe& recipe, Diagnostics& notes);
+
 }  // namespace derm::cli

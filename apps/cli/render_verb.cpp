@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "derm/io/png.h"
+#include "derm/scene/volume_study.h"
 #include "derm/view/film_strip.h"
 
 #include "orbit_options.h"
@@ -65,6 +66,7 @@ Result<void> checkOptions(const RenderOptions& options) {
     return Error{ErrorCode::BadArgument, "-o PICTURE or --film FILM is expected", {}};
   if (!options.output.empty() && std::filesystem::path(options.output).extension() != ".png")
     return Error{ErrorCode::BadArgument, "pictures are written as .png", {.file = options.output}};
+  DERM_CHECK(checkOutputs({options.output, options.film}));
   if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
   if (options.time_s && !std::isfinite(*options.time_s))
     return Error{ErrorCode::BadArgument, "--time must be a finite number of seconds", {}};
@@ -84,7 +86,11 @@ void noteTime(const RenderOptions& options, const Scene& scene, Diagnostics& not
 Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOptions(options));
   DERM_TRY(const ViewDesc desc, viewOf(options));
-  DERM_TRY(SceneSource source, options.input.load(notes));
+  // What derm does is seen only where it does something.
+  const bool of_change = !options.compare.empty() || options.view.field;
+  DERM_TRY(const SceneSource source,
+           options.input.load(notes, of_change ? defaultVolumeRecipe("") : Recipe()));
+  if (of_change) noteNothingAdded(source.recipe, notes);
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
   noteTime(options, scene, notes);
   DERM_TRY(SceneView view, SceneView::make(scene, desc, notes));
@@ -126,11 +132,12 @@ void addRenderVerb(CLI::App& app, Run& run) {
   verb->add_option("--weights", options->weights, "heat-map of this joint's weights");
   verb->add_flag("--field", options->view.field, "strokes from linear skinning to the result");
   verb->add_option("--field-scale", options->view.field_scale, "length of a stroke, 1 = true")
-      ->check(CLI::Range(0.001f, 1000.0f));
+      ->check(within(0.001, 1000.0));
   verb->add_option("--compare", options->compare, "with linear skinning: split, side or ghost")
       ->check(CLI::IsMember(kComparisons));
   verb->add_option("--label", options->view.label, "a few words in the picture's corner");
   verb->footer(
+      "With --compare or --field a bare character is given centre skinning and the volume layer.\n"
       "examples:\n"
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
       "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"

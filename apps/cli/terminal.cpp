@@ -44,6 +44,9 @@ void catchInterrupts() {
   action.sa_handler = [](int) { interrupted = 1; };
   action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the program at once
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);  // `timeout`, containers that stop
+  // A file that grows beyond the limit is then a write that fails, with its message.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 struct ProgressBar::State {

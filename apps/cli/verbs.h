@@ -7,6 +7,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
@@ -18,6 +19,20 @@
 namespace derm::cli {
 
 using Run = std::function<int()>;
+
+/// For options that need a number of a range (CLI11's own check lets nan through).
+inline CLI::Validator within(double least, double most) {
+  return CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        double value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, failure] = std::from_chars(text.data(), end, value);
+        const bool inside =
+            failure == std::errc{} && stop == end && value >= least && value <= most;
+        return inside ? "" : fmt::format("must be {:g} to {:g}, not {}", least, most, text);
+      },
+      fmt::format("in [{:g} - {:g}]", least, most));
+}
 
 /// For options that need a number above 0 (CLI11's own check answers with the largest double).
 inline const CLI::Validator kAboveZero(

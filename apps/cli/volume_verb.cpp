@@ -18,6 +18,9 @@ constexpr std::size_t kMostLines = 24;  ///< frames that the table for people sh
 constexpr double kBareFps = 30;         ///< [Hz] of a character without a recipe
 
 constexpr double kWorthTelling = 1e-5;  ///< of a region's volume
+/// Skinning loses more than this of a region's volume only where a joint lies off the middle of its
+/// limb: the rig wants mending.
+constexpr double kJointOffMiddle = 0.1;
 
 struct VolumeOptions {
   RecipeInput input;
@@ -47,10 +50,17 @@ std::string tableOf(const VolumeStudy& study) {
         frame.before.max_stretch, frame.after.min_stretch, frame.after.max_stretch);
   }
   if (every > 1) out += fmt::format("(one frame of {}; --csv and --json have all)\n", every);
+  const std::optional<std::size_t> worst = study.worstRegionBefore();
   out += fmt::format(
-      "\nworst change before {:.4f} %, of a region {:.4f} %; largest error after {:.2e}\n",
-      100 * study.max_relative_loss_before, 100 * study.max_relative_region_loss_before,
-      study.max_relative_error_after);
+      "\nworst change before {:.4f} %, of a region {:.4f} %{}; largest error after {:.2e}\n",
+      100 * study.max_relative_loss_before, worst ? 100 * study.region_loss_before[*worst] : 0,
+      worst ? " (\"" + study.region_names[*worst] + "\")" : "", study.max_relative_error_after);
+  for (std::size_t l = 0; l < study.region_names.size(); ++l)
+    if (study.region_loss_before[l] > kJointOffMiddle)
+      out += fmt::format(
+          "skinning alone changes \"{}\" by {:.1f} %: its joints may lie off the middle of the "
+          "limb\n",
+          study.region_names[l], 100 * study.region_loss_before[l]);
   if (study.max_relative_change_unheld > kWorthTelling)
     out += fmt::format("regions that no layer holds change by up to {:.4f} %\n",
                        100 * study.max_relative_change_unheld);
@@ -80,6 +90,7 @@ Result<void> writeText(const std::string& text, const std::string& output) {
 
 Result<void> runVolume(const VolumeOptions& options, Diagnostics& notes) {
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
+  DERM_CHECK(checkOutputs({options.output, options.plot}));
   Recipe bare = defaultVolumeRecipe("");
   bare.fps = kBareFps;
   DERM_TRY(const SceneSource source, options.input.load(notes, bare));

@@ -87,7 +87,9 @@ void addWeightsVerb(CLI::App& app, Run& run) {
       ->capture_default_str();
   verb->add_option("--max-influences", desc.max_influences, "per vertex")->capture_default_str();
   verb->add_option("--smallest", desc.smallest, "weights below are dropped")->capture_default_str();
-  verb->add_option("--smooth", desc.smoothing_passes, "smoothing passes")->capture_default_str();
+  verb->add_option("--smooth", desc.smoothing_passes, "smoothing passes")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
   verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n  derm weights body.glb --method heat --max-influences 4 -o weighted.glb");

@@ -1,6 +1,8 @@
 #include "derm/anim/skeleton.h"
 
+#include <charconv>
 #include <cmath>
+#include <map>
 
 #include "derm/base/nearest_name.h"
 
@@ -9,13 +11,25 @@ namespace derm {
 JointId Skeleton::find(std::string_view name) const {
   for (std::size_t i = 0; i < joints.size(); ++i)
     if (joints[i].name == name) return JointId(i);
+  const std::size_t mark = name.rfind('#');
+  if (mark == std::string_view::npos) return {};
+  std::size_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, failure] = std::from_chars(name.data() + mark + 1, end, number);
+  if (failure != std::errc{} || stop != end || number < 2) return {};
+  for (std::size_t i = 0; i < joints.size(); ++i)
+    if (joints[i].name == name.substr(0, mark) && --number == 0) return JointId(i);
   return {};
 }
 
 std::vector<std::string> Skeleton::names() const {
   std::vector<std::string> out;
   out.reserve(joints.size());
-  for (const Joint& j : joints) out.push_back(j.name);
+  std::map<std::string_view, std::size_t> met;
+  for (const Joint& j : joints) {
+    const std::size_t number = ++met[j.name];
+    out.push_back(number == 1 ? j.name : j.name + "#" + std::to_string(number));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "derm/base/nearest_name.h"
+#include "derm/cast/liquids.h"
 
 #include "cast/members.h"
 
@@ -58,6 +59,11 @@ Result<Character> makeCastMember(std::string_view name) {
     member.import.declared_unit = "m";
     return member;
   }
+  for (const CastMember& liquid : castLiquids())
+    if (liquid.name == name)
+      return Error{ErrorCode::BadArgument,
+                   "is a liquid, not a character: `derm implicit particles` puts a skin on it",
+                   {.file = "cast:" + std::string(name)}};
   return Error{ErrorCode::BadArgument,
                "no cast member is called \"" + std::string(name) + "\"" + didYouMean(name, names),
                {.file = "cast:" + std::string(name)}};

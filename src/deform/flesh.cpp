@@ -32,9 +32,8 @@ Result<void> validateJoints(const FleshDesc& desc, const Skeleton& skeleton) {
       return error;
     }
   }
-  for (const std::optional<Vec3d>& place : {desc.from, desc.to})
-    if (place && !place->allFinite())
-      return badField(place == desc.from ? "from" : "to", "expected finite numbers of metres");
+  for (const auto& [field, place] : {std::pair{"from", desc.from}, std::pair{"to", desc.to}})
+    if (place && !place->allFinite()) return badField(field, "expected finite numbers of metres");
   return {};
 }
 

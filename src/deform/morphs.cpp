@@ -1,16 +1,20 @@
 #include "derm/deform/morphs.h"
 
+#include <cmath>
 #include <vector>
 
 namespace derm {
 namespace {
+
+/// A weight that is no number counts as 0, as a joint that is none counts as the identity.
+bool counts(float weight) { return weight != 0 && std::isfinite(weight); }
 
 /// Makes directions unit again; one of no length left becomes +Y, never NaN.
 template <class Vector>
 void normaliseTouched(std::span<const MorphTarget> targets, std::span<const float> weights,
                       std::vector<Vec3f> MorphTarget::*stream, std::span<Vector> directions) {
   for (std::size_t m = 0; m < targets.size(); ++m) {
-    if (weights[m] == 0 || (targets[m].*stream).empty()) continue;
+    if (!counts(weights[m]) || (targets[m].*stream).empty()) continue;
     for (const std::uint32_t v : targets[m].vertices) {
       const Vec3f direction = directions[v].template head<3>();
       const float length = direction.norm();
@@ -34,7 +38,7 @@ void addMorphs(std::span<const MorphTarget> targets, std::span<const float> weig
                const SurfaceOutput& surface) noexcept {
   DERM_REQUIRE(targets.size() == weights.size());
   for (std::size_t m = 0; m < targets.size(); ++m) {
-    if (weights[m] == 0) continue;
+    if (!counts(weights[m])) continue;
     addScaled(targets[m], targets[m].positions, weights[m], surface.positions);
     addScaled(targets[m], targets[m].normals, weights[m], surface.normals);
     addScaled(targets[m], targets[m].tangents, weights[m], surface.tangents);

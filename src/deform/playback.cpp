@@ -19,6 +19,8 @@ constexpr double kFollows_s = 0.5;
 constexpr double kOnStep = 1e-6;
 /// [s] Beyond it the grid of inner steps would lose its digits.
 constexpr double kMostSeconds = 1e6;
+/// Minutes of work that nothing could interrupt.
+constexpr double kMostPrerollSteps = 1e7;
 
 Error badArgument(const char* element, std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {.element = element}};
@@ -46,6 +48,12 @@ Result<Playback> Playback::make(std::shared_ptr<const Stack> stack, const Clip* 
     return badArgument("inner_rate_hz", "expected 1 to 100000 Hz");
   if (desc.teleport_m && !(*desc.teleport_m > 0))
     return badArgument("teleport_m", "expected more than 0 metres");
+  if (desc.preroll_s * desc.inner_rate_hz > kMostPrerollSteps)
+    return badArgument("preroll_s", "more than ten million inner steps before the first frame");
+  if (clip != nullptr) {
+    const Character& c = stack->character();
+    DERM_CHECK(validate(*clip, c.skeleton.size(), c.morphs.size(), c.name));
+  }
   return Playback(std::move(stack), clip, desc);
 }
 

@@ -26,6 +26,11 @@ class LayerTimer {
   Clock::time_point start_;
 };
 
+std::shared_ptr<const Stack> given(std::shared_ptr<const Stack> stack) {
+  DERM_REQUIRE(stack != nullptr);
+  return stack;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Stack>> Stack::bind(std::shared_ptr<const Character> character,
@@ -39,7 +44,14 @@ Result<std::shared_ptr<const Stack>> Stack::bind(std::shared_ptr<const Character
   stack->surfaces_.push_back(std::make_shared<const BoundSurface>(c.mesh, c.skin));
   std::set<std::string> names;
   for (const LayerFactory& make : layers) {
+    const auto missing = [&] {
+      return Error{ErrorCode::BadArgument,
+                   "there is no layer to bind",
+                   {.element = "layer", .index = stack->layers_.size()}};
+    };
+    if (!make) return missing();
     DERM_TRY(std::shared_ptr<const LayerBinding> layer, make(c, stack->surfaces_.back(), notes));
+    if (layer == nullptr) return missing();
     if (!names.insert(layer->name()).second)
       return Error{ErrorCode::BadArgument,
                    "two layers are named \"" + layer->name() + "\"",
@@ -69,7 +81,7 @@ std::size_t Stack::mostTriangles() const {
 }
 
 StackRunner::StackRunner(std::shared_ptr<const Stack> stack, Topology topology)
-    : stack_(std::move(stack)),
+    : stack_(given(std::move(stack))),
       topology_(topology),
       pose_(stack_->character().restPose()),
       model_(stack_->character().skeleton.size()),

@@ -339,6 +339,7 @@ Result<ActiveSkin> ActiveSkin::make(Potential start, const StrategyDesc& strateg
 }
 
 SkinStep ActiveSkin::step(const Target& target, double most_s) {
+  DERM_REQUIRE(most_s >= 0);
   Impl& s = *impl_;
   s.tidyBlocks();
   if (s.strategy.inertia.on) return s.inertialStep(target, most_s);

@@ -96,7 +96,7 @@ Result<ParticleDresser> ParticleDresser::make(const Particles& first, const Dres
   StrategyDesc strategy = desc.strategy;
   strategy.most_move = std::min(strategy.most_move, kCarriedMove);
   DERM_TRY(ActiveSkin skin, ActiveSkin::make(settled.potential(), strategy));
-  dresser.skin_ = std::make_shared<ActiveSkin>(std::move(skin));
+  dresser.skin_ = std::make_unique<ActiveSkin>(std::move(skin));
   // A crowd tells how much volume goes with a particle; a few, all surface, do not.
   constexpr std::size_t kCrowd = 200;
   if (first.size() >= kCrowd)

@@ -81,12 +81,14 @@ Result<Character> loadGltf(const std::filesystem::path& file, const ImportOption
 }
 
 Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnostics& notes) {
+  DERM_CHECK(validate(character));
   DERM_TRY(const gltf::Written written, gltf::writeCharacter(character, {}, notes));
   return gltf::joinGlb(written.json, written.bin, character.name);
 }
 
 Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
                       Diagnostics& notes) {
+  DERM_CHECK(validate(character));
   gltf::WriteOptions options{.embed_images = imagesToEmbed(character, file.parent_path())};
   const bool as_text = text::lowerCase(file.extension().string()) == ".gltf";
   std::filesystem::path bin = file;

@@ -213,6 +213,7 @@ Result<void> saveObj(const std::filesystem::path& file, const Character& charact
     return Error{ErrorCode::BadArgument,
                  "the character has no mesh to write as OBJ",
                  {.file = file.string()}};
+  DERM_CHECK(validate(character));
   DERM_CHECK(writeFileWhole(file, std::string_view(encodeObj(character))));
   noteLosses(character, file.string(), notes);
   return {};

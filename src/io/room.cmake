@@ -14,7 +14,7 @@ endif()
 
 if(DERM_WITH_OPENVDB)
   set(derm_vdb_sources vdb.cpp)
-  set(derm_vdb_library ${DERM_OPENVDB_LIBRARIES})
+  set(derm_vdb_library derm_openvdb)
 else()
   set(derm_vdb_sources vdb_absent.cpp)
   set(derm_vdb_library)
@@ -85,6 +85,3 @@ derm_room(io
 # Files we write name the version that wrote them.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf_writer.cpp PROPERTIES
   COMPILE_DEFINITIONS DERM_VERSION="${PROJECT_VERSION}")
-if(DERM_WITH_OPENVDB)
-  target_include_directories(derm_io SYSTEM PRIVATE ${DERM_OPENVDB_INCLUDE_DIR})
-endif()

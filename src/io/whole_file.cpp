@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace derm {
@@ -23,6 +24,15 @@ void startWriting(int descriptor, std::uint64_t from, std::uint64_t to) {
 #endif
 }
 
+/// What a link, or a link to a link, stands for: that is what is to be replaced, not the link.
+std::filesystem::path linkedFile(std::filesystem::path file) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(file, none); ++i)
+    file = file.parent_path() / std::filesystem::read_symlink(file, none);
+  return file;
+}
+
 }  // namespace
 
 Result<WholeFile> WholeFile::create(const std::filesystem::path& file) {
@@ -30,13 +40,21 @@ Result<WholeFile> WholeFile::create(const std::filesystem::path& file) {
     return Error{ErrorCode::CannotWrite, message, {.file = file.string()}};
   };
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) return failed("is a directory");
+  const std::filesystem::file_status there = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_directory(there)) return failed("is a directory");
+  // A device or pipe would be replaced by a file of its name.
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    return failed("is not a file; only files can be written whole");
+  const std::filesystem::path target = linkedFile(file);
   // The process id keeps two programs that write one file from mixing their bytes.
-  std::filesystem::path temporary = file;
+  std::filesystem::path temporary = target;
   temporary += "." + std::to_string(::getpid()) + ".part";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return failed(std::string("cannot write: ") + std::strerror(errno));
-  return WholeFile(file, std::move(temporary), descriptor);
+  // Who may read the old file may read the new one, and nobody else. Not every disk can say so.
+  if (std::filesystem::exists(there))
+    (void)::fchmod(descriptor, static_cast<mode_t>(there.permissions()) & 0777);
+  return WholeFile(target, std::move(temporary), descriptor);
 }
 
 WholeFile::WholeFile(std::filesystem::path file, std::filesystem::path temporary, int descriptor)

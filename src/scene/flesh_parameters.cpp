@@ -86,8 +86,9 @@ Result<ContactShape> ContactKeys::shape(const Skeleton& skeleton,
 }
 
 FleshParameters::FleshParameters(const FleshDesc& desc, const Skeleton& skeleton) : desc_(desc) {
-  dominant_.text = skeleton[desc.dominant].name;
-  for (const JointId end : desc.ends) ends_.push_back({.text = skeleton[end].name});
+  const std::vector<std::string> names = skeleton.names();
+  dominant_.text = names[desc.dominant.index()];
+  for (const JointId end : desc.ends) ends_.push_back({.text = names[end.index()]});
   if (desc.from) from_m_ = list(*desc.from);
   if (desc.to) to_m_ = list(*desc.to);
   if (!desc.vertex_group.empty()) vertices_ = std::string(kGroupPrefix) + desc.vertex_group;
@@ -95,8 +96,8 @@ FleshParameters::FleshParameters(const FleshDesc& desc, const Skeleton& skeleton
   for (const ContactShape& s : desc.contact) {
     ContactKeys keys{.kind = s.kind, .from_m = list(s.from), .radius_m = s.radius_m};
     keys.normal = list(s.normal);
-    if (s.joint.valid()) keys.joint.text = skeleton[s.joint].name;
-    if (s.to_joint.valid()) keys.to_joint.text = skeleton[s.to_joint].name;
+    if (s.joint.valid()) keys.joint.text = names[s.joint.index()];
+    if (s.to_joint.valid()) keys.to_joint.text = names[s.to_joint.index()];
     if (s.kind == ContactShape::Kind::Capsule) keys.to_m = list(s.to);
     contact_.push_back(std::move(keys));
   }

@@ -210,6 +210,8 @@ bool Recipe::operator==(const Recipe& o) const {
 }
 
 Where Recipe::where(std::string_view key) const {
+  if (const auto option = origin.options.find(key); option != origin.options.end())
+    return {.element = option->second};
   Where out{.file = origin.file, .element = std::string(key)};
   const auto place = origin.values.find(key);
   if (place == origin.values.end() || place->second.line == 0) return out;

@@ -18,7 +18,9 @@ constexpr std::string_view kCastPrefix = "cast:";
 constexpr double kOnFrame = 1e-4;
 
 Error badRecipe(const Recipe& recipe, std::string_view key, std::string message) {
-  return Error{ErrorCode::BadData, std::move(message), recipe.where(key)};
+  const bool option = recipe.origin.options.contains(key);
+  return Error{option ? ErrorCode::BadArgument : ErrorCode::BadData, std::move(message),
+               recipe.where(key)};
 }
 
 /// A recipe made in memory has not been through parseRecipe().
@@ -111,8 +113,8 @@ Result<std::array<double, 2>> rangeOf(const Recipe& recipe, const Clip* clip, Di
         "lies outside the clip \"" + clip->name + "\", which lasts " + seconds(length));
   if (start < 0 || end > length)
     notes.warn("range-cut", recipe.origin.file,
-               "range_s leaves the clip \"" + clip->name + "\", which lasts " + seconds(length) +
-                   "; cut to it");
+               recipe.where("range_s").element + " leaves the clip \"" + clip->name +
+                   "\", which lasts " + seconds(length) + "; cut to it");
   return std::array{std::max(start, 0.0), std::min(end, length)};
 }
 

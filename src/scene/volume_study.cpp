@@ -53,9 +53,8 @@ void addErrors(const VolumeStudy::Frame& frame, VolumeStudy& study) {
   bool any_held = false;
   for (std::size_t l = 0; l < frame.regions.size(); ++l) {
     const VolumeStudy::Region& region = frame.regions[l];
-    study.max_relative_region_loss_before =
-        std::max(study.max_relative_region_loss_before,
-                 change(region.before.volume_m3, study.region_rest_m3[l]));
+    study.region_loss_before[l] = std::max(
+        study.region_loss_before[l], change(region.before.volume_m3, study.region_rest_m3[l]));
     wanted += region.held ? region.target_m3 : region.after.volume_m3;
     any_held = any_held || region.held;
     if (region.held)
@@ -109,6 +108,7 @@ Result<VolumeStudy> studyVolume(const Recipe& recipe, const SceneOptions& option
   for (const VolumeRegion& region : meter.regions().regions)
     study.region_names.push_back(region.name);
   study.region_rest_m3.assign(meter.restVolumes().begin(), meter.restVolumes().end());
+  study.region_loss_before.assign(meter.regionCount(), 0.0);
   for (std::size_t f = 0; f < with.frameTimes().size(); ++f) {
     if (!keepGoing(progress, double(f) / double(with.frameTimes().size()), "frames"))
       return Error{ErrorCode::Cancelled, "stopped", {}};

@@ -61,6 +61,13 @@ VolumeChange VolumeStudy::wholeChange(const Frame& frame) const {
   return {percent(frame.before.volume_m3, rest_m3), percent(frame.after.volume_m3, rest_m3)};
 }
 
+std::optional<std::size_t> VolumeStudy::worstRegionBefore() const {
+  if (region_loss_before.empty()) return {};
+  return static_cast<std::size_t>(
+      std::max_element(region_loss_before.begin(), region_loss_before.end()) -
+      region_loss_before.begin());
+}
+
 VolumeChange VolumeStudy::worstRegionChange(const Frame& frame) const {
   VolumeChange worst;
   for (std::size_t l = 0; l < frame.regions.size(); ++l) {
@@ -73,6 +80,7 @@ VolumeChange VolumeStudy::worstRegionChange(const Frame& frame) const {
 }
 
 std::string toJson(const VolumeStudy& study) {
+  const std::optional<std::size_t> worst = study.worstRegionBefore();
   Json json = {{"character", study.character},
                {"clip", study.clip},
                {"skinning", study.skinning},
@@ -80,7 +88,8 @@ std::string toJson(const VolumeStudy& study) {
                {"rest_m3", study.rest_m3},
                {"rest_area_m2", study.rest_area_m2},
                {"max_relative_loss_before", study.max_relative_loss_before},
-               {"max_relative_region_loss_before", study.max_relative_region_loss_before},
+               {"max_relative_region_loss_before", worst ? study.region_loss_before[*worst] : 0.0},
+               {"worst_region_before", worst ? Json(study.region_names[*worst]) : Json()},
                {"max_relative_error_after", study.max_relative_error_after},
                {"max_relative_change_unheld", study.max_relative_change_unheld},
                {"frames", Json::array()}};

@@ -45,12 +45,12 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
       return Error{ErrorCode::BadArgument,
                    "has no skin, so no weights to show",
                    {.element = character.name}};
-    DERM_TRY(const JointId joint, findJoint(character.skeleton, {.text = *desc.weights}));
+    DERM_TRY(const JointId joint, character.skeleton.named(*desc.weights));
     weights = weightsOfJoint(scene.stack().output().skin, joint);
   }
   std::optional<JointId> focus;
   if (desc.focus) {
-    DERM_TRY(focus, findJoint(character.skeleton, {.text = *desc.focus}));
+    DERM_TRY(focus, character.skeleton.named(*desc.focus));
   }
   DERM_TRY(OffscreenRenderer renderer, OffscreenRenderer::create());
   SceneView view(scene, desc, std::move(renderer), notes);

@@ -32,6 +32,18 @@ TEST(Skeleton, MissingNameListsTheNearest) {
   EXPECT_FALSE(s.find("x").valid());
 }
 
+TEST(Skeleton, JointsOfOneNameAreToldApartByNumber) {
+  Skeleton s = chain();
+  s.joints[2].name = "j0";
+  s.joints.push_back({"j0", JointId(0), {}});
+  s.joints.push_back({"odd#2", JointId(0), {}});
+  const std::vector<std::string> names = {"j0", "j1", "j0#2", "j0#3", "odd#2"};
+  EXPECT_EQ(s.names(), names);
+  for (std::size_t j = 0; j < names.size(); ++j) EXPECT_EQ(s.find(names[j]).index(), j);
+  for (const char* none : {"j0#4", "j0#1", "j0#", "j0#x", "j1#2", "#2"})
+    EXPECT_FALSE(s.find(none).valid()) << none;
+}
+
 TEST(Skeleton, ValidateWantsParentsFirstAndUnitRotations) {
   Skeleton s = chain();
   EXPECT_TRUE(validate(s, "f").ok());

@@ -117,6 +117,74 @@ TEST(Cli, MissingNamesListTheNearest) {
   EXPECT_EQ(lines(member.err), 1);
 }
 
+TEST(Cli, AWrongOptionExitsWithTwoAndIsCalledAsItWasTyped) {
+  const Folder folder;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> slips = {
+      {{"rendr", "cast:arm"}, "\"render\""},
+      {{"volume", "cast:cylinder", "--clip", "7"}, "--clip"},
+      {{"bake", "cast:cylinder", "--range", "50", "60", "-o", folder / "x.pc2"}, "--range"},
+      {{"render", "cast:arm", "--look-at", "hed", "-o", folder / "x.png"}, "\"hand\""},
+      {{"weights", "cast:arm", "--smooth", "1001", "-o", folder / "x.glb"}, "--smooth"}};
+  for (const auto& [words, named] : slips) {
+    const Outcome o = derm(words);
+    EXPECT_EQ(o.exit_code, 2) << words[0] << o.err;
+    EXPECT_NE(o.err.find(named), std::string::npos) << o.err;
+  }
+}
+
+TEST(Cli, ComparisonsOfABareCharacterShowWhatDermDoes) {
+  const Folder folder;
+  const Outcome bare = derm({"bake", "cast:cylinder", "--clip", "bend", "--fps", "2", "--as",
+                             "correctives", "-o", folder / "bare.glb"});
+  EXPECT_EQ(bare.exit_code, 0) << bare.err;
+  EXPECT_EQ(bare.out.find("\n0 corrective shapes"), std::string::npos) << bare.out;
+  EXPECT_EQ(bare.err, "");
+  write(folder / "none.toml", "character = \"cast:cylinder\"\nfps = 2\n");
+  const Outcome none =
+      derm({"bake", folder / "none.toml", "--as", "correctives", "-o", folder / "none.glb"});
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_NE(none.err.find("nothing to show"), std::string::npos) << none.err;
+}
+
+TEST(Cli, NumbersThatAreNoneAreRefused) {
+  const Folder folder;
+  for (const char* option : {"--zoom", "--yaw", "--fps", "--field-scale"}) {
+    const Outcome o = derm({"render", "cast:cylinder-m258", option, "nan", "-o", folder / "x.png"});
+    EXPECT_EQ(o.exit_code, 2) << option << o.err;
+    EXPECT_NE(o.err.find(option), std::string::npos) << o.err;
+  }
+  for (const char* seconds : {"-1", "0", "nan", "1e300"})
+    EXPECT_EQ(derm({"implicit", "particles", "cast:drop", "--seconds", seconds, "-o",
+                    folder / "x_{frame}.ply"})
+                  .exit_code,
+              2)
+        << seconds;
+}
+
+TEST(Cli, OneFileIsNotWrittenTwiceAndNothingBeforeAllCanBe) {
+  const Folder folder;
+  const std::string same = folder / "same.svg";
+  const Outcome twice =
+      derm({"volume", "cast:cylinder-m258", "--fps", "1", "-o", same, "--plot", same});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_NE(twice.err.find("same.svg"), std::string::npos) << twice.err;
+  const Outcome late = derm({"bake", "cast:cylinder-m258", "--fps", "1", "-o", folder / "a.pc2",
+                             "--plot", folder / "none/a.svg"});
+  EXPECT_EQ(late.exit_code, 3) << late.err;
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.pc2"));
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", folder / "c.glb"}).exit_code, 0);
+  EXPECT_EQ(derm({"pose", folder / "c.glb", "-o", folder / "c.glb"}).exit_code, 2);
+  EXPECT_EQ(derm({"flesh", "auto", folder / "c.glb", "-o", folder / "c.glb"}).exit_code, 2);
+}
+
+TEST(Cli, LiquidsAreInTheCast) {
+  const Outcome list = derm({"cast", "--list"});
+  EXPECT_NE(list.out.find("two-drops-merge"), std::string::npos) << list.out;
+  const Outcome as_character = derm({"info", "cast:drop"});
+  EXPECT_EQ(as_character.exit_code, 2);
+  EXPECT_NE(as_character.err.find("implicit particles"), std::string::npos) << as_character.err;
+}
+
 TEST(Cli, BadDataExitsWithOneAndOneLineThatNamesTheFile) {
   const Folder folder;
   const std::string broken = folder / "broken.glb";

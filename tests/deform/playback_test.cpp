@@ -253,6 +253,7 @@ TEST(Playback, BadRangesAndRatesAreErrors) {
       {{.end_s = 1e300}, "range: "},
       {{.end_s = 1, .preroll_s = -1}, "preroll_s: "},
       {{.end_s = 1, .preroll_s = nan}, "preroll_s: "},
+      {{.end_s = 1, .preroll_s = 3600, .inner_rate_hz = 100000}, "preroll_s: "},
       {{.end_s = 1, .inner_rate_hz = 0}, "inner_rate_hz: "},
       {{.end_s = 1, .inner_rate_hz = nan}, "inner_rate_hz: "},
       {{.end_s = 1, .teleport_m = 0.0}, "teleport_m: "},
@@ -262,6 +263,13 @@ TEST(Playback, BadRangesAndRatesAreErrors) {
     ASSERT_FALSE(playback.ok());
     EXPECT_TRUE(playback.error().text().starts_with(start)) << playback.error().text();
   }
+}
+
+TEST(Playback, AClipOfAnotherSkeletonIsAnError) {
+  Clip clip;
+  clip.tracks.push_back(
+      {.channel = Channel::Translation, .joint = JointId(55), .times_s = {0}, .values = {0, 0, 0}});
+  EXPECT_FALSE(Playback::make(fullStack(riggedTube()), &clip, {.end_s = 1}).ok());
 }
 
 }  // namespace

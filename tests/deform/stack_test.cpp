@@ -1,6 +1,8 @@
 #include "derm/deform/stack.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -40,6 +42,43 @@ TEST(Stack, ALayersOwnErrorIsPassedOn) {
   const auto stack = Stack::bind(std::make_shared<const Character>(bare), layers, notes);
   ASSERT_FALSE(stack.ok());
   EXPECT_EQ(stack.error().text(), "bump: a bump needs normals");
+}
+
+TEST(Stack, ALayerThatIsMissingIsAnError) {
+  const LayerFactory none;
+  const LayerFactory nothing = [](const Character&, const std::shared_ptr<const BoundSurface>&,
+                                  Diagnostics&) -> Result<std::shared_ptr<const LayerBinding>> {
+    return std::shared_ptr<const LayerBinding>();
+  };
+  Diagnostics notes;
+  for (const LayerFactory& missing : {none, nothing}) {
+    const auto stack = Stack::bind(riggedTube(), std::vector{noOpLayer("a"), missing}, notes);
+    ASSERT_FALSE(stack.ok());
+    EXPECT_EQ(stack.error().text(), "layer[1]: there is no layer to bind");
+  }
+}
+
+TEST(Stack, MorphWeightsThatAreNoNumbersCountAsNone) {
+  Character c = *riggedTube();
+  MorphTarget bulge{.name = "bulge", .vertices = {3, 4}, .positions = {{1, 0, 0}, {0, 1, 0}}};
+  c.morphs.push_back(bulge);
+  c.instances[0].morph_count = 1;
+  const auto character = std::make_shared<const Character>(c);
+  Diagnostics notes;
+  StackRunner runner(
+      Stack::bind(character, std::vector{morphLayer(), skinningLayer({})}, notes).value());
+  Pose pose = character->restPose();
+  ASSERT_EQ(pose.morph_weights.size(), 1u);
+  runner.setPose(pose, 0);
+  const SkinFrame& frame = runner.evaluate();
+  const std::vector<Vec3f> rest(frame.positions().begin(), frame.positions().end());
+  for (const float weight :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    pose.morph_weights[0] = weight;
+    runner.setPose(pose, 0);
+    const auto now = std::as_const(runner.evaluate()).positions();
+    EXPECT_TRUE(std::equal(rest.begin(), rest.end(), now.begin(), now.end())) << weight;
+  }
 }
 
 TEST(Stack, ACharacterThatIsNotValidIsRefused) {

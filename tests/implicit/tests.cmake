@@ -14,6 +14,5 @@ target_link_libraries(derm_test_implicit_property PRIVATE derm::io)
 if(DERM_WITH_OPENVDB)
   # The same files through OpenVDB itself.
   target_sources(derm_test_implicit_property PRIVATE ${PROJECT_SOURCE_DIR}/tests/implicit/vdb_peer_test.cpp)
-  target_include_directories(derm_test_implicit_property SYSTEM PRIVATE ${DERM_OPENVDB_INCLUDE_DIR})
-  target_link_libraries(derm_test_implicit_property PRIVATE ${DERM_OPENVDB_LIBRARIES})
+  target_link_libraries(derm_test_implicit_property PRIVATE derm_openvdb)
 endif()

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 
 #include "derm/io/assimp_import.h"
 #include "derm/io/file_bytes.h"
+#include "derm/io/gltf.h"
 
 #include "support/compare.h"
 #include "support/shelf.h"
@@ -29,6 +32,30 @@ class CharacterFile : public testing_support::FolderTest {
 };
 
 constexpr std::string_view kTriangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+
+TEST_F(CharacterFile, WhatIsNotValidIsNotWritten) {
+  const Character good = shelf::rigged({"tube", shelf::tube(4, 6, 0.5f, 2.0f), false});
+  const std::vector<std::function<void(Character&)>> breaks = {
+      [](Character& c) { c.mesh.triangles[1][2] = 9999; },
+      [](Character& c) { c.mesh.positions[3].x() = std::numeric_limits<float>::quiet_NaN(); },
+      [](Character& c) { c.mesh.positions[3].x() = std::numeric_limits<float>::infinity(); },
+      [](Character& c) { c.parts[0].triangle_count = 1000000; },
+      [](Character& c) { c.skeleton.joints[0].parent = JointId(1); },
+      [](Character& c) { c.skin.influences[0].weight = std::numeric_limits<float>::quiet_NaN(); },
+      [](Character& c) { c.mesh.normals.resize(1); },
+      [](Character& c) { c.clips[0].tracks[0].values.pop_back(); }};
+  for (std::size_t i = 0; i < breaks.size(); ++i) {
+    Character bad = good;
+    breaks[i](bad);
+    for (const char* name : {"a.glb", "a.gltf", "a.obj"}) {
+      const Result<void> saved = saveCharacter(bad, folder_ / name, notes_);
+      EXPECT_FALSE(saved.ok()) << i << name;
+    }
+    EXPECT_FALSE(encodeGlb(bad, notes_).ok()) << i;
+  }
+  EXPECT_EQ(fileCount(), 0u);
+  EXPECT_TRUE(saveCharacter(good, folder_ / "a.glb", notes_).ok());
+}
 
 TEST_F(CharacterFile, TheEndingDecidesWhateverItsCase) {
   const Result<Character> obj = loadCharacter(write("a.OBJ", kTriangle), {}, notes_);

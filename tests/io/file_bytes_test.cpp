@@ -64,6 +64,39 @@ TEST_F(FileBytes, ADirectoryIsNotReplaced) {
   EXPECT_TRUE(fs::is_directory(folder_ / "d"));
 }
 
+TEST_F(FileBytes, ADeviceOrPipeIsNotReplaced) {
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Result<void> written = writeFileWhole(pipe, std::string_view("x"));
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::CannotWrite);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_EQ(fileCount(), 1u);
+}
+
+TEST_F(FileBytes, ALinkStaysALinkAndItsFileIsWritten) {
+  std::filesystem::create_directory(folder_ / "real");
+  std::filesystem::create_symlink("real/file", folder_ / "link");
+  std::filesystem::create_symlink("link", folder_ / "again");
+  for (const char* text : {"new", "old"}) {  // while the file is not there, and then
+    ASSERT_TRUE(writeFileWhole(folder_ / "again", std::string_view(text)).ok());
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "again"));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+    const auto read = readFile(folder_ / "real/file");
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(std::string(read->begin(), read->end()), text);
+  }
+}
+
+TEST_F(FileBytes, AReplacedFileKeepsItsRights) {
+  using std::filesystem::perms;
+  const std::filesystem::path file = folder_ / "mine";
+  ASSERT_TRUE(writeFileWhole(file, std::string_view("a")).ok());
+  std::filesystem::permissions(file, perms::owner_read | perms::owner_write);
+  ASSERT_TRUE(writeFileWhole(file, std::string_view("b")).ok());
+  EXPECT_EQ(std::filesystem::status(file).permissions(), perms::owner_read | perms::owner_write);
+}
+
 TEST_F(FileBytes, AFolderWeMayNotWriteToKeepsTheOldFile) {
   ASSERT_TRUE(writeFileWhole(folder_ / "x", std::string_view("old")).ok());
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_exec |

@@ -15,12 +15,12 @@ namespace derm {
 /// How a motion of one skeleton is carried over to another.
 struct RetargetDesc {
   /// Joint names, source -> target. Empty = found by matchJointNames().
-  std::vector<std::pair<std::string, std::string>> names;
+  std::vector<std::pair<std::string, std::string>> names = {};
   float rate_hz = 60.0f;  ///< [1/s] keys of the result, > 0
   /// [s] instant of the source clip whose pose corresponds to the target's rest pose (a T-pose that
   /// opens the recording); absent = the source's rest pose. A body's neck and head are taken from
   /// the rest pose even so, unless they differ by more than 34 degrees.
-  std::optional<float> source_reference_time_s;
+  std::optional<float> source_reference_time_s = {};
   /// [s] the result begins at this instant of the source clip: skips such an opening pose.
   float start_s = 0.0f;
   /// Turn the target's limbs to the source's directions first, so that a T-pose and an A-pose mean

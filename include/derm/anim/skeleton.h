@@ -12,7 +12,7 @@
 namespace derm {
 
 struct Joint {
-  std::string name;  ///< need not be unique; the first of a name is the one found
+  std::string name;  ///< need not be unique, see Skeleton::find()
   JointId parent;    ///< invalid for a root
   Transform rest;    ///< relative to the parent; used where a clip has no track
 
@@ -26,9 +26,12 @@ struct Skeleton {
 
   std::size_t size() const { return joints.size(); }
   const Joint& operator[](JointId id) const { return joints[id.index()]; }
-  JointId find(std::string_view name) const;  ///< invalid if there is none
+  /// The joint of that name; of several the first. "NAME#2" is the second of a name, and so on,
+  /// where no joint is called so. Invalid if there is none.
+  JointId find(std::string_view name) const;
   /// The joint of that name, or an error that lists the nearest names.
   Result<JointId> named(std::string_view name) const;
+  /// What find() knows every joint by: its name, with "#2" and so on where it is not the first.
   std::vector<std::string> names() const;
   bool operator==(const Skeleton&) const = default;
 };

@@ -21,18 +21,18 @@ enum class ErrorCode {
 
 /// Where in the user's data an error is. Every field is optional; what is known is filled in.
 struct Where {
-  std::string file;     ///< as the user named it
-  std::string element;  ///< path inside the file: "meshes[0].primitives[2].indices", "MOTION"
-  std::optional<std::uint64_t> line;    ///< 1-based, for text
-  std::optional<std::uint64_t> column;  ///< 1-based, for text
-  std::optional<std::uint64_t> byte;    ///< offset, for binary
-  std::optional<std::uint64_t> index;   ///< which one of the element's items
+  std::string file = {};     ///< as the user named it
+  std::string element = {};  ///< path inside the file: "meshes[0].primitives[2].indices", "MOTION"
+  std::optional<std::uint64_t> line = {};    ///< 1-based, for text
+  std::optional<std::uint64_t> column = {};  ///< 1-based, for text
+  std::optional<std::uint64_t> byte = {};    ///< offset, for binary
+  std::optional<std::uint64_t> index = {};   ///< which one of the element's items
 };
 
 /// What went wrong with the user's data or parameters. Our own bugs are DERM_ASSERT, never this.
 struct Error {
   ErrorCode code = ErrorCode::BadData;
-  std::string message;
+  std::string message = {};
   Where where;
 
   /// One line: "walk.bvh:412: MOTION[118]: 61 values, but the hierarchy needs 63".

@@ -54,22 +54,22 @@ FleshSpring springOf(FleshSoftness softness);
 /// rotation and contact are new.
 struct FleshDesc {
   std::string name = "flesh";
-  JointId dominant;           ///< gives the element its rigid motion
-  std::vector<JointId> ends;  ///< below `dominant`; none where `to` is given
+  JointId dominant;                ///< gives the element its rigid motion
+  std::vector<JointId> ends = {};  ///< below `dominant`; none where `to` is given
   /// [m] where the virtual bone begins and ends beside the mesh in its bind pose, where that is not
   /// at the joints: `from` follows the dominant joint, `to` the ends (or the dominant joint).
-  std::optional<Vec3d> from;
-  std::optional<Vec3d> to;
+  std::optional<Vec3d> from = {};
+  std::optional<Vec3d> to = {};
   /// Whose strengths bound the element; empty = automatic: vertices by the weights of the joints
   /// between dominant and ends.
-  std::string vertex_group;
+  std::string vertex_group = {};
 
   FleshSoftness softness = FleshSoftness::Belly;  ///< gives what the next two do not
-  std::optional<double> frequency_hz;             ///< [Hz] (0, 1000]
-  std::optional<double> damping_ratio;            ///< [0, 100]
-  double mass_kg = 1.0;             ///< [kg] > 0; matters only beside stiffness and damping
-  std::optional<double> stiffness;  ///< [N/m] > 0, instead of frequency_hz
-  std::optional<double> damping;    ///< [N s/m] >= 0, instead of damping_ratio
+  std::optional<double> frequency_hz = {};        ///< [Hz] (0, 1000]
+  std::optional<double> damping_ratio = {};       ///< [0, 100]
+  double mass_kg = 1.0;                  ///< [kg] > 0; matters only beside stiffness and damping
+  std::optional<double> stiffness = {};  ///< [N/m] > 0, instead of frequency_hz
+  std::optional<double> damping = {};    ///< [N s/m] >= 0, instead of damping_ratio
   FleshIntegrator integrator = FleshIntegrator::Exact;
   double euler_step_s = 1.0 / 240;  ///< [s] > 0 longest step of FleshIntegrator::Euler
 
@@ -89,11 +89,12 @@ struct FleshDesc {
   FleshLimit limit = FleshLimit::Vertex;
 
   bool rotation = false;  ///< twist about the bone and swing, on a spring of their own
-  std::optional<double> rotation_frequency_hz;   ///< [Hz] (0, 1000]; absent = that of the spring
-  std::optional<double> rotation_damping_ratio;  ///< [0, 100]; absent = that of the spring
+  std::optional<double> rotation_frequency_hz =
+      {};  ///< [Hz] (0, 1000]; absent = that of the spring
+  std::optional<double> rotation_damping_ratio = {};  ///< [0, 100]; absent = that of the spring
 
-  std::vector<ContactShape> contact;  ///< what the flesh must not enter
-  double contact_margin_m = 0.002;    ///< [m] >= 0 within which contact sets in
+  std::vector<ContactShape> contact = {};  ///< what the flesh must not enter
+  double contact_margin_m = 0.002;         ///< [m] >= 0 within which contact sets in
 };
 
 /// Every field in range, joints fit the skeleton; the error names the field. What needs the mesh is

@@ -49,7 +49,7 @@ struct FoldCurveDesc {
   std::vector<double> shares = {1.0};
   /// [m] > 0, one per level after the first: the height at which its points are full, above the
   /// segment they divide. Empty = h_max / 2^level, since the segments halve, too.
-  std::vector<double> fine_h_max;
+  std::vector<double> fine_h_max = {};
   /// [0, 0.5] Share of the rest length over which a bump starts gently, growing linearly instead of
   /// as a square root. 0 = never, which keeps the length exact; otherwise what is missing is
   /// reported.

@@ -30,7 +30,7 @@ struct PlaybackDesc {
   /// [m] > 0: a character that moves further than this in one inner step (the mean of its skin's
   /// joints) was cut to another place, and stateful layers come to rest there. Absent = half the
   /// rest mesh's bounding diagonal.
-  std::optional<double> teleport_m;
+  std::optional<double> teleport_m = {};
   Topology topology = Topology::Constant;
 };
 

@@ -34,7 +34,7 @@ struct SkinningDesc {
   SkinningMethod method = SkinningMethod::Linear;
   /// [0,1] per vertex: 0 linear, 1 dual quaternion, between them a mix of both results. Empty = all
   /// by `method`; otherwise one entry per vertex, and `method` must not be Rigid.
-  std::vector<float> dual_quaternion_share;
+  std::vector<float> dual_quaternion_share = {};
   /// [0,1] Centre: where a vertex's centre goes. 0: its linear blend, which crowds the inside of a
   /// bend; 1: its dual quaternion blend, which bulges outside (the method is then the dual
   /// quaternion one); between them a mix. 0.25 suits soft, wide weights.

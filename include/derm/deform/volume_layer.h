@@ -37,7 +37,7 @@ struct VolumeDesc {
   RegionsDesc regions;
   /// Where it moves: a product of terms (volume_where.h). Empty = what suits the method: around the
   /// joints, by weights. Section goes by weights in any case; terms here are multiplied in.
-  std::vector<WhereTerm> where;
+  std::vector<WhereTerm> where = {};
   double a = 15;       ///< WhereRule::Weights: width, > 0
   double b = 8;        ///< WhereRule::Weights: localisation, > 0
   double kappa = 5;    ///< Laplacian: weight of the bending, >= 0
@@ -46,9 +46,9 @@ struct VolumeDesc {
   double epsilon = 0.13;                         ///< Section: see SectionDesc
   double sigma = 0.03;                           ///< Section
   double bound = 0;                              ///< Section
-  double max_change = 0.5;       ///< (0,1) share of a region's volume; beyond: clamped and reported
-  std::string fixed;             ///< a vertex group that does not move; empty = none
-  std::vector<SwellDesc> swell;  ///< muscles that bulge by a stated amount
+  double max_change = 0.5;  ///< (0,1) share of a region's volume; beyond: clamped and reported
+  std::string fixed = {};   ///< a vertex group that does not move; empty = none
+  std::vector<SwellDesc> swell = {};  ///< muscles that bulge by a stated amount
 };
 
 /// Looks, by name.
@@ -97,6 +97,7 @@ class VolumeLayerBinding : public LayerBinding {
 /// The layer at work; what StackRunner::layer() gives for it.
 class VolumeLayer : public Layer {
  public:
+  using Layer::report;
   /// Of the last frame. May sum volumes when asked.
   virtual VolumeReport report() const = 0;
 };

@@ -52,7 +52,7 @@ struct RegionsDesc {
   /// Joints: regions of fewer points join a neighbour: on coarse meshes a border is as wide as a
   /// region, and what flows across it is more than the region can take.
   std::size_t least_points = 200;
-  std::vector<std::string> groups;  ///< Groups: names of vertex groups, at least one
+  std::vector<std::string> groups = {};  ///< Groups: names of vertex groups, at least one
 };
 
 /// One joint of the tree that regions are made of: a joint that carries weights, or one where

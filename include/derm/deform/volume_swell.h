@@ -16,11 +16,11 @@ namespace derm {
 
 /// A muscle that bulges as a joint bends: the group's volume grows by a stated amount.
 struct SwellDesc {
-  std::string group;    ///< vertex group; strengths say where most
-  std::string joint;    ///< whose bending drives it
-  double from_deg = 0;  ///< [deg] angle of the joint's local rotation from rest where it begins
-  double to_deg = 120;  ///< [deg] where it is complete; not equal to from_deg
-  double percent = 10;  ///< [%] of the group's rest volume; > -100
+  std::string group = {};  ///< vertex group; strengths say where most
+  std::string joint = {};  ///< whose bending drives it
+  double from_deg = 0;     ///< [deg] angle of the joint's local rotation from rest where it begins
+  double to_deg = 120;     ///< [deg] where it is complete; not equal to from_deg
+  double percent = 10;     ///< [%] of the group's rest volume; > -100
 
   bool operator==(const SwellDesc&) const = default;
 };

@@ -36,9 +36,9 @@ struct WhereTerm {
 /// named by what they do.)
 struct WhereDesc {
   std::vector<WhereTerm> terms = {{}};
-  double a = 15;            ///< > 0: width of the zone around a joint
-  double b = 8;             ///< > 0: how steeply it falls off
-  std::string fixed_group;  ///< vertices with any strength here do not move; empty = none
+  double a = 15;                 ///< > 0: width of the zone around a joint
+  double b = 8;                  ///< > 0: how steeply it falls off
+  std::string fixed_group = {};  ///< vertices with any strength here do not move; empty = none
 };
 
 /// Reads "weights", "smooth-weights", "distance", "between", "everywhere", "group:NAME", or a

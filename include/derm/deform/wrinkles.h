@@ -49,23 +49,23 @@ struct WrinkleLengthKey {
 struct WrinkleToolDesc {
   static constexpr std::size_t kMostPicked = 64;
 
-  std::string name;
+  std::string name = {};
   /// Where the control curve goes: A, B, or more for a curve that follows the surface.
-  std::vector<PickedPoint> path;
+  std::vector<PickedPoint> path = {};
   double width_m = 0.05;  ///< [m] > 0: length of the folds, across the curve
   FoldCurveDesc curve;    ///< lengths in metres
   FoldFalloff falloff = FoldFalloff::Wyvill;
-  int subdivide = 2;                    ///< [0,4] cut triangles into at most 4^this where needed
-  std::optional<double> rest_length_m;  ///< [m] > 0 instead of the length when it was defined
+  int subdivide = 2;  ///< [0,4] cut triangles into at most 4^this where needed
+  std::optional<double> rest_length_m = {};  ///< [m] > 0 instead of the length when it was defined
   /// The rest length over time, instead of both: linear between keys, times ascending. Skin that
   /// folds without being squeezed, as a forehead does.
-  std::vector<WrinkleLengthKey> rest_length_keys;
-  std::optional<WrinklePose> defined_at;  ///< the pose of its greatest length
+  std::vector<WrinkleLengthKey> rest_length_keys = {};
+  std::optional<WrinklePose> defined_at = {};  ///< the pose of its greatest length
 };
 
 struct WrinklesDesc {
   std::string name = "wrinkles";
-  std::vector<WrinkleToolDesc> tools;
+  std::vector<WrinkleToolDesc> tools = {};
 };
 
 /// What a tool came to in the last frame.

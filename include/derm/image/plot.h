@@ -30,10 +30,10 @@ struct PlotAxis {
 /// as pixels for the rest; both have the same layout. Axes end at round numbers; very large or
 /// small ones get a common power of ten in the label. Cost O(points).
 struct PlotDesc {
-  std::string title;
+  std::string title = {};
   PlotAxis x;
   PlotAxis y;
-  std::vector<PlotSeries> series;
+  std::vector<PlotSeries> series = {};
   int width = 960;   ///< [px] 160 to 16384
   int height = 480;  ///< [px] 120 to 16384
 };

@@ -41,8 +41,8 @@ class ActiveSkin {
   ActiveSkin(ActiveSkin&&) noexcept;
   ActiveSkin& operator=(ActiveSkin&&) noexcept;
 
-  /// One step towards the target, not longer than `most_s`. With super-time-stepping that is all
-  /// of its sub-steps.
+  /// One step towards the target, not longer than `most_s` >= 0. With super-time-stepping that is
+  /// all of its sub-steps.
   SkinStep step(const Target& target, double most_s);
 
   /// Steps until `seconds` have passed. Seeds are looked at first: where the target has matter and

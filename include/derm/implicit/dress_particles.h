@@ -42,7 +42,7 @@ class ParticleDresser {
   DressDesc desc_;
   Particles now_;
   double volume_per_matter_ = 1;
-  std::shared_ptr<ActiveSkin> skin_;
+  std::unique_ptr<ActiveSkin> skin_;
 };
 
 /// A set between two others, `share` [0,1] of the way, with velocities for `seconds` in between.

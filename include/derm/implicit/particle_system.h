@@ -28,7 +28,7 @@ struct ParticleSystemDesc {
   std::optional<double> ground_y_m = 0.0;  ///< [m] none = free fall
   double friction = 0.6;                   ///< [0,1] of the ground, per step of contact
   double step_s = 1.0 / 480;               ///< [s] > 0, fixed
-  std::vector<EmitterDesc> emitters;
+  std::vector<EmitterDesc> emitters = {};
   /// Particles with few neighbours are cut into eight of half the size, so often at most: finer
   /// matter only where it is thin. 0 = off.
   int most_splits = 0;

@@ -48,12 +48,13 @@ Result<Character> parseGltf(std::span<const std::uint8_t> bytes, std::string_vie
 Result<Character> loadGltf(const std::filesystem::path& file, const ImportOptions& options,
                            Diagnostics& notes);
 
-/// A whole .glb. Images that are separate files stay references. Requires validate(character).
+/// A whole .glb. Images that are separate files stay references. Errors: those of
+/// validate(character), and what glTF cannot hold.
 Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnostics& notes);
 
 /// Writes .glb, or for the ending .gltf the JSON with a .bin beside it; each appears whole or not
 /// at all, the .bin first. Images that are separate files are embedded unless they lie beside the
-/// target already. Requires validate(character).
+/// target already. Errors as encodeGlb().
 Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
                       Diagnostics& notes);
 

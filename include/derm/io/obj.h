@@ -48,9 +48,11 @@ Result<Character> loadObj(const std::filesystem::path& file, const ImportOptions
 /// The mesh as OBJ text: `v`, `vt`, `vn` with the shortest digits that give the same floats back,
 /// one index per vertex, groups, `usemtl` names. Reading it again gives equal positions, triangles,
 /// normals, uvs (down to v = 1e-8) and, if made of whole triangles, groups. Same input, same bytes.
+/// Requires validate(character).
 std::string encodeObj(const Character& character);
 /// Whole or not at all. Notes what OBJ cannot hold: skeleton, skin, clips, morphs, group strengths,
-/// all of a material but its name. A character without vertices is a BadArgument error.
+/// all of a material but its name. A character without vertices is a BadArgument error; one that
+/// fails validate() is that error.
 Result<void> saveObj(const std::filesystem::path& file, const Character& character,
                      Diagnostics& notes);
 

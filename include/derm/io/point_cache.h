@@ -23,9 +23,9 @@ enum class PointCacheFormat {
 
 struct PointCacheDesc {
   PointCacheFormat format = PointCacheFormat::Pc2;
-  std::size_t points = 0;       ///< vertices per frame, at least one, fewer than 2^31
-  std::vector<double> times_s;  ///< [s] of each frame; at least one, fewer than 2^31
-  double fps = 24;              ///< [Hz] PC2 counts its start in frames of this rate
+  std::size_t points = 0;            ///< vertices per frame, at least one, fewer than 2^31
+  std::vector<double> times_s = {};  ///< [s] of each frame; at least one, fewer than 2^31
+  double fps = 24;                   ///< [Hz] PC2 counts its start in frames of this rate
 };
 
 class BackgroundFile;

@@ -71,8 +71,8 @@ struct DrawPoints {
 /// The floor: invisible but for the shadow on it, which fades out with distance.
 struct GroundDesc {
   bool on = true;
-  std::optional<float> height_m;  ///< [m] default: the stage's lowest point
-  float strength = 1.0f;          ///< [0,1] how dark the shadow may get
+  std::optional<float> height_m = {};  ///< [m] default: the stage's lowest point
+  float strength = 1.0f;               ///< [0,1] how dark the shadow may get
 };
 
 /// A vertical gradient with a faint pool of light behind the stage.

@@ -23,10 +23,10 @@ struct BakeDesc {
   SceneOptions scene;
   /// .glb, .gltf, .pc2, .mdd, or .obj with "{frame}" in its name where there are several frames
   /// (frame numbers from 0, padded with zeros to equal length). Correctives: .glb or .gltf.
-  std::filesystem::path output;
+  std::filesystem::path output = {};
   BakeAs as = BakeAs::Cache;
-  CorrectivesDesc correctives;                  ///< with BakeAs::Correctives only
-  std::optional<std::filesystem::path> report;  ///< JSON, see toJson(); needs `measure`
+  CorrectivesDesc correctives;                       ///< with BakeAs::Correctives only
+  std::optional<std::filesystem::path> report = {};  ///< JSON, see toJson(); needs `measure`
   /// Fill the report's frames and state hash. Costs a few times what plain skinning does.
   bool measure = true;
 };

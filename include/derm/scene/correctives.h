@@ -17,10 +17,10 @@ namespace derm {
 
 /// How many corrective shapes: a number, or as few as keep an error bound. Neither: all of them.
 struct CorrectivesDesc {
-  std::optional<std::size_t> shapes;  ///< >= 1; fewer where the motion has fewer
+  std::optional<std::size_t> shapes = {};  ///< >= 1; fewer where the motion has fewer
   /// [m] > 0: the largest distance, over all vertices and frames, between the posed result and what
   /// was baked
-  std::optional<double> error_m;
+  std::optional<double> error_m = {};
 };
 
 /// Shapes and their weights over the frames. Every shape is scaled so that its largest weight is 1.

@@ -20,8 +20,8 @@ namespace derm {
 
 /// A layer as a recipe lists it. Its own keys are kept as values: LayerParameters gives them types.
 struct RecipeLayer {
-  std::string type;
-  std::string name;  ///< unique in a recipe
+  std::string type = {};
+  std::string name = {};  ///< unique in a recipe
   bool enabled = true;
   RecipeValue::Table keys;
   TextPlace place;  ///< of its [[layer]]; not compared
@@ -34,8 +34,10 @@ struct RecipeLayer {
 
 /// Where a recipe was read from, for messages and relative paths.
 struct RecipeOrigin {
-  std::string file;                                      ///< empty: it was not read
-  std::map<std::string, TextPlace, std::less<>> values;  ///< of the top level's keys
+  std::string file = {};                                      ///< empty: it was not read
+  std::map<std::string, TextPlace, std::less<>> values = {};  ///< of the top level's keys
+  /// Keys that something else gave instead (options of a command line), and their names there.
+  std::map<std::string, std::string, std::less<>> options = {};
 };
 
 /// Which clip: none given (the motion's, or the first), by name (or its number as text; empty = the
@@ -51,31 +53,31 @@ struct Recipe {
   static constexpr std::size_t kMostLayers = 1000;
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< of a recipe's text
 
-  std::string character;  ///< "cast:NAME", or a path relative to the recipe's file
+  std::string character = {};  ///< "cast:NAME", or a path relative to the recipe's file
   /// [m] of one unit of the character's file, where the file itself is not believed; lengths of
   /// layers are metres and fit only that.
-  std::optional<double> metres_per_unit;
+  std::optional<double> metres_per_unit = {};
   /// A file whose motion the character takes by joint names (see addMotion()), named like
   /// `character`, and a table of such names. The motion is the last clip, and the default one.
-  std::string motion;
-  std::string motion_map;
+  std::string motion = {};
+  std::string motion_map = {};
   ClipChoice clip;
-  double fps = 60;                               ///< [Hz] of what comes out
-  std::optional<std::array<double, 2>> range_s;  ///< [s] of the clip; absent = all of it
-  double preroll_s = 0;                          ///< [s] simulated before the first frame
+  double fps = 60;                                    ///< [Hz] of what comes out
+  std::optional<std::array<double, 2>> range_s = {};  ///< [s] of the clip; absent = all of it
+  double preroll_s = 0;                               ///< [s] simulated before the first frame
   bool loop = false;
   SkinningMethod skinning = SkinningMethod::Linear;
   double skinning_alpha = 0.5;                   ///< [0,1] of the centre method, see SkinningDesc
   TwistRule twist_spread = TwistRule::Forearms;  ///< of the centre method
   SeekRule seek = SeekRule::Replay;
-  double inner_rate_hz = 240;        ///< [Hz] fixed step of stateful layers
-  std::optional<double> teleport_m;  ///< [m] see PlaybackDesc
-  std::vector<RecipeLayer> layers;
+  double inner_rate_hz = 240;             ///< [Hz] fixed step of stateful layers
+  std::optional<double> teleport_m = {};  ///< [m] see PlaybackDesc
+  std::vector<RecipeLayer> layers = {};
 
   RecipeOrigin origin;  ///< not compared
 
   bool operator==(const Recipe& other) const;
-  /// The file, the key, and the place of its value where that was read.
+  /// The file, the key, and the place of its value where that was read; or the option.
   Where where(std::string_view key) const;
 };
 

@@ -24,7 +24,7 @@ Result<Character> openCharacter(std::string_view source, const std::filesystem::
 
 struct SceneOptions {
   /// Used instead of the recipe's own character.
-  std::shared_ptr<const Character> character;
+  std::shared_ptr<const Character> character = {};
   ImportOptions import;  ///< how the recipe's character is read; its scale, if any, counts first
   const LayerTypes* types =
       nullptr;  ///< null = builtInLayerTypes(); those the recipe was read with

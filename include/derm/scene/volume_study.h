@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,9 @@ struct VolumeStudy {
   std::vector<double> region_rest_m3;
   std::vector<Frame> frames;
 
-  /// Largest |V / V_rest - 1| of the whole, before; of regions likewise.
+  /// Largest |V / V_rest - 1| of the whole, before; and of each region, as region_names.
   double max_relative_loss_before = 0;
-  double max_relative_region_loss_before = 0;
+  std::vector<double> region_loss_before;
   /// Largest |V / target - 1| after, of the regions that are held and of the whole (regions that
   /// are not held count there as they are).
   double max_relative_error_after = 0;
@@ -64,6 +65,8 @@ struct VolumeStudy {
   double max_relative_change_unheld = 0;
 
   VolumeChange wholeChange(const Frame& frame) const;
+  /// The region with the largest loss before; absent without regions.
+  std::optional<std::size_t> worstRegionBefore() const;
   /// Of the region that changed most, before and after each on their own.
   VolumeChange worstRegionChange(const Frame& frame) const;
 };

@@ -24,10 +24,10 @@ struct MeshFilmDesc {
   OrbitDesc orbit;
   double fps = 30;
   DrawMaterial material;
-  std::optional<float> ground_y_m;  ///< [m] default: the lowest point of all frames
+  std::optional<float> ground_y_m = {};  ///< [m] default: the lowest point of all frames
   /// A plot below the pictures that grows with the film: one x per frame in each of its series. Its
   /// size is set by the film's.
-  std::optional<PlotDesc> curve;
+  std::optional<PlotDesc> curve = {};
 };
 
 /// Every mesh as a frame of a film (see FilmWriter). The camera stands where all of them are seen.

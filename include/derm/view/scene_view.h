@@ -32,15 +32,16 @@ struct ViewDesc {
   /// The camera goes along with the character instead of standing where all of the motion is seen.
   bool follow = false;
   /// Name of the joint that the camera looks at, instead of the character's middle; wants a zoom.
-  std::optional<std::string> focus;
+  std::optional<std::string> focus = {};
   bool skeleton = false;
   bool wireframe = false;
   bool field = false;  ///< strokes from linear skinning to the result, the documents' blue lines
-  float field_scale = 1.0f;            ///< length of a stroke over that of the displacement
-  std::optional<std::string> weights;  ///< name of the joint whose weights are shown as a heat-map
+  float field_scale = 1.0f;  ///< length of a stroke over that of the displacement
+  std::optional<std::string> weights =
+      {};  ///< name of the joint whose weights are shown as a heat-map
   Comparison comparison = Comparison::None;
-  bool labels = true;  ///< name the sides of a comparison
-  std::string label;   ///< a few words in the upper left corner of pictures without sides
+  bool labels = true;      ///< name the sides of a comparison
+  std::string label = {};  ///< a few words in the upper left corner of pictures without sides
 };
 
 /// Pictures of a scene's instants, drawn off-screen. Holds the scene's textures, a renderer and the
