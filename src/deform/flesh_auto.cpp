@@ -354,7 +354,15 @@ class Proposer {
       if (p.region == FleshRegion::Cheeks) thickest = std::max(thickest, p.thickness_m);
     std::erase_if(found_, [&](const FleshProposal& p) {
       return p.region == FleshRegion::Cheeks &&
-             (p.thickness_m < thickest || hasFace(p.desc.dominant));
+             (p.thickness_m < thickest || hasFace(p.desc.dominant) ||
+              wearsSomethingRigid(p.desc.dominant));
+    });
+  }
+
+  /// A helmet does not give way to cheeks.
+  bool wearsSomethingRigid(JointId head) const {
+    return std::any_of(c_.instances.begin(), c_.instances.end(), [&](const MeshInstance& m) {
+      return m.rigid && m.joint.valid() && isBelow(c_.skeleton, m.joint, head);
     });
   }
 
@@ -464,7 +472,12 @@ Result<std::vector<FleshProposal>> proposeFlesh(const Character& character, Diag
     return Error{ErrorCode::BadArgument,
                  "has no skin weights to find flesh by; `derm weights` makes some",
                  {.file = character.name, .element = "skin"}};
-  std::vector<FleshProposal> out = Proposer(character).propose();
+  const auto& instances = character.instances;
+  const bool all_rigid =
+      !instances.empty() && std::all_of(instances.begin(), instances.end(),
+                                        [](const MeshInstance& m) { return m.rigid; });
+  std::vector<FleshProposal> out;
+  if (!all_rigid) out = Proposer(character).propose();
   if (out.empty())
     notes.warn("no-flesh", character.name, "no bone has enough flesh around it for an element");
   return out;

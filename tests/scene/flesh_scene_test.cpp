@@ -9,6 +9,7 @@
 #include "derm/deform/character_weights.h"
 #include "derm/deform/flesh_auto.h"
 #include "derm/deform/flesh_weights.h"
+#include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
 #include "derm/scene/flesh_recipe.h"
 #include "derm/scene/scene.h"
@@ -313,6 +314,25 @@ TEST(FleshAuto, LeavesARiggedFaceToItsBones) {
   ASSERT_EQ(faces, 8u);
   const std::vector<FleshProposal> found = proposeFlesh(cat, notes).value();
   for (const FleshProposal& p : found) EXPECT_NE(p.region, FleshRegion::Cheeks);
+}
+
+TEST(FleshAuto, RigidThingsHaveNone) {
+  Character robot = *member("cat");
+  for (MeshInstance& m : robot.instances) {
+    m.rigid = true;
+    m.joint = JointId(0);
+  }
+  Diagnostics notes;
+  EXPECT_TRUE(proposeFlesh(robot, notes).value().empty());
+}
+
+TEST(FleshAuto, AHeadInAHelmetKeepsStill) {
+  DERM_DATA_OR_SKIP(folder, "gltf-characters");
+  Diagnostics notes;
+  const Character knight = loadCharacter(folder / "KayKit_Knight.glb", {}, notes).value();
+  const std::vector<FleshProposal> found = proposeFlesh(knight, notes).value();
+  EXPECT_FALSE(found.empty());
+  for (const FleshProposal& p : found) EXPECT_NE(p.region, FleshRegion::Cheeks) << p.desc.name;
 }
 
 TEST(FleshAuto, NeedsNoNames) {
