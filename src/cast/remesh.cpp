@@ -227,8 +227,8 @@ class Remesher {
     }
   }
 
-  double smallestCosine(Index a, Index b,
-                        Index c) const {  // of the sharpest corner: largest cosine
+  /// The cosine of its smallest angle.
+  double sharpness(Index a, Index b, Index c) const {
     const std::array<Vec3d, 3> p = {mesh_.positions[a], mesh_.positions[b], mesh_.positions[c]};
     double largest = -1;
     for (int i = 0; i < 3; ++i) {
@@ -244,8 +244,8 @@ class Remesher {
     for (const auto& [a, b] : mesh_.edges()) {
       if (!flippable(a, b, q)) continue;
       const Index c = q.sides.left_corner, d = q.sides.right_corner;
-      const double before = std::max(smallestCosine(a, b, c), smallestCosine(b, a, d));
-      const double after = std::max(smallestCosine(c, a, d), smallestCosine(d, b, c));
+      const double before = std::max(sharpness(a, b, c), sharpness(b, a, d));
+      const double after = std::max(sharpness(c, a, d), sharpness(d, b, c));
       if (after < before - 1e-9) mesh_.flip(q.sides, a, b);
     }
   }

@@ -145,10 +145,6 @@ void Sculpt::carve(Sculpt part, Join join, const Placement& placement) {
   addPart(Operation::Carve, std::move(part), join, placement);
 }
 
-void Sculpt::intersect(Sculpt part, Join join, const Placement& placement) {
-  addPart(Operation::Intersect, std::move(part), join, placement);
-}
-
 void Sculpt::displace(std::function<double(const Vec3d&)> offset) {
   Stroke s;
   s.operation = Operation::Displace;
@@ -191,16 +187,7 @@ double Sculpt::distance(const Vec3d& p) const {
     if (!near && !mirror_near) continue;
     double own = strokeDistance(s, p);
     if (s.join.mirrored) own = smoothMin(own, strokeDistance(s, mirrored), blend);
-    switch (s.operation) {
-      case Operation::Carve:
-        d = -smoothMin(-d, own, blend);
-        break;
-      case Operation::Intersect:
-        d = -smoothMin(-d, -own, blend);
-        break;
-      default:
-        d = smoothMin(d, own, blend);
-    }
+    d = s.operation == Operation::Carve ? -smoothMin(-d, own, blend) : smoothMin(d, own, blend);
   }
   return d;
 }

@@ -44,8 +44,6 @@ class Sculpt {
   void add(Sculpt part, Join join, const Placement& placement = {});
   /// Takes the part away; `blend` rounds the rim.
   void carve(Sculpt part, Join join, const Placement& placement = {});
-  /// Keeps only what is also inside the part.
-  void intersect(Sculpt part, Join join, const Placement& placement = {});
   /// Pushes the surface out by offset(p) [m] (small against the shape, smooth): folds, rolls.
   void displace(std::function<double(const Vec3d&)> offset);
 
@@ -57,7 +55,7 @@ class Sculpt {
   Vec3d projected(Vec3d p, double step) const;
 
  private:
-  enum class Operation { Add, Carve, Intersect, Displace };
+  enum class Operation { Add, Carve, Displace };
   enum class Shape { Cone, Ellipsoid, HalfSpace, Part };
   /// distance(p) >= slope * (|p - centre| - radius): lets far strokes be skipped, exactly.
   struct Reach {

@@ -1,7 +1,7 @@
 derm_room(deform
   SOURCES auto_weights.cpp bone_segments.cpp bone_sources.cpp character_weights.cpp weight_smoothing.cpp
     weights_by_distance.cpp weights_by_geodesic.cpp weights_by_heat.cpp welded_surface.cpp
-    skinning.cpp skinning_blocks.cpp skinning_kernels.cpp skinning_palette.cpp skinning_reference.cpp
+    skinning.cpp skinning_blocks.cpp skinning_kernels.cpp skinning_palette.cpp
     joint_tree.cpp region_labels.cpp region_merging.cpp region_volumes.cpp rotation_centres.cpp
     section_correction.cpp section_gains.cpp section_kernels.cpp section_plan.cpp section_solver.cpp section_sums.cpp
     share_smoothing.cpp

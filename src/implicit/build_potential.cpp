@@ -215,15 +215,4 @@ Result<Potential> buildPotential(const Target& target, const PotentialDesc& desc
   return potential;
 }
 
-Result<double> voxelForResolution(const Box3d& box, double resolution) {
-  if (box.empty() || !box.finite()) return bad("the target is empty: it has no inside");
-  if (!(resolution >= 4 && resolution <= 65536))
-    return Error{ErrorCode::BadArgument,
-                 "the resolution must be 4 to 65536, not " + std::to_string(resolution),
-                 {.element = "resolution"}};
-  const double side = (box.high - box.low).maxCoeff();
-  if (!(side > 0)) return bad("the target has no size");
-  return side / resolution;
-}
-
 }  // namespace derm

@@ -7,10 +7,10 @@
 #include "derm/deform/pose_character.h"
 #include "derm/deform/rotation_centres.h"
 #include "derm/deform/skinning.h"
-#include "derm/deform/skinning_reference.h"
 #include "derm/mesh/measures.h"
 
 #include "deform/section_rig.h"
+#include "deform/skinning_reference.h"
 #include "support/allocations.h"
 #include "support/compare.h"
 #include "support/posed.h"

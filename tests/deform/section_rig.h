@@ -14,10 +14,11 @@
 #include "derm/deform/region_volumes.h"
 #include "derm/deform/rotation_centres.h"
 #include "derm/deform/section_correction.h"
-#include "derm/deform/skinning_reference.h"
 #include "derm/deform/twist_spread.h"
 #include "derm/mesh/measures.h"
 #include "derm/mesh/normals.h"
+
+#include "deform/skinning_reference.h"
 
 /// Limbs to bend, and the section correction of a pose in double.
 namespace derm::section_test {

@@ -9,7 +9,8 @@
 #include "derm/base/diagnostics.h"
 #include "derm/base/rng.h"
 #include "derm/deform/skinning.h"
-#include "derm/deform/skinning_reference.h"
+
+#include "deform/skinning_reference.h"
 
 /// Surfaces, skins and poses for the skinning suites.
 namespace derm::skinning_test {

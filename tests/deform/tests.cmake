@@ -22,3 +22,9 @@ target_include_directories(derm_test_deform_paper PRIVATE ${PROJECT_SOURCE_DIR}/
 target_include_directories(derm_test_deform_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)
 derm_test(deform slow motion_data_test.cpp volume_data_test.cpp)
 target_link_libraries(derm_test_deform_slow PRIVATE derm::io)
+# What the kernels are held to.
+add_library(derm_test_skinning_reference STATIC deform/skinning_reference.cpp)
+target_link_libraries(derm_test_skinning_reference PRIVATE derm_test_support derm::deform)
+foreach(label unit det property paper slow)
+  target_link_libraries(derm_test_deform_${label} PRIVATE derm_test_skinning_reference)
+endforeach()

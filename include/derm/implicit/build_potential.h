@@ -27,7 +27,4 @@ std::uint64_t skinBytesPerBlock();
 /// (before it is taken).
 Result<Potential> buildPotential(const Target& target, const PotentialDesc& desc);
 
-/// The largest side of a box over a number of voxels: what "--resolution 50" means.
-Result<double> voxelForResolution(const Box3d& box, double resolution);
-
 }  // namespace derm

@@ -1,4 +1,4 @@
-#include "derm/deform/skinning_reference.h"
+#include "deform/skinning_reference.h"
 
 #include <cmath>
 

@@ -25,10 +25,9 @@ struct PreciseInfluence {
   double weight = 0;
 };
 
-/// What SkinningBinding computes, written plainly, vertex by vertex and in double: for tables and
-/// layers that need more digits than a frame has, and to hold the fast kernels to. Methods and
-/// rules are those of SkinningBinding, except that no stretch is too small to count. Slow;
-/// allocates.
+/// What SkinningBinding computes, written plainly, vertex by vertex and in double: to hold the fast
+/// kernels to. Methods and rules are those of SkinningBinding, except that no stretch is too small
+/// to count.
 class SkinningReference {
  public:
   /// One matrix per slot; a non-finite one counts as the identity. Requires equal sizes.
