@@ -73,7 +73,8 @@ ClipRect labelPlate(int width_px, int height_px, std::string_view text, Corner c
   const float height = style.size_px * 1.7f;
   const bool left = corner == Corner::TopLeft || corner == Corner::BottomLeft;
   const bool top = corner == Corner::TopLeft || corner == Corner::TopRight;
-  const float x = left ? margin : float(width_px) - margin - width;
+  const float aside = margin + style.inwards_px;
+  const float x = left ? aside : float(width_px) - aside - width;
   const float y = top ? margin : float(height_px) - margin - height;
   return {x, y, x + width, y + height};
 }

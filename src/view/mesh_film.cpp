@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kCurveShare = 0.26;    // of the film's height
 constexpr std::size_t kGridCells = 24;  ///< along each side of the grid that change is seen in
-constexpr double kWorthSeeing = 0.05;   ///< of the largest area
+constexpr double kWorthSeeing = 0.15;   ///< of the largest area
 /// Change between two frames, over the largest area, that counts as standing still.
 constexpr double kStill = 0.02;
 
@@ -77,6 +77,12 @@ std::vector<double> areaByCell(const TriMesh& mesh, const Bounds& box) {
     }
   }
   return out;
+}
+
+double differenceOf(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  return sum;
 }
 
 /// The plot up to a frame, its axes those of the whole.
@@ -142,9 +148,10 @@ std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::siz
   std::vector<double> last;
   for (std::size_t f = first; f < frames.size(); ++f) {
     std::vector<double> now = areaByCell(frames[f], box);
-    double change = 0;
-    for (std::size_t i = 0; i < last.size(); ++i) change += std::abs(now[i] - last[i]);
-    if (!last.empty()) changed.push_back(changed.back() + (change > kStill * most ? change : 0.0));
+    if (!last.empty()) {
+      const double change = differenceOf(now, last);
+      changed.push_back(changed.back() + (change > kStill * most ? change : 0.0));
+    }
     last = std::move(now);
   }
   std::vector<std::size_t> out;
@@ -155,6 +162,9 @@ std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::siz
     const std::size_t frame = first + static_cast<std::size_t>(at - changed.begin());
     if (out.empty() || frame > out.back()) out.push_back(frame);
   }
+  // Slow change that no two frames show may still have come to something.
+  if (!out.empty() && differenceOf(areaByCell(frames[out.back()], box), last) > kStill * most)
+    out.back() = frames.size() - 1;
   return out;
 }
 

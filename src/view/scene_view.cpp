@@ -20,18 +20,36 @@ namespace {
 
 constexpr std::string_view kBeforeLabel = "linear skinning";
 constexpr std::string_view kAfterLabel = "derm";
+constexpr float kLabelGap_px = 6;
 constexpr int kLegendMargin_px = 14;
 constexpr int kLegendHeight_px = 240;
 // Stand for any instant's numbers where room is made for them.
 constexpr double kUsualTime_s = 0.5;
 constexpr float kUsualMove_mm = 12.5f;
 constexpr float kFieldWidth_px = 2.4f;
-constexpr float kFieldSpacing_px = 9.0f;  ///< between strokes; of those nearer the longest is shown
-constexpr int kShapeFactor = 2;           ///< shapes for outlines are so many times larger
+/// Between strokes; of those nearer to each other the longest is shown.
+constexpr float kFieldSpacing_px = 12.0f;
+constexpr int kShapeFactor = 2;  ///< shapes for outlines are so many times larger
 constexpr Rgba8 kOutlineColour = {44, 46, 52, 255};
 constexpr float kOutlineWidth_px = 2.2f;
 const Vec4f kGhostColour(0.10f, 0.30f, 0.85f, 1.0f);  ///< blue, light enough for dark strokes
+const Vec4f kGhostStrokes(0.9f, 0.9f, 0.95f, 1.0f);   ///< of a field on that blue
 constexpr std::uint8_t kBeyondAlpha = 200;  ///< of the grey where linear skinning sticks out
+
+/// The next number whose quarters are short to write: 1, 2, 4 or 8 times a power of ten.
+float roundedUp(float value) {
+  if (!(value > 0) || !std::isfinite(value)) return 1.0f;
+  const float power = std::pow(10.0f, std::floor(std::log10(value)));
+  for (const float step : {1.0f, 2.0f, 4.0f, 8.0f})
+    if (value <= step * power) return step * power;
+  return 10 * power;
+}
+
+/// "derm" beside "linear skinning", where both are in one picture.
+LabelStyle afterStyle() {
+  const ClipRect first = labelPlate(1, 1, kBeforeLabel, Corner::TopLeft);
+  return {.plate = kAfterColour, .inwards_px = first.right - first.left + kLabelGap_px};
+}
 
 Bounds moved(const Bounds& box, const Vec3f& by) {
   return box.empty() ? box : Bounds{.low = box.low + by, .high = box.high + by};
@@ -144,14 +162,16 @@ std::vector<ClipRect> SceneView::plates(const PictureSize& size) const {
   if (desc_.comparison == Comparison::None) {
     label(desc_.label, Corner::TopLeft);
   } else if (desc_.labels) {
+    const bool in_one = desc_.comparison == Comparison::Ghost;
     label(kBeforeLabel, Corner::TopLeft);
-    label(kAfterLabel, Corner::TopRight);
+    label(kAfterLabel, in_one ? Corner::TopLeft : Corner::TopRight,
+          in_one ? afterStyle() : LabelStyle());
   }
   label(captionOf(kUsualTime_s, kUsualMove_mm), detail::kCaptionCorner, detail::kCaptionStyle);
   if (const auto legend = legendOf(fullHeat(kUsualMove_mm), size.height))
-    out.push_back({float(size.width - kLegendMargin_px - legend->width),
-                   float(size.height - kLegendMargin_px - legend->height),
-                   float(size.width - kLegendMargin_px), float(size.height - kLegendMargin_px)});
+    out.push_back({float(kLegendMargin_px), float(legendTop(size.height, legend->height)),
+                   float(kLegendMargin_px + legend->width),
+                   float(legendTop(size.height, legend->height) + legend->height)});
   return out;
 }
 
@@ -165,8 +185,18 @@ std::optional<Rgba8Image> SceneView::legendOf(float full, int height_px) const {
 /// What the heat-map's last colour stands for in a picture whose largest displacement that is.
 float SceneView::fullHeat(float most_mm) const {
   if (!desc_.displacement_mm) return 1.0f;
-  const float full = *desc_.displacement_mm > 0 ? *desc_.displacement_mm : most_mm;
-  return full > 0 ? full : 1.0f;
+  return *desc_.displacement_mm > 0 ? *desc_.displacement_mm : roundedUp(most_mm);
+}
+
+/// [px] Where the legend starts: in the lower left corner, above what is written there.
+int SceneView::legendTop(int height_px, int legend_px) const {
+  const std::string caption = captionOf(kUsualTime_s, kUsualMove_mm);
+  const int below = caption.empty()
+                        ? height_px
+                        : static_cast<int>(labelPlate(1, height_px, caption, detail::kCaptionCorner,
+                                                      detail::kCaptionStyle)
+                                               .top);
+  return below - kLegendMargin_px - legend_px;
 }
 
 /// The words in the lower left corner; none where there is nothing to say.
@@ -240,8 +270,12 @@ void SceneView::addField(DrawList& list, const Instant& instant, const Shot& sho
     before.push_back(instant.before->positions()[v]);
     after.push_back(instant.after.positions()[v]);
   }
-  addDisplacementField(list, before, after,
-                       {.width_px = kFieldWidth_px, .scale = desc_.field_scale, .on_top = true});
+  FieldStyle style;
+  if (desc_.comparison == Comparison::Ghost) style.colour = kGhostStrokes;
+  style.width_px = kFieldWidth_px;
+  style.scale = desc_.field_scale;
+  style.on_top = true;
+  addDisplacementField(list, before, after, style);
 }
 
 Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, const Shot& shot) {
@@ -301,7 +335,7 @@ Result<Rgba8Image> SceneView::drawGhost(const Instant& instant) {
   drawOutline(drawn, before, {.colour = kOutlineColour, .width_px = kOutlineWidth_px});
   if (desc_.labels) {
     drawLabel(drawn, kBeforeLabel, Corner::TopLeft, {.plate = kOutlineColour});
-    drawLabel(drawn, kAfterLabel, Corner::TopRight, {.plate = kAfterColour});
+    drawLabel(drawn, kAfterLabel, Corner::TopLeft, afterStyle());
   }
   return drawn;
 }
@@ -328,8 +362,7 @@ Result<Rgba8Image> SceneView::picture(double time_s) {
   if (const std::string caption = captionOf(time_s, most_mm); !caption.empty())
     drawLabel(drawn, caption, detail::kCaptionCorner, detail::kCaptionStyle);
   if (const auto legend = legendOf(fullHeat(most_mm), drawn.height))
-    composite(drawn, *legend, drawn.width - kLegendMargin_px - legend->width,
-              drawn.height - kLegendMargin_px - legend->height);
+    composite(drawn, *legend, kLegendMargin_px, legendTop(drawn.height, legend->height));
   return drawn;
 }
 

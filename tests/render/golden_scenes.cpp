@@ -111,11 +111,13 @@ Result<Rgba8Image> ghostAndField(OffscreenRenderer& renderer) {
   const Camera camera = orbitCamera(bounds(after.positions), {.yaw_rad = 1.1}, 16.0 / 9.0);
   DrawList list;
   DrawSurface blue = drawSurfaceOf(after);
-  showInOneColour(blue, linearColour(kAfterColour));
+  showInOneColour(blue, Vec4f(0.10f, 0.30f, 0.85f, 1.0f));
   list.surfaces.push_back(blue);
   FieldStyle field;
   field.stride = 2;
   field.least_m = 0.02f;
+  field.colour = Vec4f(0.9f, 0.9f, 0.95f, 1.0f);
+  field.on_top = true;
   addDisplacementField(list, before.positions, after.positions, field);
   DERM_TRY(Rgba8Image picture, renderer.draw(list, camera, kSize));
   std::vector<ShapePicture> shapes;

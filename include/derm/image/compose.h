@@ -32,6 +32,7 @@ enum class Corner { TopLeft, TopRight, BottomLeft, BottomRight };
 struct LabelStyle {
   float size_px = 18.0f;            ///< [px] em height of the text
   Rgba8 plate = {28, 31, 38, 190};  ///< dark and half-clear
+  float inwards_px = 0;             ///< [px] from its corner along the picture's top or bottom
 };
 
 /// Where the plate lies in a picture of that size.

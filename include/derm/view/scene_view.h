@@ -84,6 +84,7 @@ class SceneView {
   Shot shotOf(const Instant& instant, int width_px) const;
   std::vector<ClipRect> plates(const PictureSize& size) const;
   std::optional<Rgba8Image> legendOf(float full, int height_px) const;
+  int legendTop(int height_px, int legend_px) const;
   float fullHeat(float most_mm) const;
   std::string captionOf(double time_s, float most_mm) const;
   DrawSurface surfaceOf(DrawList& list, const SkinFrame& frame) const;
