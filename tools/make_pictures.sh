@@ -140,7 +140,7 @@ if picture volume-cat; then # Figure 5.1
   held cat cast:cat jump
   view=(--time 1.4 --yaw 70 --pitch 10 --size 640x440)
   show ghost "$work/cat.toml" "${view[@]}" --compare ghost
-  show held "$work/cat.toml" "${view[@]}" --displacement 0
+  show held "$work/cat.toml" "${view[@]}" --displacement 8
   join volume-cat 2 ghost held
 fi
 
