@@ -47,12 +47,16 @@ join() {
 }
 
 if picture readme; then
-  show strip examples/recipes/cat_jump.toml --strip 4 --size 1280x300 --yaw 60 --pitch 12
+  for t in 0 0.50 0.70 1.47; do # stands, crouches, takes off, lands
+    show "jump$t" examples/recipes/cat_jump.toml --time "$t" --size 317x300 --yaw 60 --pitch 12
+  done
   show twist examples/recipes/arm_twist.toml --compare side --time 2 --yaw 20 --pitch 20 --size 640x220
   show wrist examples/recipes/wrist.toml --time 3 --yaw 30 --pitch 40 --size 316x220
-  "$derm" implicit particles cast:pour --volume exact --seconds 1.8 --size 640x440 --strip "$work/pour.png" >/dev/null
-  ffmpeg -loglevel error -y -i "$work/strip.png" -i "$work/twist.png" -i "$work/wrist.png" -i "$work/pour.png" -filter_complex \
-    "[3]crop=316:220:2:224[drop];[1]pad=iw+4:ih:0:0:white[a];[2]pad=iw+4:ih:0:0:white[b];[a][b][drop]hstack=3[row];[0]pad=iw:ih+4:0:0:white[top];[top][row]vstack" \
+  "$derm" implicit particles cast:pour --volume exact --size 1276x220 --instants 4 --strip "$work/pour.png" >/dev/null
+  # Panels of the upper row end where those of the lower one do; the jet is the strip's third.
+  ffmpeg -loglevel error -y -i "$work/jump0.png" -i "$work/jump0.50.png" -i "$work/jump0.70.png" -i "$work/jump1.47.png" \
+    -i "$work/twist.png" -i "$work/wrist.png" -i "$work/pour.png" -filter_complex \
+    "[0]pad=iw+4:ih:0:0:white[s];[1]pad=iw+4:ih:0:0:white[t];[2]pad=iw+4:ih:0:0:white[u];[s][t][u][3]hstack=4,pad=iw:ih+4:0:0:white[top];[4]pad=iw+4:ih:0:0:white[a];[5]pad=iw+4:ih:0:0:white[b];[6]crop=316:220:640:0[c];[a][b][c]hstack=3[row];[top][row]vstack" \
     -c:v libwebp -quality 82 "$out/readme.webp"
 fi
 
@@ -65,13 +69,22 @@ bent() { # bent NAME METHOD [KEYS…]: the document's cylinder, bent, with a vol
     printf '%s\n' "$@"
   } | recipe "$name"
 }
-bend=(--time 3 --yaw 45 --pitch 82 --size 480x400)
+bend=(--time 3 --yaw 45 --pitch 82 --size 480x400 --look-at j1)
+
+if picture render; then # what the page on pictures opens with
+  view=(--time 1.4 --yaw 62 --pitch 10 --size 640x400)
+  show clay examples/recipes/cat_jump.toml "${view[@]}" --label "render"
+  show bones examples/recipes/cat_jump.toml "${view[@]}" --skeleton --label "--skeleton"
+  show ghost examples/recipes/cat_jump.toml "${view[@]}" --compare ghost
+  show heat examples/recipes/cat_jump.toml "${view[@]}" --displacement 0
+  join render 2 clay bones ghost heat
+fi
 
 if picture volume-ghost; then # Figures 4.5 and 4.6 of the volume report
   bent thirds axes-exact 'where = "everywhere"'
-  show ghost "$work/thirds.toml" "${bend[@]}" --compare ghost
-  show linear cast:cylinder --clip bend "${bend[@]}" --label "linear skinning" --wireframe
-  show thirds "$work/thirds.toml" "${bend[@]}" --label "exact, all vertices" --wireframe
+  show ghost "$work/thirds.toml" "${bend[@]}" --zoom 2.4 --compare ghost
+  show linear cast:cylinder --clip bend "${bend[@]}" --zoom 2.4 --label "linear skinning" --wireframe
+  show thirds "$work/thirds.toml" "${bend[@]}" --zoom 2.4 --label "exact, all vertices" --wireframe --displacement 120
   join volume-ghost 3 ghost linear thirds
 fi
 
@@ -80,7 +93,7 @@ if picture volume-where; then # Figures 4.9 and 4.11: where the correction moves
   for ab in "15 8" "5 5" "0.2 0.2" "8 15"; do
     read -r a b <<<"$ab"
     bent "where$i" axes-exact 'where = "weights"' "a = $a" "b = $b"
-    show "where$i" "$work/where$i.toml" "${bend[@]}" --label "a = $a, b = $b" --wireframe
+    show "where$i" "$work/where$i.toml" "${bend[@]}" --label "a = $a, b = $b" --wireframe --zoom 1.8 --displacement 400
     i=$((i + 1))
   done
   join volume-where 4 where0 where1 where2 where3
@@ -90,11 +103,11 @@ if picture volume-directions; then # Figure 4.13 and the other directions
   panels=()
   for method in gradient normal laplacian; do
     bent "$method" "$method" 'where = "weights"'
-    show "$method" "$work/$method.toml" "${bend[@]}" --label "$method" --wireframe
+    show "$method" "$work/$method.toml" "${bend[@]}" --label "$method" --wireframe --zoom 1.8 --displacement 400
     panels+=("$method")
   done
   printf 'character = "cast:cylinder"\nclip = "bend"\n[skinning]\nmethod = "centre"\n[[layer]]\ntype = "volume"\npreset = "tube"\n' | recipe section
-  show section "$work/section.toml" "${bend[@]}" --label "centre + section" --wireframe
+  show section "$work/section.toml" "${bend[@]}" --label "centre + section" --wireframe --zoom 1.8 --displacement 400
   join volume-directions 4 "${panels[@]}" section
 fi
 
@@ -106,10 +119,10 @@ held() {
 
 if picture volume-elbow; then # the same pose by every method
   held flex cast:arm flex
-  view=(--time 2 --yaw 120 --pitch 60 --size 480x360)
-  show linear cast:arm --clip flex "${view[@]}" --label "linear"
+  view=(--time 2 --yaw 120 --pitch 60 --size 400x400)
+  show linear cast:arm --clip flex "${view[@]}" --label "linear skinning"
   show dual cast:arm --clip flex --method dual-quaternion "${view[@]}" --label "dual quaternion"
-  show centre cast:arm --clip flex --method centre "${view[@]}" --label "centre"
+  show centre cast:arm --clip flex --method centre "${view[@]}" --label "centre skinning"
   show held "$work/flex.toml" "${view[@]}" --label "centre + volume, exact"
   join volume-elbow 4 linear dual centre held
 fi
@@ -117,7 +130,7 @@ fi
 if picture volume-twist; then # a forearm twisted by 170 degrees
   held twist cast:arm twist
   view=(--time 2 --yaw 20 --pitch 20 --size 480x300)
-  show linear cast:arm --clip twist "${view[@]}" --label "linear"
+  show linear cast:arm --clip twist "${view[@]}" --label "linear skinning"
   show dual cast:arm --clip twist --method dual-quaternion "${view[@]}" --label "dual quaternion"
   show held "$work/twist.toml" "${view[@]}" --label "derm"
   join volume-twist 3 linear dual held
@@ -125,10 +138,10 @@ fi
 
 if picture volume-cat; then # Figure 5.1
   held cat cast:cat jump
-  view=(--time 1.6 --yaw 70 --pitch 10 --size 640x480)
-  show linear cast:cat --clip jump "${view[@]}" --label "linear skinning"
-  show held "$work/cat.toml" "${view[@]}" --label "derm"
-  join volume-cat 2 linear held
+  view=(--time 1.4 --yaw 70 --pitch 10 --size 640x440)
+  show ghost "$work/cat.toml" "${view[@]}" --compare ghost
+  show held "$work/cat.toml" "${view[@]}" --displacement 8
+  join volume-cat 2 ghost held
 fi
 
 if picture flesh-mushroom; then # Figure 15 of the flesh and folds report
@@ -137,7 +150,7 @@ if picture flesh-mushroom; then # Figure 15 of the flesh and folds report
 fi
 
 if picture flesh-cat; then # Figure 16
-  show strip examples/recipes/cat_belly_run.toml --strip 6 --field --yaw 80 --size 1200x400
+  show strip examples/recipes/cat_belly_run.toml --strip 6 --field --field-scale 3 --yaw 80 --size 1200x400
   join flesh-cat 1 strip
 fi
 
@@ -148,8 +161,9 @@ if picture wrinkles; then # Figures 18 and 19
 fi
 
 if picture implicit; then # morphs and liquids
-  "$derm" implicit morph cast:cat cast:torus cast:letter-d --resolution 90 --seconds 1.2 --size 640x440 \
+  "$derm" implicit morph cast:cat cast:torus cast:letter-d --resolution 90 --seconds 1.2 --size 1280x440 \
     --strip "$work/morph.png" >/dev/null
-  "$derm" implicit particles cast:pour --volume exact --seconds 1.8 --size 640x440 --strip "$work/pour.png" >/dev/null
+  "$derm" implicit particles cast:pour --volume exact --size 1280x400 --strip "$work/liquid.png" >/dev/null
+  ffmpeg -loglevel error -y -i "$work/liquid.png" -vf "pad=iw:ih+4:0:4:white" "$work/pour.png"
   join implicit 1 morph pour
 fi

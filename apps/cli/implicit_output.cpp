@@ -101,8 +101,12 @@ void SkinOptions::addTo(CLI::App& verb) {
       "-o,--output", output,
       "skin_{frame}.glb, .gltf, .obj, .ply or .vdb: a file per frame; name.glb: all in one");
   verb.add_option("--film", film, "a film: .mp4, .mov, .webm, .gif or .webp");
-  verb.add_option("--strip", strip, "a .png picture with instants of the film");
-  verb.add_option("--size", size, "[px] WIDTHxHEIGHT of the film")->capture_default_str();
+  verb.add_option("--strip", strip, "a .png picture with the telling instants of the film");
+  verb.add_option("--instants", instants, "of a strip, at most")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{400}))
+      ->capture_default_str();
+  verb.add_option("--size", size, "[px] WIDTHxHEIGHT of the film, or of the whole strip")
+      ->capture_default_str();
   orbit.addTo(verb);
   verb.add_option("--report", report, "a .json report: steps and events");
 }
@@ -165,11 +169,9 @@ Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
   desc.material = liquid();
   desc.orbit = options_.orbit.orbit();
   if (!options_.strip.empty()) {
-    MeshFilmDesc cell = desc;
-    cell.size.width /= 2;
-    cell.size.height /= 2;
-    cell.size.supersample = 2;
-    DERM_TRY(const Rgba8Image picture, drawMeshStrip(frames_, cell, 8));
+    MeshFilmDesc still = desc;
+    still.size.supersample = 2;
+    DERM_TRY(const Rgba8Image picture, drawMeshStrip(frames_, still, options_.instants));
     DERM_CHECK(savePng(options_.strip, picture));
     fmt::print("{}\n", options_.strip);
   }

@@ -27,6 +27,7 @@ struct SkinOptions {
   std::string output;
   std::string film;
   std::string strip;
+  std::size_t instants = 8;  ///< of a strip
   std::string size = "1280x720";
   OrbitOptions orbit;
   std::string report;

@@ -130,6 +130,12 @@ void addRenderVerb(CLI::App& app, Run& run) {
   verb->add_flag("--skeleton", options->view.skeleton, "show the bones");
   verb->add_flag("--wireframe", options->view.wireframe, "show the edges");
   verb->add_option("--weights", options->weights, "heat-map of this joint's weights");
+  verb->add_option(
+          "--displacement", options->view.displacement_mm,
+          "heat-map of the way from linear skinning to the result, up to this many mm; 0 = "
+          "the picture's largest")
+      ->check(CLI::Range(0.0f, 1e6f))
+      ->type_name("MM");
   verb->add_flag("--field", options->view.field, "strokes from linear skinning to the result");
   verb->add_option("--field-scale", options->view.field_scale, "length of a stroke, 1 = true")
       ->check(within(0.001, 1000.0));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "derm/image/role_colours.h"
 #include "derm/io/file_bytes.h"
 #include "derm/scene/volume_study.h"
 #include "derm/view/report_plots.h"
@@ -88,6 +89,19 @@ Result<void> writeText(const std::string& text, const std::string& output) {
   return {};
 }
 
+/// One colour per role, as everywhere: grey and dashed before, blue after, paler those of single
+/// regions. Where there is only one, its curves are the whole's and left out.
+PlotDesc inRoleColours(PlotDesc plot, std::size_t regions) {
+  constexpr Rgba8 kPaleBefore = {186, 186, 190, 255}, kPaleAfter = {140, 166, 222, 255};
+  const std::array<Rgba8, 4> colours = {kBeforeColour, kAfterColour, kPaleBefore, kPaleAfter};
+  plot.series.resize(std::min<std::size_t>(plot.series.size(), regions > 1 ? 4 : 2));
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    plot.series[i].colour = colours[i];
+    plot.series[i].dashed = i % 2 == 0;
+  }
+  return plot;
+}
+
 Result<void> runVolume(const VolumeOptions& options, Diagnostics& notes) {
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
   DERM_CHECK(checkOutputs({options.output, options.plot}));
@@ -102,7 +116,8 @@ Result<void> runVolume(const VolumeOptions& options, Diagnostics& notes) {
   }
   DERM_TRY(const VolumeStudy study,
            studyVolume(source.recipe, source.options, notes, bar.callback()));
-  if (!options.plot.empty()) DERM_CHECK(savePlots(std::array{plotOf(study)}, options.plot));
+  const PlotDesc plot = inRoleColours(plotOf(study), study.region_names.size());
+  if (!options.plot.empty()) DERM_CHECK(savePlots(std::array{plot}, options.plot));
   return writeText(textOf(study, options), options.output);
 }
 

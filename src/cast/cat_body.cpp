@@ -174,7 +174,7 @@ Vec3d withPointedEars(const Vec3d& p) {
   Vec3d q = kEarPlace.turn.conjugate() * Vec3d(head - kEarPlace.move);
   if (q.y() < kEarWide || std::hypot(q.x(), q.z()) > kEarWide) return p;
   const double up = smoothStep(kEarWide, kEarTop, q.y());
-  q = {(1.0 - 0.72 * up) * q.x(), q.y() + 0.005 * up, (1.0 - 0.72 * up) * q.z()};
+  q = {(1.0 - 0.90 * up) * q.x(), q.y() + 0.006 * up, (1.0 - 0.90 * up) * q.z()};
   return kHeadPlace.move + kHeadScale * (kEarPlace.move + kEarPlace.turn * q);
 }
 
@@ -262,6 +262,7 @@ Sculpt catBody() {
 Vec3d mix(const Vec3d& a, const Vec3d& b, double t) { return a + t * (b - a); }
 
 /// Ginger, darker along the back, with a white bib, belly, muzzle and socks and a ringed tail.
+/// Fades are wider than the triangles there, or one would see their corners.
 Vec3d catColour(const Vec3d& p) {
   const Vec3d ginger(0.78, 0.33, 0.085), dark(0.46, 0.15, 0.035), cream(0.93, 0.84, 0.70);
   const bool on_tail = p.z() < -0.225 && p.y() > 0.22;
@@ -279,20 +280,26 @@ Vec3d catColour(const Vec3d& p) {
             0.6 * smoothStep(0.015, 0.032, h.y()) * smoothStep(0.030, 0.010, std::abs(h.x())));
     const double muzzle =
         (Vec3d(h - Vec3d(0, -0.026, 0.050)).cwiseQuotient(Vec3d(0.024, 0.016, 0.026))).norm();
-    c = mix(cream, c, smoothStep(0.9, 1.25, muzzle));
-    // White under the eyes' own colour; their rim then is a thin pale line.
+    c = mix(cream, c, smoothStep(0.85, 1.40, muzzle));
+    // White under the colours of eyes and nose, but fur on their outlines: those vertices are the
+    // fur's too, and would shine out into it as far as the next ones.
     const Vec3d e = kEyeTurn.conjugate() * Vec3d(Vec3d(std::abs(h.x()), h.y(), h.z()) - kEye);
     const double eye = std::hypot(e.x() / 0.0092, e.y() / 0.0072);
-    if (e.z() > 0) c = mix(Vec3d(0.95, 0.90, 0.82), c, smoothStep(1.02, 1.12, eye));
+    if (e.z() > 0) c = mix(Vec3d(0.95, 0.90, 0.82), c, smoothStep(0.70, 0.96, eye));
     const double nose = std::hypot(h.x() / 0.0078, (h.y() - kNose.y()) / 0.0056);
-    if (h.z() > 0.05) c = mix(Vec3d(1, 1, 1), c, smoothStep(1.02, 1.25, nose));
+    if (h.z() > 0.05) c = mix(Vec3d(1, 1, 1), c, smoothStep(0.55, 0.96, nose));
+    // The cleft below the nose, and the mouth that it ends in.
+    const double below = kNose.y() - 0.004 - h.y();
+    if (h.z() > 0.04 && below > 0)
+      c = mix(c, Vec3d(0.42, 0.22, 0.17),
+              0.75 * smoothStep(0.0035, 0.0, std::abs(h.x())) * smoothStep(0.018, 0.012, below));
     return c;
   }
-  const double low = smoothStep(0.205, 0.185, p.y()) * smoothStep(0.050, 0.030, std::abs(p.x()));
+  const double low = smoothStep(0.215, 0.170, p.y()) * smoothStep(0.060, 0.015, std::abs(p.x()));
   c = mix(c, cream, low);
   c = mix(c, cream,
-          smoothStep(0.15, 0.175, p.z()) * smoothStep(0.040, 0.025, std::abs(p.x())) *
-              smoothStep(0.30, 0.27, p.y()));
+          smoothStep(0.14, 0.18, p.z()) * smoothStep(0.052, 0.012, std::abs(p.x())) *
+              smoothStep(0.31, 0.26, p.y()));
   c = mix(c, cream, smoothStep(0.055, 0.042, p.y()));
   return c;
 }

@@ -69,16 +69,17 @@ Result<CastLiquid> makeCastLiquid(std::string_view name) {
     return made(both(std::move(left), right), desc, 1.6);
   }
   if (name == "pour") {
-    desc.emitters.push_back({.place = Vec3d(0, 0.8, 0),
-                             .velocity = Vec3d(0.1, -1.0, 0),
-                             .radius_m = 0.07,
-                             .to_s = 1.2});
-    Particles first;
-    for (const double x : {-kRadius, kRadius})
-      for (const double z : {-kRadius, kRadius})
-        first.positions.push_back(Vec3d(x, 0.84, z).cast<float>());
-    first.velocities.assign(first.size(), Vec3f(0.1f, -1.0f, 0));
-    return made(std::move(first), desc, 2.2);
+    // Thick: viscosity keeps the jet whole where cohesion alone would string it into drops.
+    desc.viscosity = 20;
+    desc.cohesion = 6;
+    const Vec3d nozzle(0, 0.62, 0), velocity(0.05, -1.2, 0);
+    const double jet_m = 0.07;
+    desc.emitters.push_back(
+        {.place = nozzle, .velocity = velocity, .radius_m = jet_m, .to_s = 1.1});
+    // What hangs from the nozzle when the pouring starts: the jet begins round.
+    Particles first = particleBall(nozzle, jet_m - kRadius, kRadius);
+    first.velocities.assign(first.size(), velocity.cast<float>());
+    return made(std::move(first), desc, 1.8);
   }
   std::vector<std::string> names;
   for (const CastMember& m : kLiquids) names.emplace_back(m.name);

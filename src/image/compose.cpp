@@ -7,6 +7,11 @@
 #include "derm/image/draw.h"
 
 namespace derm {
+namespace {
+
+constexpr float kLabelPad = 0.55f;  ///< left and right of a label's text, over its size
+
+}  // namespace
 
 Rgba8Image sideBySide(std::span<const Rgba8Image> images, int gap_px, Rgba8 background) {
   if (images.empty()) return {};
@@ -61,18 +66,29 @@ Rgba8Image splitView(const Rgba8Image& before, const Rgba8Image& after, const Sp
   return out;
 }
 
-void drawLabel(Rgba8Image& canvas, std::string_view text, Corner corner, float size_px) {
-  const float margin = size_px * 0.8f, pad = size_px * 0.55f;
-  const float width = textWidth(text, size_px) + 2 * pad, height = size_px * 1.7f;
+ClipRect labelPlate(int width_px, int height_px, std::string_view text, Corner corner,
+                    const LabelStyle& style) {
+  const float margin = style.size_px * 0.8f;
+  const float width = textWidth(text, style.size_px) + 2 * kLabelPad * style.size_px;
+  const float height = style.size_px * 1.7f;
   const bool left = corner == Corner::TopLeft || corner == Corner::BottomLeft;
   const bool top = corner == Corner::TopLeft || corner == Corner::TopRight;
-  const float x = left ? margin : float(canvas.width) - margin - width;
-  const float y = top ? margin : float(canvas.height) - margin - height;
-  fillRoundRect(canvas, {x, y, x + width, y + height}, size_px * 0.45f, {28, 31, 38, 190});
-  TextStyle style;
-  style.size_px = size_px;
-  style.colour = {255, 255, 255, 255};
-  drawText(canvas, Vec2f(x + pad, y + height / 2 + 0.35f * size_px), text, style);
+  const float aside = margin + style.inwards_px;
+  const float x = left ? aside : float(width_px) - aside - width;
+  const float y = top ? margin : float(height_px) - margin - height;
+  return {x, y, x + width, y + height};
+}
+
+void drawLabel(Rgba8Image& canvas, std::string_view text, Corner corner, const LabelStyle& style) {
+  const ClipRect plate = labelPlate(canvas.width, canvas.height, text, corner, style);
+  fillRoundRect(canvas, plate, style.size_px * 0.45f, style.plate);
+  TextStyle words;
+  words.size_px = style.size_px;
+  words.colour = {255, 255, 255, 255};
+  drawText(canvas,
+           Vec2f(plate.left + kLabelPad * style.size_px,
+                 0.5f * (plate.top + plate.bottom) + 0.35f * style.size_px),
+           text, words);
 }
 
 }  // namespace derm

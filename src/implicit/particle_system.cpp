@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kParticlesPerChunk = 256;
 constexpr float kReach = 4;  // of a particle over its radius
 constexpr std::size_t kMostParticles = 200000;
+constexpr double kGoldenAngle = 2.399963229728653;  // [rad] 2 pi (1 - 1/golden ratio)
 
 Error badField(const char* field, const std::string& what) {
   return Error{ErrorCode::BadArgument, what, {.element = field}};
@@ -229,7 +230,7 @@ void ParticleSystem::emit() {
   for (const EmitterDesc& e : desc_.emitters) {
     const double speed = e.velocity.norm();
     if (!(speed > 0) || time_s_ < e.from_s || time_s_ >= e.to_s) continue;
-    // A disc of particles whenever the last one has moved on by a spacing.
+    // A layer of particles whenever the last one has moved on by a spacing.
     const double before = std::floor((time_s_ - e.from_s) * speed / spacing);
     const double after = std::floor((time_s_ + desc_.step_s - e.from_s) * speed / spacing);
     if (after == before && time_s_ > e.from_s) continue;
@@ -237,17 +238,23 @@ void ParticleSystem::emit() {
     const Vec3d side =
         Vec3d(std::abs(way.x()) < 0.9 ? Vec3d::UnitX() : Vec3d::UnitY()).cross(way).normalized();
     const Vec3d up = way.cross(side);
-    const int reach = static_cast<int>(std::floor(e.radius_m / spacing));
-    for (int a = -reach; a <= reach; ++a)
-      for (int b = -reach; b <= reach; ++b) {
-        const Vec3d offset = spacing * (a * side + b * up);
-        if (offset.norm() > e.radius_m || particles_.size() >= kMostParticles) continue;
-        particles_.positions.push_back(Vec3d(e.place + offset).cast<float>());
-        particles_.velocities.push_back(e.velocity.cast<float>());
-        particles_.radii.push_back(static_cast<float>(desc_.radius_m));
-        particles_.masses.push_back(1.0f);
-        particles_.ids.push_back(next_id_++);
-      }
+    // Points of a sunflower: as dense everywhere, with a round rim; each disc turned against the
+    // last, or the jet would be a bundle of threads. A dome instead of a flat disc, so that the jet
+    // begins and ends round.
+    const double turn = kGoldenAngle * after;
+    const auto count = std::max<long>(
+        1, std::lround(std::numbers::pi * e.radius_m * e.radius_m / (spacing * spacing)));
+    for (long i = 0; i < count && particles_.size() < kMostParticles; ++i) {
+      const double share = (double(i) + 0.5) / double(count);
+      const double out = e.radius_m * std::sqrt(share), angle = kGoldenAngle * double(i) + turn;
+      const Vec3d at = e.place + out * (std::cos(angle) * side + std::sin(angle) * up) -
+                       e.radius_m * std::sqrt(1 - share) * way;
+      particles_.positions.push_back(at.cast<float>());
+      particles_.velocities.push_back(e.velocity.cast<float>());
+      particles_.radii.push_back(static_cast<float>(desc_.radius_m));
+      particles_.masses.push_back(1.0f);
+      particles_.ids.push_back(next_id_++);
+    }
   }
 }
 

@@ -24,15 +24,29 @@ Mat3d viewAxes(const Vec3d& backward) {
   return axes;
 }
 
+/// What the points may fill along one axis of the picture: tangents of the angles to its ends.
+struct Opening {
+  double low;
+  double high;
+};
+
+Opening openingOf(double tan, double free_low, double free_high, double share) {
+  const double middle = free_low - free_high;
+  const double half = (1 - free_low - free_high) * share;
+  return {tan * (middle - half), tan * (middle + half)};
+}
+
 /// How far to move sideways (axis 0) or up (1) so that the picture has as much room on one side of
-/// the corners as on the other. More shift makes one side wider and the other narrower, so halving
-/// the interval finds it.
-double centringShift(std::span<const Vec3d> corners, int axis, double distance) {
+/// the corners as on the other: their middle is seen at the tangent `aimed_at`. More shift makes
+/// one side wider and the other narrower, so halving the interval finds it.
+double centringShift(std::span<const Vec3d> corners, int axis, double distance, double aimed_at) {
   double low = 1e300, high = -1e300;
   for (const Vec3d& p : corners) {
     low = std::min(low, p[axis]);
     high = std::max(high, p[axis]);
   }
+  low -= std::abs(aimed_at) * 2 * distance;
+  high += std::abs(aimed_at) * 2 * distance;
   for (int step = 0; step < 60; ++step) {
     const double middle = 0.5 * (low + high);
     double least = 1e300, most = -1e300;
@@ -41,7 +55,7 @@ double centringShift(std::span<const Vec3d> corners, int axis, double distance) 
       least = std::min(least, seen);
       most = std::max(most, seen);
     }
-    (least + most > 0 ? low : high) = middle;
+    (least + most > 2 * aimed_at ? low : high) = middle;
   }
   return 0.5 * (low + high);
 }
@@ -69,23 +83,32 @@ Camera cameraBefore(std::span<const Vec3f> points, const Bounds& box, const Orbi
   const Vec3d backward = directionToEye(desc);
   const Mat3d axes = viewAxes(backward);
   const double share = 1.0 - std::clamp(desc.margin, 0.0, 0.9);
-  const double tan_y = std::tan(0.5 * desc.fov_y_rad) * share, tan_x = tan_y * aspect;
+  const double tan_y = std::tan(0.5 * desc.fov_y_rad);
+  const PictureInsets& free = desc.keep_free;
+  DERM_REQUIRE(free.left + free.right < 1 && free.bottom + free.top < 1);
+  const Opening across = openingOf(tan_y * aspect, free.left, free.right, share);
+  const Opening upright = openingOf(tan_y, free.bottom, free.top, share);
 
-  // A point (x, y, z) in camera axes is inside while |x - cx| <= (d - z) tan: for each side of the
-  // picture one linear inequality in the shift c and the distance d, so the extremes decide.
+  // A point (x, y, z) in camera axes is inside while (d - z) low <= x - cx <= (d - z) high: for
+  // each side of the picture one linear inequality in the shift c and the distance d, so the
+  // extremes decide.
   const Vec3d centre = box.centre().cast<double>();
   std::vector<Vec3d> seen;
   double right = -1e300, left = 1e300, top = -1e300, bottom = 1e300, front = -1e300;
   for (const Vec3f& point : points) {
     const Vec3d p = seen.emplace_back(axes * (point.cast<double>() - centre));
-    right = std::max(right, p.x() + p.z() * tan_x);
-    left = std::min(left, p.x() - p.z() * tan_x);
-    top = std::max(top, p.y() + p.z() * tan_y);
-    bottom = std::min(bottom, p.y() - p.z() * tan_y);
+    right = std::max(right, p.x() + p.z() * across.high);
+    left = std::min(left, p.x() + p.z() * across.low);
+    top = std::max(top, p.y() + p.z() * upright.high);
+    bottom = std::min(bottom, p.y() + p.z() * upright.low);
     front = std::max(front, p.z());
   }
-  const double distance = std::max((right - left) / (2 * tan_x), (top - bottom) / (2 * tan_y));
-  const Vec3d shift(centringShift(seen, 0, distance), centringShift(seen, 1, distance), 0);
+  const double distance = std::max((right - left) / (across.high - across.low),
+                                   (top - bottom) / (upright.high - upright.low));
+  // A zoomed picture shows less of the same view: its middle lies nearer to the axis.
+  const auto middle = [&](const Opening& o) { return 0.5 * (o.low + o.high) / desc.zoom; };
+  const Vec3d shift(centringShift(seen, 0, distance, middle(across)),
+                    centringShift(seen, 1, distance, middle(upright)), 0);
   const double reach = box.diagonal();
 
   Camera out;

@@ -97,18 +97,6 @@ float usualLength(std::vector<float> lengths) {
   return *middle;
 }
 
-DrawSurface inOneColour(DrawSurface surface, const Vec4f& colour, float opacity) {
-  DrawMaterial material;
-  // Glass in shade would turn grey: the clearer it is, the more it glows in its own colour.
-  material.self_lit = 0.7f * (1.0f - std::clamp(opacity, 0.0f, 1.0f));
-  material.base_colour = colour;
-  material.roughness = 0.5f;
-  surface.parts = {{0, static_cast<std::uint32_t>(surface.triangles.size()), material}};
-  surface.colours = {};
-  surface.opacity = opacity;
-  return surface;
-}
-
 }  // namespace
 
 void addSkeleton(DrawList& list, std::span<const SkeletonJoint> joints,
@@ -189,12 +177,35 @@ void showHeatMap(DrawList& list, DrawSurface& surface, std::span<const float> va
   surface.parts = {{0, static_cast<std::uint32_t>(surface.triangles.size()), material}};
 }
 
-void addGhost(DrawList& list, DrawSurface before, DrawSurface after, const GhostStyle& style) {
-  DrawSurface solid = inOneColour(std::move(before), style.before, style.before_opacity);
-  DrawSurface glass = inOneColour(std::move(after), style.after, style.after_opacity);
-  glass.casts_shadow = false;  // light falls through it onto what is inside
-  list.surfaces.push_back(std::move(solid));
-  list.surfaces.push_back(std::move(glass));
+void showInOneColour(DrawSurface& surface, const Vec4f& colour) {
+  DrawMaterial material;
+  material.base_colour = colour;
+  material.roughness = 0.55f;
+  surface.parts = {{0, static_cast<std::uint32_t>(surface.triangles.size()), material}};
+  surface.colours = {};
+}
+
+void showDepth(DrawList& list, DrawSurface& surface, const Camera& camera) {
+  const Vec3d forward = Vec3d(camera.target - camera.eye).normalized();
+  std::vector<double> depths;
+  double nearest = std::numeric_limits<double>::infinity(), farthest = -nearest;
+  for (const Vec3f& p : surface.positions) {
+    const double depth = forward.dot(Vec3d(p.cast<double>() - camera.eye));
+    depths.push_back(depth);
+    nearest = std::min(nearest, depth);
+    farthest = std::max(farthest, depth);
+  }
+  const double span = farthest > nearest ? farthest - nearest : 1.0;
+  std::vector<Vec4f> greys;
+  for (const double depth : depths) {
+    const auto grey = static_cast<float>((depth - nearest) / span);
+    greys.emplace_back(grey, grey, grey, 1.0f);
+  }
+  DrawMaterial material;
+  material.base_colour = Vec4f::Ones();
+  material.self_lit = 1.0f;
+  surface.parts = {{0, static_cast<std::uint32_t>(surface.triangles.size()), material}};
+  surface.colours = list.keep(std::move(greys));
 }
 
 }  // namespace derm

@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "derm/image/compose.h"
+#include "derm/image/role_colours.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/png.h"
 
 namespace derm {
 namespace {
-
-constexpr Rgba8 kBefore = {128, 128, 132, 255};  ///< grey, as the ghost's linear skinning
-constexpr Rgba8 kAfter = {28, 76, 190, 255};     ///< blue, as the ghost's result
 
 using Frame = BakeReport::Frame;
 
@@ -33,9 +31,9 @@ PlotDesc changePlot(const BakeReport& report, std::string what, double Frame::*l
       .y = {.label = what + " against rest", .unit = "%"}};
   out.series = {seriesOf(report, "linear skinning", linear, 100 / rest, -100),
                 seriesOf(report, "derm", result, 100 / rest, -100)};
-  out.series[0].colour = kBefore;
+  out.series[0].colour = kBeforeColour;
   out.series[0].dashed = true;
-  out.series[1].colour = kAfter;
+  out.series[1].colour = kAfterColour;
   return out;
 }
 

@@ -1,20 +1,55 @@
 #include "derm/view/scene_view.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include "derm/image/colour_map.h"
 #include "derm/image/compose.h"
+#include "derm/image/role_colours.h"
 #include "derm/mesh/normals.h"
 #include "derm/mesh/weld.h"
+
+#include "view/captions.h"
+#include "view/framing.h"
 
 namespace derm {
 namespace {
 
 constexpr std::string_view kBeforeLabel = "linear skinning";
 constexpr std::string_view kAfterLabel = "derm";
-constexpr int kLegendMargin_px = 24;
-constexpr float kFieldWidth_px = 1.0f;
+constexpr float kLabelGap_px = 6;
+constexpr int kLegendMargin_px = 14;
+constexpr int kLegendHeight_px = 240;
+// Stand for any instant's numbers where room is made for them.
+constexpr double kUsualTime_s = 0.5;
+constexpr float kUsualMove_mm = 12.5f;
+constexpr float kFieldWidth_px = 2.4f;
+/// Between strokes; of those nearer to each other the longest is shown.
+constexpr float kFieldSpacing_px = 12.0f;
+constexpr int kShapeFactor = 2;  ///< shapes for outlines are so many times larger
+constexpr Rgba8 kOutlineColour = {44, 46, 52, 255};
+constexpr float kOutlineWidth_px = 2.2f;
+const Vec4f kGhostColour(0.10f, 0.30f, 0.85f, 1.0f);  ///< blue, light enough for dark strokes
+const Vec4f kGhostStrokes(0.9f, 0.9f, 0.95f, 1.0f);   ///< of a field on that blue
+constexpr std::uint8_t kBeyondAlpha = 200;  ///< of the grey where linear skinning sticks out
+
+/// The next number whose quarters are short to write: 1, 2, 4 or 8 times a power of ten.
+float roundedUp(float value) {
+  if (!(value > 0) || !std::isfinite(value)) return 1.0f;
+  const float power = std::pow(10.0f, std::floor(std::log10(value)));
+  for (const float step : {1.0f, 2.0f, 4.0f, 8.0f})
+    if (value <= step * power) return step * power;
+  return 10 * power;
+}
+
+/// "derm" beside "linear skinning", where both are in one picture.
+LabelStyle afterStyle() {
+  const ClipRect first = labelPlate(1, 1, kBeforeLabel, Corner::TopLeft);
+  return {.plate = kAfterColour, .inwards_px = first.right - first.left + kLabelGap_px};
+}
 
 Bounds moved(const Bounds& box, const Vec3f& by) {
   return box.empty() ? box : Bounds{.low = box.low + by, .high = box.high + by};
@@ -28,6 +63,25 @@ struct SceneView::Instant {
   const SkinFrame* before;  ///< null where nothing is compared
   Vec3f place;              ///< where a following camera looks, on the floor plane; else the origin
   std::optional<Vec3d> focus;  ///< where the joint is that the camera looks at
+
+  /// [mm] how far the result is from linear skinning, per vertex. Requires `before`.
+  std::vector<float> moved_mm() const {
+    std::vector<float> out(after.vertexCount());
+    for (std::size_t v = 0; v < out.size(); ++v)
+      out[v] = 1000 * Vec3f(after.positions()[v] - before->positions()[v]).norm();
+    return out;
+  }
+  float most_mm() const {
+    float most = 0;
+    for (const float moved : moved_mm()) most = std::max(most, moved);
+    return most;
+  }
+};
+
+/// A camera and the picture it takes.
+struct SceneView::Shot {
+  Camera camera;
+  PictureSize size;
 };
 
 SceneView::SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer renderer,
@@ -40,6 +94,9 @@ SceneView::SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer rende
 Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostics& notes) {
   const Character& character = *scene.character();
   std::vector<float> weights;
+  if (desc.weights && desc.displacement_mm)
+    return Error{
+        ErrorCode::BadArgument, "weights and displacement are two heat-maps: show one", {}};
   if (desc.weights) {
     if (!character.hasSkin())
       return Error{ErrorCode::BadArgument,
@@ -56,7 +113,7 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
   SceneView view(scene, desc, std::move(renderer), notes);
   view.weights_ = std::move(weights);
   view.focus_ = focus;
-  if (desc.comparison != Comparison::None || desc.field) {
+  if (desc.comparison != Comparison::None || desc.field || desc.displacement_mm) {
     DERM_TRY(std::shared_ptr<const Stack> plain, scene.plainStack());
     view.plain_.emplace(std::move(plain));
   }
@@ -94,6 +151,76 @@ Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& p
   return {};
 }
 
+/// What will lie on a picture of the instant. Pairs have both labels in each half, so that both are
+/// seen by the same camera.
+/// The same for all instants, or the camera would move with their numbers.
+std::vector<ClipRect> SceneView::plates(const PictureSize& size) const {
+  std::vector<ClipRect> out;
+  const auto label = [&](std::string_view text, Corner corner, const LabelStyle& style = {}) {
+    if (!text.empty()) out.push_back(labelPlate(size.width, size.height, text, corner, style));
+  };
+  if (desc_.comparison == Comparison::None) {
+    label(desc_.label, Corner::TopLeft);
+  } else if (desc_.labels) {
+    const bool in_one = desc_.comparison == Comparison::Ghost;
+    label(kBeforeLabel, Corner::TopLeft);
+    label(kAfterLabel, in_one ? Corner::TopLeft : Corner::TopRight,
+          in_one ? afterStyle() : LabelStyle());
+  }
+  label(captionOf(kUsualTime_s, kUsualMove_mm), detail::kCaptionCorner, detail::kCaptionStyle);
+  if (const auto legend = legendOf(fullHeat(kUsualMove_mm), size.height))
+    out.push_back({float(kLegendMargin_px), float(legendTop(size.height, legend->height)),
+                   float(kLegendMargin_px + legend->width),
+                   float(legendTop(size.height, legend->height) + legend->height)});
+  return out;
+}
+
+std::optional<Rgba8Image> SceneView::legendOf(float full, int height_px) const {
+  const int height = std::clamp(height_px / 2, 80, kLegendHeight_px);
+  if (desc_.weights) return heatLegend("weight of " + *desc_.weights, full, height);
+  if (desc_.displacement_mm) return heatLegend("moved, mm", full, height);
+  return std::nullopt;
+}
+
+/// What the heat-map's last colour stands for in a picture whose largest displacement that is.
+float SceneView::fullHeat(float most_mm) const {
+  if (!desc_.displacement_mm) return 1.0f;
+  return *desc_.displacement_mm > 0 ? *desc_.displacement_mm : roundedUp(most_mm);
+}
+
+/// [px] Where the legend starts: in the lower left corner, above what is written there.
+int SceneView::legendTop(int height_px, int legend_px) const {
+  const std::string caption = captionOf(kUsualTime_s, kUsualMove_mm);
+  const int below = caption.empty()
+                        ? height_px
+                        : static_cast<int>(labelPlate(1, height_px, caption, detail::kCaptionCorner,
+                                                      detail::kCaptionStyle)
+                                               .top);
+  return below - kLegendMargin_px - legend_px;
+}
+
+/// The words in the lower left corner; none where there is nothing to say.
+std::string SceneView::captionOf(double time_s, float most_mm) const {
+  std::string out = desc_.times ? detail::timeCaption(time_s) : "";
+  if (desc_.displacement_mm) out += (out.empty() ? "" : ", ") + detail::moveCaption(most_mm);
+  return out;
+}
+
+SceneView::Shot SceneView::shotOf(const Instant& instant, int width_px) const {
+  Shot shot{.camera = {}, .size = desc_.size};
+  shot.size.width = width_px;
+  OrbitDesc orbit = desc_.orbit;
+  if (!instant.focus && orbit.zoom <= 1)
+    orbit.keep_free = detail::roomFor(plates(shot.size), outline(), orbit, shot.size);
+  shot.camera =
+      orbitCamera(outline(), orbit, static_cast<double>(width_px) / std::max(shot.size.height, 1));
+  Vec3d shift = instant.place.cast<double>();
+  if (instant.focus) shift = *instant.focus - shot.camera.target;
+  shot.camera.eye += shift;
+  shot.camera.target += shift;
+  return shot;
+}
+
 DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame) const {
   DrawSurface surface = look_.surfaceOf(frame);
   if (surface.normals.empty()) {
@@ -105,58 +232,68 @@ DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame) const {
   return surface;
 }
 
-void SceneView::addSurface(DrawList& list, const SkinFrame& frame) const {
+void SceneView::addSurface(DrawList& list, const SkinFrame& frame, const Instant& instant) const {
   DrawSurface surface = surfaceOf(list, frame);
   if (desc_.weights) showHeatMap(list, surface, weights_);
+  if (desc_.displacement_mm)
+    showHeatMap(list, surface, instant.moved_mm(), fullHeat(instant.most_mm()));
   if (desc_.wireframe) addWireframe(list, surface.positions, surface.triangles);
   list.surfaces.push_back(std::move(surface));
 }
 
-void SceneView::addOverlays(DrawList& list, const Instant& instant) const {
+void SceneView::addOverlays(DrawList& list, const Instant& instant, const Shot& shot) const {
   if (desc_.skeleton)
     addSkeleton(list, skeletonJoints(*scene_->character(), scene_->playback().model()));
-  if (desc_.field) addField(list, instant);
+  if (desc_.field) addField(list, instant, shot);
 }
 
 /// Strokes must be seen through the skin, which they often lie under; those on the far side must
-/// not, or a dense mesh becomes one blue blot.
-void SceneView::addField(DrawList& list, const Instant& instant) const {
+/// not, or a dense mesh becomes one blue blot. For the same reason there is one stroke per patch of
+/// the picture: the longest of those that start there.
+void SceneView::addField(DrawList& list, const Instant& instant, const Shot& shot) const {
   const Vec3f to_eye = directionToEye(desc_.orbit).cast<float>();
+  const std::vector<float> lengths = instant.moved_mm();
+  std::map<std::array<int, 2>, std::size_t> longest;
+  for (std::size_t v = 0; v < lengths.size(); ++v) {
+    if (!instant.after.normals().empty() && instant.after.normals()[v].dot(to_eye) < 0) continue;
+    const Vec3d at = projectedPoint(shot.camera, instant.before->positions()[v].cast<double>(),
+                                    shot.size.width, shot.size.height);
+    if (!(at.z() > 0)) continue;
+    const std::array<int, 2> patch = {static_cast<int>(std::floor(at.x() / kFieldSpacing_px)),
+                                      static_cast<int>(std::floor(at.y() / kFieldSpacing_px))};
+    const auto [shown, is_first] = longest.try_emplace(patch, v);
+    if (!is_first && lengths[v] > lengths[shown->second]) shown->second = v;
+  }
   std::vector<Vec3f> before;
   std::vector<Vec3f> after;
-  for (std::size_t v = 0; v < instant.after.vertexCount(); ++v) {
-    if (!instant.after.normals().empty() && instant.after.normals()[v].dot(to_eye) < 0) continue;
+  for (const auto& [patch, v] : longest) {
     before.push_back(instant.before->positions()[v]);
     after.push_back(instant.after.positions()[v]);
   }
-  addDisplacementField(list, before, after,
-                       {.width_px = kFieldWidth_px, .scale = desc_.field_scale, .on_top = true});
+  FieldStyle style;
+  if (desc_.comparison == Comparison::Ghost) style.colour = kGhostStrokes;
+  style.width_px = kFieldWidth_px;
+  style.scale = desc_.field_scale;
+  style.on_top = true;
+  addDisplacementField(list, before, after, style);
 }
 
-Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, int width_px) {
+Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, const Shot& shot) {
   list.stage = moved(*stage_, instant.place);
-  PictureSize size = desc_.size;
-  size.width = width_px;
-  Camera camera = orbitCamera(outline_.points(), desc_.orbit,
-                              static_cast<double>(size.width) / std::max(size.height, 1));
-  Vec3d shift = instant.place.cast<double>();
-  if (instant.focus) shift = *instant.focus - camera.target;
-  camera.eye += shift;
-  camera.target += shift;
-  return renderer_.draw(list, camera, size);
+  return renderer_.draw(list, shot.camera, shot.size);
 }
 
 /// Two drawings of the same instant: linear skinning, then the result with all overlays.
 Result<Rgba8Image> SceneView::drawPair(const Instant& instant) {
   const bool beside = desc_.comparison == Comparison::SideBySide;
-  const int width = beside ? std::max(desc_.size.width / 2, 1) : desc_.size.width;
+  const Shot shot = shotOf(instant, beside ? std::max(desc_.size.width / 2, 1) : desc_.size.width);
   DrawList linear;
-  addSurface(linear, *instant.before);
-  DERM_TRY(Rgba8Image before, draw(std::move(linear), instant, width));
+  addSurface(linear, *instant.before, instant);
+  DERM_TRY(Rgba8Image before, draw(std::move(linear), instant, shot));
   DrawList result;
-  addSurface(result, instant.after);
-  addOverlays(result, instant);
-  DERM_TRY(Rgba8Image after, draw(std::move(result), instant, width));
+  addSurface(result, instant.after, instant);
+  addOverlays(result, instant, shot);
+  DERM_TRY(Rgba8Image after, draw(std::move(result), instant, shot));
   if (desc_.labels) {
     drawLabel(before, kBeforeLabel, Corner::TopLeft);
     drawLabel(after, kAfterLabel, Corner::TopRight);
@@ -165,29 +302,67 @@ Result<Rgba8Image> SceneView::drawPair(const Instant& instant) {
                 : splitView(before, after);
 }
 
+Result<ShapePicture> SceneView::drawShape(const SkinFrame& frame, const Instant& instant,
+                                          const Shot& shot) {
+  DrawList list;
+  DrawSurface surface = surfaceOf(list, frame);
+  showDepth(list, surface, shot.camera);
+  list.surfaces.push_back(std::move(surface));
+  list.background.clear = true;
+  list.ground.on = false;
+  Shot large = shot;
+  large.size = {.width = kShapeFactor * shot.size.width, .height = kShapeFactor * shot.size.height};
+  DERM_TRY(Rgba8Image picture, draw(std::move(list), instant, large));
+  return ShapePicture{std::move(picture), kShapeFactor};
+}
+
+/// Two surfaces that differ by little break through each other wherever one draws both; a picture
+/// of one and the shape of the other do not.
+Result<Rgba8Image> SceneView::drawGhost(const Instant& instant) {
+  const Shot shot = shotOf(instant, desc_.size.width);
+  DrawList list;
+  DrawSurface result = surfaceOf(list, instant.after);
+  showInOneColour(result, kGhostColour);
+  if (desc_.wireframe) addWireframe(list, result.positions, result.triangles);
+  list.surfaces.push_back(std::move(result));
+  addOverlays(list, instant, shot);
+  DERM_TRY(Rgba8Image drawn, draw(std::move(list), instant, shot));
+  DERM_TRY(const ShapePicture before, drawShape(*instant.before, instant, shot));
+  DERM_TRY(const ShapePicture after, drawShape(instant.after, instant, shot));
+  Rgba8 beyond = kBeforeColour;
+  beyond.a = kBeyondAlpha;
+  fillBeyond(drawn, before, after, beyond);
+  drawOutline(drawn, before, {.colour = kOutlineColour, .width_px = kOutlineWidth_px});
+  if (desc_.labels) {
+    drawLabel(drawn, kBeforeLabel, Corner::TopLeft, {.plate = kOutlineColour});
+    drawLabel(drawn, kAfterLabel, Corner::TopLeft, afterStyle());
+  }
+  return drawn;
+}
+
+Result<Rgba8Image> SceneView::drawPlain(const Instant& instant) {
+  const Shot shot = shotOf(instant, desc_.size.width);
+  DrawList list;
+  addSurface(list, instant.after, instant);
+  addOverlays(list, instant, shot);
+  DERM_TRY(Rgba8Image drawn, draw(std::move(list), instant, shot));
+  if (!desc_.label.empty()) drawLabel(drawn, desc_.label, Corner::TopLeft);
+  return drawn;
+}
+
 Result<Rgba8Image> SceneView::picture(double time_s) {
   if (!stage_) DERM_CHECK(aimAt(std::array{time_s}));
   const Instant instant = instantAt(time_s);
-  Result<Rgba8Image> drawn = Rgba8Image();
-  if (desc_.comparison == Comparison::Split || desc_.comparison == Comparison::SideBySide) {
-    drawn = drawPair(instant);
-  } else {
-    DrawList list;
-    if (desc_.comparison == Comparison::Ghost) {
-      DrawSurface before = surfaceOf(list, *instant.before);
-      DrawSurface after = surfaceOf(list, instant.after);
-      addGhost(list, std::move(before), std::move(after));
-    } else {
-      addSurface(list, instant.after);
-    }
-    addOverlays(list, instant);
-    drawn = draw(std::move(list), instant, desc_.size.width);
-    if (drawn && !desc_.label.empty()) drawLabel(*drawn, desc_.label, Corner::TopLeft);
-  }
-  if (drawn && desc_.weights) {
-    const Rgba8Image legend = heatLegend("weight of " + *desc_.weights, 1);
-    composite(*drawn, legend, kLegendMargin_px, drawn->height - kLegendMargin_px - legend.height);
-  }
+  const auto drawIt = [&]() -> Result<Rgba8Image> {
+    if (desc_.comparison == Comparison::None) return drawPlain(instant);
+    return desc_.comparison == Comparison::Ghost ? drawGhost(instant) : drawPair(instant);
+  };
+  DERM_TRY(Rgba8Image drawn, drawIt());
+  const float most_mm = desc_.displacement_mm ? instant.most_mm() : 0.0f;
+  if (const std::string caption = captionOf(time_s, most_mm); !caption.empty())
+    drawLabel(drawn, caption, detail::kCaptionCorner, detail::kCaptionStyle);
+  if (const auto legend = legendOf(fullHeat(most_mm), drawn.height))
+    composite(drawn, *legend, kLegendMargin_px, legendTop(drawn.height, legend->height));
   return drawn;
 }
 

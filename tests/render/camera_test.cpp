@@ -156,5 +156,35 @@ TEST(FarthestPoints, StandForAllPointsOfABall) {
   EXPECT_NEAR(some.target.x() - all.target.x(), 10, 0.05);
 }
 
+TEST(Camera, PointsKeepOutOfWhatMustStayFree) {
+  OrbitDesc desc;
+  desc.margin = 0;
+  desc.keep_free = {.left = 0.3, .top = 0.2, .right = 0, .bottom = 0.1};
+  std::vector<Vec3f> points;
+  for (const float x : {-1.0f, 1.0f})
+    for (const float y : {0.0f, 2.0f})
+      for (const float z : {-0.5f, 0.5f}) points.emplace_back(x, y, z);
+  for (const double aspect : {0.5, 2.0}) {
+    const int height = 100, width = int(100 * aspect);
+    const Camera camera = orbitCamera(points, desc, aspect);
+    double left = 1e9, right = -1e9, top = 1e9, bottom = -1e9;
+    for (const Vec3f& p : points) {
+      const Vec3d at = projectedPoint(camera, p.cast<double>(), width, height);
+      left = std::min(left, at.x());
+      right = std::max(right, at.x());
+      top = std::min(top, at.y());
+      bottom = std::max(bottom, at.y());
+    }
+    EXPECT_GT(left, 0.3 * width - 0.01);
+    EXPECT_LT(right, width + 0.01);
+    EXPECT_GT(top, 20 - 0.01);
+    EXPECT_LT(bottom, 90 + 0.01);
+    // In the middle of what is left, and as large as it can be.
+    EXPECT_NEAR(left + right, 1.3 * width, 0.02);
+    EXPECT_NEAR(top + bottom, 110, 0.02);
+    EXPECT_TRUE(right - left > 0.7 * width - 0.02 || bottom - top > 70 - 0.02);
+  }
+}
+
 }  // namespace
 }  // namespace derm

@@ -4,7 +4,9 @@
 
 #include "derm/image/colour_map.h"
 #include "derm/image/compose.h"
+#include "derm/image/outline.h"
 #include "derm/image/plot.h"
+#include "derm/image/role_colours.h"
 #include "derm/mesh/normals.h"
 #include "derm/render/overlays.h"
 
@@ -106,13 +108,32 @@ Result<Rgba8Image> heatMap(OffscreenRenderer& renderer) {
 
 Result<Rgba8Image> ghostAndField(OffscreenRenderer& renderer) {
   const TriMesh before = limb(0.35f), after = limb(-0.05f);
+  const Camera camera = orbitCamera(bounds(after.positions), {.yaw_rad = 1.1}, 16.0 / 9.0);
   DrawList list;
-  addGhost(list, drawSurfaceOf(before), drawSurfaceOf(after));
+  DrawSurface blue = drawSurfaceOf(after);
+  showInOneColour(blue, Vec4f(0.10f, 0.30f, 0.85f, 1.0f));
+  list.surfaces.push_back(blue);
   FieldStyle field;
   field.stride = 2;
   field.least_m = 0.02f;
+  field.colour = Vec4f(0.9f, 0.9f, 0.95f, 1.0f);
+  field.on_top = true;
   addDisplacementField(list, before.positions, after.positions, field);
-  return drawn(renderer, list, {.yaw_rad = 1.1});
+  DERM_TRY(Rgba8Image picture, renderer.draw(list, camera, kSize));
+  std::vector<ShapePicture> shapes;
+  for (const TriMesh* mesh : {&before, &after}) {
+    DrawList flat;
+    DrawSurface shape = drawSurfaceOf(*mesh);
+    showDepth(flat, shape, camera);
+    flat.surfaces.push_back(shape);
+    flat.background.clear = true;
+    flat.ground.on = false;
+    DERM_TRY(Rgba8Image large, renderer.draw(flat, camera, {2 * kSize.width, 2 * kSize.height, 1}));
+    shapes.push_back({std::move(large), 2});
+  }
+  fillBeyond(picture, shapes[0], shapes[1], kBeforeColour);
+  drawOutline(picture, shapes[0]);
+  return picture;
 }
 
 Result<Rgba8Image> beforeAfter(OffscreenRenderer& renderer) {
@@ -126,8 +147,8 @@ Result<Rgba8Image> beforeAfter(OffscreenRenderer& renderer) {
     halves.push_back(std::move(half));
   }
   Rgba8Image out = splitView(halves[0], halves[1]);
-  drawLabel(out, "before", Corner::TopLeft, 12);
-  drawLabel(out, "after", Corner::TopRight, 12);
+  drawLabel(out, "before", Corner::TopLeft, {.size_px = 12});
+  drawLabel(out, "after", Corner::TopRight, {.size_px = 12});
   return out;
 }
 
@@ -141,7 +162,9 @@ Result<Rgba8Image> curves(OffscreenRenderer&) {
   PlotSeries linear, ours;
   linear.name = "linear";
   ours.name = "derm";
-  ours.dashed = true;
+  linear.colour = kBeforeColour;
+  linear.dashed = true;
+  ours.colour = kAfterColour;
   for (int i = 0; i <= 60; ++i) {
     const double t = i / 30.0;
     linear.x.push_back(t);

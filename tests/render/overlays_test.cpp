@@ -101,14 +101,34 @@ TEST(Overlays, AHeatMapReplacesColoursAndMaterials) {
   EXPECT_TRUE(validate(list).ok());
 }
 
-TEST(Overlays, AGhostIsASolidInsideGlass) {
-  const TriMesh before = shelf::sphere(8, 12, 1.0f), after = shelf::sphere(8, 12, 1.2f);
+TEST(Overlays, OneColourReplacesColoursAndMaterials) {
+  const TriMesh ball = shelf::sphere(8, 12, 1.0f);
   DrawList list;
-  addGhost(list, drawSurfaceOf(before), drawSurfaceOf(after));
-  ASSERT_EQ(list.surfaces.size(), 2u);
-  EXPECT_EQ(list.surfaces[0].opacity, 1.0f);
-  EXPECT_LT(list.surfaces[1].opacity, 1.0f);
-  EXPECT_FALSE(list.surfaces[1].casts_shadow);
+  DrawSurface surface = drawSurfaceOf(ball);
+  showInOneColour(surface, Vec4f(0.1f, 0.2f, 0.3f, 1));
+  ASSERT_EQ(surface.parts.size(), 1u);
+  EXPECT_EQ(surface.parts[0].material.base_colour, Vec4f(0.1f, 0.2f, 0.3f, 1));
+  list.surfaces.push_back(surface);
+  EXPECT_TRUE(validate(list).ok());
+}
+
+TEST(Overlays, DepthGoesFromTheNearestPointToTheFarthest) {
+  const TriMesh ball = shelf::sphere(8, 12, 1.0f);
+  DrawList list;
+  DrawSurface surface = drawSurfaceOf(ball);
+  Camera camera;
+  camera.eye = Vec3d(0, 5, 0.001);
+  showDepth(list, surface, camera);
+  float least = 1, most = 0;
+  for (std::size_t v = 0; v < ball.positions.size(); ++v) {
+    const float depth = surface.colours[v].x();
+    EXPECT_NEAR(depth, (1 - ball.positions[v].y()) / 2, 0.01) << v;
+    least = std::min(least, depth);
+    most = std::max(most, depth);
+  }
+  EXPECT_EQ(least, 0);
+  EXPECT_EQ(most, 1);
+  list.surfaces.push_back(surface);
   EXPECT_TRUE(validate(list).ok());
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "derm/cast/cast.h"
+#include "derm/image/compose.h"
 #include "derm/view/film_strip.h"
 #include "derm/view/report_plots.h"
 
@@ -63,7 +64,7 @@ TEST_F(SceneViewTest, ThePictureHasTheSizeAskedForAndShowsSomething) {
 
 TEST_F(SceneViewTest, EachOverlayChangesThePicture) {
   const Rgba8Image bare = pictureWith(small());
-  std::vector<ViewDesc> descs(7, small());
+  std::vector<ViewDesc> descs(8, small());
   descs[0].skeleton = true;
   descs[1].wireframe = true;
   descs[2].field = true;
@@ -71,6 +72,7 @@ TEST_F(SceneViewTest, EachOverlayChangesThePicture) {
   descs[4].comparison = Comparison::Split;
   descs[5].comparison = Comparison::SideBySide;
   descs[6].comparison = Comparison::Ghost;
+  descs[7].displacement_mm = 0.0f;
   for (std::size_t i = 0; i < descs.size(); ++i)
     EXPECT_GT(changed(bare, pictureWith(descs[i], 1.0)), 20u) << i;
 }
@@ -117,6 +119,42 @@ TEST_F(SceneViewTest, AStripHasTheWholeSize) {
   const Rgba8Image strip = drawStrip(view, 4).value();
   EXPECT_EQ(strip.width, 401);
   EXPECT_EQ(strip.height, 99);
+}
+
+/// The arm fills a wide picture from corner to corner, so every label has to be given room.
+TEST_F(SceneViewTest, LabelsDoNotLieOnTheFigure) {
+  ViewDesc desc = small();
+  desc.size = {.width = 480, .height = 160};
+  const Rgba8Image bare = pictureWith(desc, 0.0);
+  desc.label = "a label as long as the arm";
+  const Rgba8Image labelled = pictureWith(desc, 0.0);
+  const ClipRect plate = labelPlate(480, 160, desc.label, Corner::TopLeft);
+  const auto isSkin = [](const Rgba8& p) { return p.r > p.b + 20; };
+  int skin_below = 0, skin_before = 0;
+  for (int y = int(plate.top); y < int(plate.bottom); ++y)
+    for (int x = int(plate.left); x < int(plate.right); ++x) {
+      skin_below += isSkin(labelled.at(x, y));
+      skin_before += isSkin(bare.at(x, y));
+    }
+  ASSERT_GT(skin_before, 50);
+  EXPECT_EQ(skin_below, 0);
+}
+
+TEST_F(SceneViewTest, TwoHeatMapsAreAnError) {
+  ViewDesc desc = small();
+  desc.displacement_mm = 0.0f;
+  desc.weights = "hand";
+  EXPECT_FALSE(SceneView::make(scene_, desc, notes_).ok());
+}
+
+/// "flex" ends as it begins: a strip of two shows the start and the bent arm, not the start twice.
+TEST_F(SceneViewTest, AStripDoesNotShowTheFirstPoseAgain) {
+  ViewDesc desc = small();
+  desc.size = {.width = 404, .height = 150};
+  SceneView view = SceneView::make(scene_, desc, notes_).value();
+  const Rgba8Image strip = drawStrip(view, 2).value();
+  const Rgba8Image left = cropped(strip, 0, 0, 200, 110), right = cropped(strip, 204, 0, 200, 110);
+  EXPECT_GT(changed(left, right), 500u);
 }
 
 TEST_F(SceneViewTest, WorkCanBeCancelled) {

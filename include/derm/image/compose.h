@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "derm/image/draw.h"
 #include "derm/image/rgba8_image.h"
 
 namespace derm {
@@ -27,7 +28,19 @@ Rgba8Image splitView(const Rgba8Image& before, const Rgba8Image& after, const Sp
 
 enum class Corner { TopLeft, TopRight, BottomLeft, BottomRight };
 
-/// A short text on a rounded half-clear plate in a corner; what titles "linear" and "derm" halves.
-void drawLabel(Rgba8Image& canvas, std::string_view text, Corner corner, float size_px = 18.0f);
+/// A short text on a rounded plate in a corner.
+struct LabelStyle {
+  float size_px = 18.0f;            ///< [px] em height of the text
+  Rgba8 plate = {28, 31, 38, 190};  ///< dark and half-clear
+  float inwards_px = 0;             ///< [px] from its corner along the picture's top or bottom
+};
+
+/// Where the plate lies in a picture of that size.
+ClipRect labelPlate(int width_px, int height_px, std::string_view text, Corner corner,
+                    const LabelStyle& style = {});
+
+/// What titles "linear" and "derm" halves.
+void drawLabel(Rgba8Image& canvas, std::string_view text, Corner corner,
+               const LabelStyle& style = {});
 
 }  // namespace derm

@@ -9,7 +9,7 @@
 
 namespace derm {
 
-/// A place that new matter comes from: a round jet.
+/// A place that new matter comes from: a round jet that begins and ends in a dome.
 struct EmitterDesc {
   Vec3d place = Vec3d(0, 1, 0);      ///< [m]
   Vec3d velocity = Vec3d(0, -1, 0);  ///< [m/s]

@@ -23,6 +23,14 @@ struct Camera {
   Mat4d projection(double aspect) const;
 };
 
+/// Shares of a picture's width or height, [0,0.5) each, that what is looked at keeps out of.
+struct PictureInsets {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+};
+
 /// How an orbit camera looks at something.
 struct OrbitDesc {
   double yaw_rad = 0.6;    ///< [rad] around +Y; 0 = from +Z, the character's front; + = to its left
@@ -30,6 +38,7 @@ struct OrbitDesc {
   double fov_y_rad = 0.5;  ///< [rad] about 29 degrees: a portrait lens, little distortion
   double margin = 0.08;    ///< [0,0.9] share of the picture left free around the bounds
   double zoom = 1.0;       ///< > 0; 2 = everything twice as large, around the middle of the picture
+  PictureInsets keep_free;  ///< for labels and legends: the middle is that of what is left
 };
 
 /// Unit vector from what is looked at to the camera.

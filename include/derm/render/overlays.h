@@ -6,6 +6,7 @@
 
 #include "derm/math/vec.h"
 #include "derm/mesh/tri_mesh.h"
+#include "derm/render/camera.h"
 #include "derm/render/draw_list.h"
 
 namespace derm {
@@ -60,15 +61,12 @@ std::size_t addDisplacementField(DrawList& list, std::span<const Vec3f> before,
 void showHeatMap(DrawList& list, DrawSurface& surface, std::span<const float> values,
                  float full = 1.0f);
 
-struct GhostStyle {
-  Vec4f before = Vec4f(0.50f, 0.50f, 0.51f, 1.0f);  ///< linear RGBA: grey
-  Vec4f after = Vec4f(0.03f, 0.20f, 0.85f, 1.0f);   ///< linear RGBA: blue
-  float before_opacity = 1.0f;
-  float after_opacity = 0.38f;
-};
+/// Shows a surface in one colour (linear RGBA) instead of its materials.
+void showInOneColour(DrawSurface& surface, const Vec4f& colour);
 
-/// Two states of one surface in one picture: grey the one before, blue and glassy the one after.
-/// Where the result is larger the grey shines through it; where it is smaller the grey stands out.
-void addGhost(DrawList& list, DrawSurface before, DrawSurface after, const GhostStyle& style = {});
+/// Shows how far a surface's points are from the camera, as grey from 0 (the nearest) to 1 (the
+/// farthest): on a clear background without a floor the shape that image/outline.h draws strokes
+/// around.
+void showDepth(DrawList& list, DrawSurface& surface, const Camera& camera);
 
 }  // namespace derm

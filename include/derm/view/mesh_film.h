@@ -36,7 +36,14 @@ Result<FilmResult> drawMeshFilm(std::span<const TriMesh> frames, const MeshFilmD
                                 const std::filesystem::path& file, const Progress& progress,
                                 Diagnostics& notes);
 
-/// `count` of the frames, evenly from the first to the last, as one picture in a row or more.
+/// Which `count` of the frames tell most of the story: equal amounts of change lie between them, so
+/// nothing that stands still is shown twice. From the first in which there is something to see (15
+/// % of the largest area) to the last; ascending, fewer where there are fewer that differ. Change
+/// is how much area comes into or leaves each cell of a coarse grid.
+std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::size_t count);
+
+/// The telling frames as one picture of the film's size, in rows, as many as show the meshes
+/// largest; each with its time, the first frame's being 0.
 Result<Rgba8Image> drawMeshStrip(std::span<const TriMesh> frames, const MeshFilmDesc& desc,
                                  std::size_t count);
 

@@ -9,6 +9,8 @@
 #include "derm/base/diagnostics.h"
 #include "derm/base/progress.h"
 #include "derm/base/result.h"
+#include "derm/image/draw.h"
+#include "derm/image/outline.h"
 #include "derm/render/camera.h"
 #include "derm/render/offscreen_renderer.h"
 #include "derm/scene/plain_skin.h"
@@ -22,7 +24,8 @@ enum class Comparison {
   None,
   Split,       ///< one picture, linear left of a line, the result right of it
   SideBySide,  ///< two pictures of half the width
-  Ghost,       ///< grey linear skinning under the glassy blue result
+  /// the result in blue, linear skinning as dark strokes around its shape, grey where it sticks out
+  Ghost,
 };
 
 /// What a picture of a scene shows; plain and editable.
@@ -37,44 +40,63 @@ struct ViewDesc {
   bool wireframe = false;
   bool field = false;  ///< strokes from linear skinning to the result, the documents' blue lines
   float field_scale = 1.0f;  ///< length of a stroke over that of the displacement
-  std::optional<std::string> weights =
-      {};  ///< name of the joint whose weights are shown as a heat-map
+  /// Name of the joint whose weights are shown as a heat-map.
+  std::optional<std::string> weights = {};
+  /// [mm] heat-map of how far the result is from linear skinning, up to this much; 0 = up to the
+  /// picture's largest. The largest is written below. Not together with `weights`.
+  std::optional<float> displacement_mm = {};
   Comparison comparison = Comparison::None;
   bool labels = true;      ///< name the sides of a comparison
   std::string label = {};  ///< a few words in the upper left corner of pictures without sides
+  bool times = false;      ///< the instant in the lower left corner
 };
 
 /// Pictures of a scene's instants, drawn off-screen. Holds the scene's textures, a renderer and the
-/// plain skin that comparisons need. Not thread-safe.
+/// plain skin that comparisons need. Where a label or legend would lie on the figure, the camera
+/// leaves it room (not with a zoom or a focus, which cut the figure anyway). Not thread-safe.
 class SceneView {
  public:
   /// `scene` must outlive the view. Fails where there is no renderer, on a joint that does not
   /// exist, weights of a character without a skin, and sizes out of range.
   static Result<SceneView> make(Scene& scene, const ViewDesc& desc, Diagnostics& notes);
 
-  const Scene& scene() const { return *scene_; }
+  Scene& scene() const { return *scene_; }
   const ViewDesc& desc() const { return desc_; }
   /// Pictures from now on have this size.
   void resize(const PictureSize& size) { desc_.size = size; }
+  void showTimes(bool on) { desc_.times = on; }
 
   /// Stands the camera where all of the surface is seen at each of these instants. Plays them
   /// through; until the next call every picture is taken with that camera. Can be cancelled.
   Result<void> aimAt(std::span<const double> times_s, const Progress& progress = {});
+
+  /// A few points that stand for all that was aimed at, about the place of each instant.
+  std::span<const Vec3f> outline() const { return outline_.points(); }
 
   /// The instant in clip time. Where nothing was aimed at yet, the camera is aimed at this instant.
   Result<Rgba8Image> picture(double time_s);
 
  private:
   struct Instant;
+  struct Shot;
 
   SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer renderer, Diagnostics& notes);
   Instant instantAt(double time_s);
+  Shot shotOf(const Instant& instant, int width_px) const;
+  std::vector<ClipRect> plates(const PictureSize& size) const;
+  std::optional<Rgba8Image> legendOf(float full, int height_px) const;
+  int legendTop(int height_px, int legend_px) const;
+  float fullHeat(float most_mm) const;
+  std::string captionOf(double time_s, float most_mm) const;
   DrawSurface surfaceOf(DrawList& list, const SkinFrame& frame) const;
-  void addSurface(DrawList& list, const SkinFrame& frame) const;
-  void addOverlays(DrawList& list, const Instant& instant) const;
-  void addField(DrawList& list, const Instant& instant) const;
-  Result<Rgba8Image> draw(DrawList list, const Instant& instant, int width_px);
+  void addSurface(DrawList& list, const SkinFrame& frame, const Instant& instant) const;
+  void addOverlays(DrawList& list, const Instant& instant, const Shot& shot) const;
+  void addField(DrawList& list, const Instant& instant, const Shot& shot) const;
+  Result<Rgba8Image> draw(DrawList list, const Instant& instant, const Shot& shot);
+  Result<ShapePicture> drawShape(const SkinFrame& frame, const Instant& instant, const Shot& shot);
   Result<Rgba8Image> drawPair(const Instant& instant);
+  Result<Rgba8Image> drawGhost(const Instant& instant);
+  Result<Rgba8Image> drawPlain(const Instant& instant);
 
   Scene* scene_;
   ViewDesc desc_;
