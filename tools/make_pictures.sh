@@ -52,10 +52,10 @@ if picture readme; then
   done
   show twist examples/recipes/arm_twist.toml --compare side --time 2 --yaw 20 --pitch 20 --size 640x220
   show wrist examples/recipes/wrist.toml --time 3 --yaw 30 --pitch 40 --size 316x220
-  "$derm" implicit particles cast:pour --volume exact --size 1276x220 --instants 4 --strip "$work/pour.png" >/dev/null
-  # Panels of the upper row end where those of the lower one do; the jet is the strip's third.
+  "$derm" implicit particles cast:two-drops-merge --volume exact --size 1276x444 --instants 8 --strip "$work/drops.png" >/dev/null
+  # Panels of the upper row end where those of the lower one do; the drops meet in the strip's third.
   ffmpeg -loglevel error -y -i "$work/jump0.png" -i "$work/jump0.50.png" -i "$work/jump0.70.png" -i "$work/jump1.47.png" \
-    -i "$work/twist.png" -i "$work/wrist.png" -i "$work/pour.png" -filter_complex \
+    -i "$work/twist.png" -i "$work/wrist.png" -i "$work/drops.png" -filter_complex \
     "[0]pad=iw+4:ih:0:0:white[s];[1]pad=iw+4:ih:0:0:white[t];[2]pad=iw+4:ih:0:0:white[u];[s][t][u][3]hstack=4,pad=iw:ih+4:0:0:white[top];[4]pad=iw+4:ih:0:0:white[a];[5]pad=iw+4:ih:0:0:white[b];[6]crop=316:220:640:0[c];[a][b][c]hstack=3[row];[top][row]vstack" \
     -c:v libwebp -quality 82 "$out/readme.webp"
 fi
