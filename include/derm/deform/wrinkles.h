@@ -70,12 +70,12 @@ struct WrinklesDesc {
 
 /// What a tool came to in the last frame.
 struct WrinkleToolState {
-  double length_m = 0;       ///< [m] of the path now
+  double length_m = 0;       ///< [m] of the skin along the curve now, before folding
   double rest_length_m = 0;  ///< [m]
   FoldState fold;
   double highest_m = 0;       ///< [m] of the control curve
-  std::size_t held_back = 0;  ///< control points that met a neighbouring crest and stopped
-  double held_back_m = 0;     ///< [m] length that the curve is short of because of that
+  std::size_t held_back = 0;  ///< bumps that met a neighbouring crest and stopped
+  double held_back_m = 0;     ///< [m] of length for which no bump had room
 };
 
 /// Folds where the surface is squeezed. Method: Larboulette, Cani, Arnaldi 2006, section 3.
