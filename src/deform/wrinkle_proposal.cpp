@@ -35,8 +35,10 @@ constexpr double kLeastArea = 0.05;
 constexpr double kOutliers = 0.05;
 /// Bumps of a tool: soft rolls, not pleats.
 constexpr int kFewestBumps = 2, kMostBumps = 6;
-/// Of its rest length, what a tool may find no room for; else its stroke is made longer, this much
-/// and so often.
+/// A bump is full at this share of a segment: beyond it folds are steep.
+constexpr double kFullBump = 0.6;
+/// Of its rest length, what a tool's full bumps may fail to hold where a crease closes; else its
+/// stroke is made longer, this much and so often.
 constexpr double kMostRefused = 0.01;
 constexpr double kLonger = 1.4;
 constexpr int kLengthenings = 4;
@@ -264,7 +266,7 @@ class Proposer {
     curve.spacing = 0;
     curve.points = 2 * bumps + 1;
     showable(found.skin, (position(b) - position(a)) / length, length, out.tool);
-    curve.h_max = 0.8 * length / (curve.points - 1);
+    curve.h_max = kFullBump * length / (curve.points - 1);
     out.lost_area_m2 = std::max(0.0, out.squeeze) * length * out.tool.width_m;
     out.joint = nearestJoint(place.middle);
     return found;
@@ -333,12 +335,14 @@ class Proposer {
     return out;
   }
 
-  /// Plays the clip with these tools; per tool the share of its rest length that found no room.
+  /// Plays the clip with these tools; per tool the share of its rest length that full bumps could
+  /// not hold while crests met.
   Result<std::vector<double>> refused(std::span<const Candidate> tools,
                                       const Progress& progress) const {
     std::vector<double> worst(tools.size(), 0);
     WrinklesDesc layer;
-    for (const Candidate& c : tools) layer.tools.push_back(c.proposal.tool);
+    for (const Candidate& c : tools)
+      layer.tools.emplace_back(c.proposal.tool).curve.saturation = FoldSaturation::Clamp;
     Diagnostics said_later;
     const std::shared_ptr<const Character> shared(&character_, [](const Character*) {});
     DERM_TRY(const std::shared_ptr<const Stack> stack,
@@ -347,8 +351,11 @@ class Proposer {
     StackRunner runner(stack);
     const auto& folds = dynamic_cast<const WrinklesLayer&>(runner.layer(2));
     DERM_CHECK(play(runner, progress, "making room", [&](double, const SkinFrame&) {
-      for (std::size_t i = 0; i < worst.size(); ++i)
-        worst[i] = std::max(worst[i], folds.tool(i).held_back_m / folds.tool(i).rest_length_m);
+      for (std::size_t i = 0; i < worst.size(); ++i) {
+        const WrinkleToolState& state = folds.tool(i);
+        if (state.held_back > 0)
+          worst[i] = std::max(worst[i], state.fold.missing / state.rest_length_m);
+      }
     }));
     return worst;
   }
