@@ -42,6 +42,8 @@ constexpr double kFullBump = 0.6;
 constexpr double kMostRefused = 0.01;
 constexpr double kLonger = 1.4;
 constexpr int kLengthenings = 4;
+/// Candidates that are tried out, per tool that is wanted: some will lie over a better one.
+constexpr std::size_t kTried = 3;
 /// Two tools share at most this much of the smaller one's skin: both would give back the same
 /// length, one fold on top of the other.
 constexpr double kMostShared = 0.25;
@@ -109,10 +111,10 @@ class Proposer {
     std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
       return a.proposal.lost_area_m2 > b.proposal.lost_area_m2;
     });
-    std::vector<Candidate> best = bestApart(std::move(candidates));
-    DERM_CHECK(makeRoom(best, progress));
+    if (candidates.size() > kTried * desc_.most) candidates.resize(kTried * desc_.most);
+    DERM_CHECK(makeRoom(candidates, progress));
     std::vector<WrinkleProposal> out;
-    for (Candidate& c : best) out.push_back(std::move(c.proposal));
+    for (Candidate& c : bestApart(std::move(candidates))) out.push_back(std::move(c.proposal));
     name(out);
     return out;
   }
@@ -341,8 +343,11 @@ class Proposer {
                                       const Progress& progress) const {
     std::vector<double> worst(tools.size(), 0);
     WrinklesDesc layer;
-    for (const Candidate& c : tools)
-      layer.tools.emplace_back(c.proposal.tool).curve.saturation = FoldSaturation::Clamp;
+    for (const Candidate& c : tools) {
+      WrinkleToolDesc& tool = layer.tools.emplace_back(c.proposal.tool);
+      tool.curve.saturation = FoldSaturation::Clamp;
+      tool.subdivide = 0;  // lengths are those of the surface before it is cut
+    }
     Diagnostics said_later;
     const std::shared_ptr<const Character> shared(&character_, [](const Character*) {});
     DERM_TRY(const std::shared_ptr<const Stack> stack,
@@ -360,8 +365,8 @@ class Proposer {
     return worst;
   }
 
-  /// Lengthens strokes whose crests meet, as long as that helps and tools keep apart: skin beside a
-  /// crease has room to rise.
+  /// Lengthens strokes whose crests meet, as long as that helps: skin beside a crease has room to
+  /// rise.
   Result<void> makeRoom(std::vector<Candidate>& best, const Progress& progress) const {
     if (best.empty()) return {};
     DERM_TRY(std::vector<double> least, refused(best, progress));
@@ -375,12 +380,10 @@ class Proposer {
         place.half_length *= kLonger;
         Candidate trial = toolAt(place);
         trial.proposal.lost_area_m2 = best[i].proposal.lost_area_m2;  // no more skin is squeezed
-        bool fits = trial.proposal.squeeze > 0;
-        for (std::size_t k = 0; k < longer.size(); ++k)
-          fits = fits && (k == i || apart(trial, longer[k]));
-        settled[i] = fits ? 0 : 1;
-        if (fits) longer[i] = std::move(trial);
-        any = any || fits;
+        settled[i] = trial.proposal.squeeze > 0 ? 0 : 1;
+        if (settled[i] != 0) continue;
+        longer[i] = std::move(trial);
+        any = true;
       }
       if (!any) break;
       DERM_TRY(const std::vector<double> now, refused(longer, progress));
