@@ -61,22 +61,17 @@ INSTANTIATE_TEST_SUITE_P(FoldLength, ShippedRecipe,
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(FoldLength, ProposedStrokesAreLongEnoughForWhatTheSkinLoses) {
-  struct Expected {
-    const char *member, *clip;
-    double most;
-  };
-  // An elbow that closes all the way has no room for its skin anywhere near: the rest is reported.
-  for (const Expected& e : {Expected{"wrist", "flex", 0.01}, Expected{"trousers", "walk", 0.01},
-                            Expected{"cat", "jump", 0.01}, Expected{"arm", "flex", 0.15}}) {
-    const auto c = std::make_shared<const Character>(makeCastMember(e.member).value());
-    Recipe recipe{.character = std::string("cast:") + e.member, .clip = e.clip};
-    const Clip& clip = c->clips[*c->findClip(e.clip)];
+  for (const auto& [member, clip_name] :
+       {std::pair{"wrist", "flex"}, {"trousers", "walk"}, {"cat", "jump"}, {"arm", "flex"}}) {
+    const auto c = std::make_shared<const Character>(makeCastMember(member).value());
+    Recipe recipe{.character = std::string("cast:") + member, .clip = clip_name};
+    const Clip& clip = c->clips[*c->findClip(clip_name)];
     const std::vector<WrinkleProposal> found = proposeWrinkles(*c, clip, {}).value();
     for (const WrinkleProposal& p : found) recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
     Diagnostics notes;
     const Recipe read = parseRecipe(writeRecipe(recipe), "auto.toml").value();
     Scene scene = openScene(read, {.character = c}, notes).value();
-    EXPECT_LE(playedShortage(scene, e.member).worst, e.most) << e.member;
+    EXPECT_LE(playedShortage(scene, std::string("proposed on ") + member).worst, 0.01);
   }
 }
 
