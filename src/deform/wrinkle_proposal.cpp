@@ -365,34 +365,30 @@ class Proposer {
     return worst;
   }
 
-  /// Lengthens strokes whose crests meet, as long as that helps: skin beside a crease has room to
-  /// rise.
+  /// Lengthens strokes whose crests meet, and keeps the length that holds most: skin beside a
+  /// crease has room to rise.
   Result<void> makeRoom(std::vector<Candidate>& best, const Progress& progress) const {
     if (best.empty()) return {};
     DERM_TRY(std::vector<double> least, refused(best, progress));
-    std::vector<std::uint8_t> settled(best.size(), 0);
+    std::vector<Candidate> longer = best;
     for (int round = 0; round < kLengthenings; ++round) {
-      std::vector<Candidate> longer = best;
       bool any = false;
       for (std::size_t i = 0; i < best.size(); ++i) {
-        if (settled[i] != 0 || least[i] <= kMostRefused) continue;
-        Place place = best[i].place;
+        if (least[i] <= kMostRefused) continue;
+        Place place = longer[i].place;
         place.half_length *= kLonger;
         Candidate trial = toolAt(place);
+        if (!(trial.proposal.squeeze > 0)) continue;
         trial.proposal.lost_area_m2 = best[i].proposal.lost_area_m2;  // no more skin is squeezed
-        settled[i] = trial.proposal.squeeze > 0 ? 0 : 1;
-        if (settled[i] != 0) continue;
         longer[i] = std::move(trial);
         any = true;
       }
       if (!any) break;
       DERM_TRY(const std::vector<double> now, refused(longer, progress));
       for (std::size_t i = 0; i < best.size(); ++i) {
-        if (now[i] < least[i])
-          best[i] = std::move(longer[i]);
-        else
-          settled[i] = 1;
-        least[i] = std::min(least[i], now[i]);
+        if (!(now[i] < least[i])) continue;
+        best[i] = longer[i];
+        least[i] = now[i];
       }
     }
     return {};
