@@ -58,7 +58,7 @@ TEST_P(ShippedRecipe, KeepsItsLength) {
 
 INSTANTIATE_TEST_SUITE_P(FoldLength, ShippedRecipe,
                          testing::Values("wrist", "trousers", "cat_belly_and_folds", "forehead"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& recipe) { return std::string(recipe.param); });
 
 TEST(FoldLength, ProposedStrokesAreLongEnoughForWhatTheSkinLoses) {
   for (const auto& [member, clip_name] :
