@@ -155,8 +155,8 @@ if picture flesh-cat; then # Figure 16
 fi
 
 if picture wrinkles; then # Figures 18 and 19
-  show wrist examples/recipes/wrist.toml --time 3 --yaw 30 --pitch 40 --size 960x420
-  show trousers examples/recipes/trousers.toml --strip 3 --size 960x420 --yaw 150
+  show wrist examples/recipes/wrist.toml --compare side --time 2.6 --look-at hand --yaw 20 --pitch 45 --zoom 2 --size 960x440
+  show trousers examples/recipes/trousers.toml --compare side --time 0.8 --look-at shin_left --yaw 200 --pitch 15 --zoom 2.5 --size 960x440
   join wrinkles 1 wrist trousers
 fi
 

@@ -7,27 +7,13 @@
 #include "cast/planar_pose.h"
 
 /// Jeans for an adult on invisible legs, hems just above y = 0, facing +z; exactly symmetric.
-/// Closed: the openings at waist and hems are hollows.
+/// Smooth at rest: folds are for a wrinkles layer to make. Closed: the openings at waist and hems
+/// are hollows.
 namespace derm::cast {
 namespace {
 
 constexpr bool kMirrored = true;
 constexpr double kWaist_m = 1.02, kHem_m = 0.075;
-
-/// Folds where cloth gathers: behind the knee, on the shin above the hem, and across the lap.
-double folds(const Vec3d& p) {
-  const double x = std::abs(p.x()), two_pi = 2.0 * std::numbers::pi;
-  const double back = smoothStep(0.02, -0.04, p.z()), front = smoothStep(-0.01, 0.05, p.z());
-  const double knee = smoothStep(0.40, 0.47, p.y()) * smoothStep(0.64, 0.56, p.y());
-  const double ankle = smoothStep(0.36, 0.20, p.y()) * smoothStep(kHem_m, kHem_m + 0.05, p.y());
-  const double lap = smoothStep(0.74, 0.80, p.y()) * smoothStep(0.90, 0.85, p.y());
-  double out = 0.0050 * knee * back * std::cos(two_pi * (p.y() - 0.51 + 0.25 * (x - 0.10)) / 0.062);
-  out +=
-      0.0052 * ankle * std::cos(two_pi * (p.y() - 0.16 - 0.30 * (x - 0.11) + 0.22 * p.z()) / 0.070);
-  out += 0.0036 * lap * front * smoothStep(0.03, 0.08, x) *
-         std::cos(two_pi * (p.y() - 0.80 - 0.45 * x) / 0.050);
-  return out;
-}
 
 Sculpt trousersBody() {
   Sculpt hips;
@@ -51,7 +37,6 @@ Sculpt trousersBody() {
            0.06, {0});
   leg.ellipsoid({0.107, 0.515, 0.030}, {0.046, 0.060, 0.048}, Quatd::Identity(), {0.03});  // knee
   s.add(leg, {0.028, kMirrored});
-  s.displace(folds);
   s.displace([](const Vec3d& p) {  // the waistband and the turned hems stand proud
     return 0.0035 * smoothStep(kWaist_m - 0.052, kWaist_m - 0.044, p.y()) +
            0.0030 * smoothStep(kHem_m + 0.046, kHem_m + 0.038, p.y());

@@ -2,33 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
+
+#include "deform/fold_profile.h"
 
 namespace derm {
 namespace {
 
 Error bad(std::string_view key, std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {.element = std::string(key)}};
-}
-
-/// Height above the middle of a segment (dx, dy) at which the way over it is longer by `gain` than
-/// the segment: the ends are the foci of an ellipse, met along the vertical through its centre.
-double heightOverSegment(double gain, double dx, double dy) {
-  const double base = std::hypot(dx, dy);
-  const double a = (base + gain) / 2;
-  if (!(base > 0)) return a;
-  const double b2 = gain * base / 2 + gain * gain / 4;
-  if (!(b2 > 0)) return 0;
-  const double sine = dy / base;
-  const double cosine = dx / base;
-  return 1 / std::sqrt(sine * sine / (a * a) + cosine * cosine / b2);
-}
-
-/// The gain of a point at this height above the middle of a segment.
-double gainOverSegment(double height, double dx, double dy) {
-  return std::max(0.0, std::hypot(dx / 2, dy / 2 + height) + std::hypot(dx / 2, height - dy / 2) -
-                           std::hypot(dx, dy));
 }
 
 /// The gain that a bump starts with instead of `gain`: quadratic from 0, equal from `soft` on.
@@ -38,37 +22,81 @@ double softened(double gain, double soft) {
   return gain * t * (2 - t);
 }
 
-/// Shares `spare` evenly over slots that take no more than caps[i] each, given in gains; what does
-/// not fit is returned.
-double fillEvenly(double spare, std::span<double> gains) {
-  const double room = std::accumulate(gains.begin(), gains.end(), 0.0);
-  if (spare >= room) return spare - room;
-  // Each takes min(cap, level): the level rises past the smallest caps until all is placed.
-  double level = spare / static_cast<double>(gains.size());
-  for (int pass = 0; pass < 64; ++pass) {
+/// The level up to which slots are filled evenly, each to min(cap, level), so that `spare` is
+/// placed. Requires spare < sum of caps.
+double evenLevel(double spare, std::span<const double> caps) {
+  double level = spare / static_cast<double>(caps.size());
+  for (int pass = 0; pass < 64; ++pass) {  // the level rises past the smallest caps
     double placed = 0;
     std::size_t open = 0;
-    for (const double cap : gains) {
+    for (const double cap : caps) {
       placed += std::min(cap, level);
       open += cap > level;
     }
     if (open == 0 || spare - placed <= 1e-15 * spare) break;
     level += (spare - placed) / static_cast<double>(open);
   }
-  double placed = 0;
-  std::size_t widest = 0;
-  for (std::size_t i = 0; i < gains.size(); ++i) {
-    if (gains[i] > gains[widest]) widest = i;
+  return level;
+}
+
+/// Shares `spare` evenly over slots that take no more than caps[i] each, into gains; what does not
+/// fit is returned. Both may be one span: each cap is read before its gain is written.
+double fillEvenly(double spare, std::span<const double> caps, std::span<double> gains) {
+  const double room = std::accumulate(caps.begin(), caps.end(), 0.0);
+  if (spare >= room) {
+    if (caps.data() != gains.data()) std::copy(caps.begin(), caps.end(), gains.begin());
+    return spare - room;
   }
-  for (double& gain : gains) {
-    gain = std::min(gain, level);
-    placed += gain;
+  const double level = evenLevel(spare, caps);
+  const auto widest =
+      static_cast<std::size_t>(std::max_element(caps.begin(), caps.end()) - caps.begin());
+  double placed = 0;
+  for (std::size_t i = 0; i < caps.size(); ++i) {
+    gains[i] = std::min(caps[i], level);
+    placed += gains[i];
   }
   gains[widest] += spare - placed;  // rounding only: the sum is exact
   return 0;
 }
 
+/// Adds `more` to gains evenly, none beyond its cap; what does not fit is returned.
+double topUp(double more, std::span<const double> caps, std::span<double> gains) {
+  for (int pass = 0; pass < 64 && more > 0; ++pass) {
+    std::size_t open = 0;
+    for (std::size_t i = 0; i < gains.size(); ++i) open += caps[i] > gains[i];
+    if (open == 0) break;
+    const double each = more / static_cast<double>(open);
+    double placed = 0;
+    for (std::size_t i = 0; i < gains.size(); ++i) {
+      const double take = std::min(each, caps[i] - gains[i]);
+      if (!(take > 0)) continue;
+      gains[i] += take;
+      placed += take;
+    }
+    if (placed >= more) return 0;
+    more -= placed;
+  }
+  return more;
+}
+
 }  // namespace
+
+/// Ground as it is read: even where nothing else is said.
+struct FoldCurve::Ground {
+  const FoldGround& given;
+  double even = 0;  ///< [m] a segment of the coarsest level
+  double soft = 0;  ///< [m] see FoldCurveDesc::soft_start
+
+  double segment(std::size_t i) const { return given.segments.empty() ? even : given.segments[i]; }
+  double lost(std::size_t i) const { return std::max(0.0, given.lost[i]); }
+  double limit(std::size_t i) const {
+    return given.limits.empty() ? std::numeric_limits<double>::infinity() : given.limits[i];
+  }
+  /// Of a segment of a level, which has 2^level to each of the coarsest.
+  double fineSegment(std::size_t level, std::size_t i) const {
+    return std::ldexp(segment(i >> level), -static_cast<int>(level));
+  }
+};
 
 double foldHeight(double gain, double pas) {
   return std::sqrt(std::max(0.0, gain * pas + gain * gain / 4));
@@ -121,6 +149,9 @@ Result<void> validate(const FoldCurveDesc& desc) {
     if (!(desc.fine_h_max[i] > 0) || !std::isfinite(desc.fine_h_max[i]))
       return Error{
           ErrorCode::BadArgument, "must be above 0", {.element = "fine_h_max_m", .index = i}};
+  if (desc.profile == FoldProfile::Round && desc.shares.size() > 1)
+    return bad("profile",
+               "round folds have one level; levels has " + std::to_string(desc.shares.size()));
   if (!(desc.soft_start >= 0 && desc.soft_start <= 0.5))
     return bad("soft_start", "must be 0 to 0.5");
   return {};
@@ -159,115 +190,183 @@ FoldCurve::Scratch FoldCurve::makeScratch() const {
   std::size_t gains = static_cast<std::size_t>(bump_count_);
   for (std::size_t level = 1; level < desc_.shares.size(); ++level) gains += segmentsOf(level - 1);
   scratch.gains.resize(gains);
+  scratch.caps.resize(static_cast<std::size_t>(bump_count_));
+  scratch.room.resize(static_cast<std::size_t>(bump_count_));
   scratch.heights.resize(point_count_);
   return scratch;
 }
 
-/// Puts `spare` into the bumps in the order of the strategy, at most `cap` in each; what does not
-/// fit is returned.
-double FoldCurve::fillCoarse(double spare, double cap, std::span<double> gains) const noexcept {
-  const auto count = static_cast<std::size_t>(bump_count_);
-  const double room = cap * static_cast<double>(count);
-  if (spare >= room) {
-    std::fill(gains.begin(), gains.end(), cap);
-    return spare - room;
+/// What each bump may take: up to its threshold, and up to where there is something in its way.
+void FoldCurve::setCaps(const Ground& ground, Scratch& scratch) const noexcept {
+  for (std::size_t b = 0; b < bump_start_.size(); ++b) {
+    const auto first = static_cast<std::size_t>(bump_start_[b]);
+    const std::size_t last = first + static_cast<std::size_t>(desc_.crest) - 1;
+    const detail::Flanks flanks{ground.segment(first - 1), ground.segment(last)};
+    double limit = ground.limit(first - 1);
+    for (std::size_t i = first; i <= last; ++i) limit = std::min(limit, ground.limit(i));
+    const double full = detail::bumpGain(desc_.profile, desc_.h_max, flanks);
+    scratch.room[b] = std::isfinite(limit) ? detail::bumpGain(desc_.profile, limit, flanks) : limit;
+    scratch.caps[b] = std::min(full, scratch.room[b]);
   }
-  std::fill(gains.begin(), gains.end(), 0.0);
-  if (desc_.strategy == FoldStrategy::Simultaneous) {
-    std::fill(gains.begin(), gains.end(), spare / static_cast<double>(count));
-  } else if (desc_.strategy == FoldStrategy::FromA) {
-    for (std::size_t b = 0; b < count && spare > 0; ++b) {
-      gains[b] = std::min(cap, spare);
-      spare -= gains[b];
-    }
-  } else {
-    for (std::size_t b = 0; b < (count + 1) / 2 && spare > 0; ++b) {
-      const std::size_t mirror = count - 1 - b;
-      const double each = mirror == b ? spare : std::min(cap, spare / 2);
-      gains[b] = gains[mirror] = each;
-      spare -= mirror == b ? each : 2 * each;
-    }
-  }
-  return 0;
 }
 
-void FoldCurve::raiseCoarse(double pas, double soft, std::span<const double> gains,
+/// To each bump its part of what the skin lost: a segment's loss goes to the two bumps it lies
+/// between, to the nearer one more. What a bump cannot take is spread over the others.
+double FoldCurve::fillSqueezed(double spare, const Ground& ground, std::span<const double> caps,
+                               std::span<double> gains) const noexcept {
+  std::fill(gains.begin(), gains.end(), 0.0);
+  const auto centre = [&](std::size_t b) { return bump_start_[b] + (desc_.crest - 1) / 2.0; };
+  double total = 0;
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < segmentsOf(0); ++i) {
+    const double x = static_cast<double>(i) + 0.5, lost = ground.lost(i);
+    while (right + 1 < gains.size() && centre(right) < x) ++right;
+    const std::size_t left = right > 0 ? right - 1 : 0;
+    const double span = centre(right) - centre(left);
+    const double share = span > 0 ? std::clamp((x - centre(left)) / span, 0.0, 1.0) : 1.0;
+    gains[left] += (1 - share) * lost;
+    gains[right] += share * lost;
+    total += lost;
+  }
+  double over = 0;
+  for (std::size_t b = 0; b < gains.size(); ++b) {
+    const double wanted = spare * (gains[b] / total);
+    gains[b] = std::min(wanted, caps[b]);
+    over += wanted - gains[b];
+  }
+  return topUp(over, caps, gains);
+}
+
+/// Puts `spare` into the bumps in the order of the strategy, at most caps[b] in each; what does not
+/// fit is returned.
+double FoldCurve::fillCoarse(double spare, const Ground& ground, std::span<const double> caps,
+                             std::span<double> gains) const noexcept {
+  const auto count = static_cast<std::size_t>(bump_count_);
+  const double room = std::accumulate(caps.begin(), caps.end(), 0.0);
+  if (spare >= room) {
+    std::copy(caps.begin(), caps.end(), gains.begin());
+    return spare - room;
+  }
+  const auto has_lost = [&] {
+    for (std::size_t i = 0; i < ground.given.lost.size(); ++i)
+      if (ground.lost(i) > 0) return true;
+    return false;
+  };
+  if (desc_.strategy == FoldStrategy::Squeezed && has_lost())
+    return fillSqueezed(spare, ground, caps, gains);
+  std::fill(gains.begin(), gains.end(), 0.0);
+  if (desc_.strategy == FoldStrategy::FromA) {
+    for (std::size_t b = 0; b < count && spare > 0; ++b) {
+      gains[b] = std::min(caps[b], spare);
+      spare -= gains[b];
+    }
+  } else if (desc_.strategy == FoldStrategy::Symmetric) {
+    for (std::size_t b = 0; b < (count + 1) / 2 && spare > 0; ++b) {
+      const std::size_t mirror = count - 1 - b;
+      const std::array<double, 2> pair = {caps[b], mirror == b ? 0.0 : caps[mirror]};
+      std::array<double, 2> taken{};
+      spare = mirror == b ? spare - (taken[0] = std::min(spare, caps[b]))
+                          : fillEvenly(spare, pair, taken);
+      gains[b] = taken[0];
+      if (mirror != b) gains[mirror] = taken[1];
+    }
+  } else {
+    return fillEvenly(spare, caps, gains);
+  }
+  return std::max(0.0, spare);
+}
+
+/// Midpoints of a level, up to their threshold and to where there is something in their way.
+double FoldCurve::fillFine(std::size_t level, double spare, const Ground& ground,
+                           std::span<double> gains,
+                           std::span<const double> heights) const noexcept {
+  const std::size_t segments = segmentsOf(level - 1);
+  const std::size_t stride = (point_count_ - 1) / segments;
+  for (std::size_t i = 0; i < segments; ++i) {
+    const double from = heights[i * stride], to = heights[(i + 1) * stride];
+    const double limit = ground.limit(i >> (level - 1)) - (from + to) / 2;
+    gains[i] = detail::gainOverSegment(std::clamp(limit, 0.0, desc_.fine_h_max[level - 1]),
+                                       ground.fineSegment(level - 1, i), to - from);
+  }
+  return fillEvenly(spare, gains, gains);
+}
+
+void FoldCurve::raiseCoarse(const Ground& ground, std::span<const double> gains,
                             std::span<double> heights) const noexcept {
   std::fill(heights.begin(), heights.end(), 0.0);
   for (std::size_t b = 0; b < bump_start_.size(); ++b) {
-    const double height = foldHeight(softened(gains[b], soft), pas);
-    const auto first = heights.begin() + bump_start_[b];
-    std::fill(first, first + desc_.crest, height);
+    const auto start = static_cast<std::size_t>(bump_start_[b]);
+    const auto crest = static_cast<std::size_t>(desc_.crest);
+    const double height =
+        detail::bumpHeight(desc_.profile, softened(gains[b], ground.soft),
+                           {ground.segment(start - 1), ground.segment(start + crest - 1)});
+    std::fill_n(heights.begin() + bump_start_[b], desc_.crest, height);
   }
 }
 
 /// Heights of the finest level from the gains of all levels.
-void FoldCurve::raiseAll(double ab, double soft, Scratch& scratch,
+void FoldCurve::raiseAll(const Ground& ground, Scratch& scratch,
                          std::span<double> heights) const noexcept {
-  const std::size_t coarse = segmentsOf(0);
-  raiseCoarse(ab / static_cast<double>(coarse), soft,
-              std::span(scratch.gains).first(static_cast<std::size_t>(bump_count_)),
-              heights.first(coarse + 1));
+  raiseCoarse(ground, std::span(scratch.gains).first(static_cast<std::size_t>(bump_count_)),
+              heights.first(segmentsOf(0) + 1));
   std::size_t gain = static_cast<std::size_t>(bump_count_);
   for (std::size_t level = 1; level < desc_.shares.size(); ++level) {
     const std::size_t segments = segmentsOf(level - 1);
-    const double dx = ab / static_cast<double>(segments);
     std::copy_n(heights.begin(), segments + 1, scratch.heights.begin());
     for (std::size_t i = 0; i < segments; ++i) {
       const double from = scratch.heights[i];
       const double to = scratch.heights[i + 1];
       heights[2 * i] = from;
       heights[2 * i + 1] =
-          (from + to) / 2 + heightOverSegment(scratch.gains[gain + i], dx, to - from);
+          (from + to) / 2 + detail::heightOverSegment(scratch.gains[gain + i],
+                                                      ground.fineSegment(level - 1, i), to - from);
     }
     heights[2 * segments] = scratch.heights[segments];
     gain += segments;
   }
 }
 
-FoldState FoldCurve::evaluate(double ab, double rest_length, Scratch& scratch,
-                              std::span<double> heights) const noexcept {
+FoldState FoldCurve::evaluate(double ab, double rest_length, const FoldGround& given,
+                              Scratch& scratch, std::span<double> heights) const noexcept {
   DERM_REQUIRE(heights.size() == point_count_);
   FoldState state{.spare = rest_length - ab};
   if (!(state.spare > 0) || !std::isfinite(state.spare)) {
     std::fill(heights.begin(), heights.end(), 0.0);
     return state;
   }
-  const double soft = desc_.soft_start * rest_length;
+  const Ground ground{given, ab / static_cast<double>(segmentsOf(0)),
+                      desc_.soft_start * rest_length};
   const std::size_t bumps = static_cast<std::size_t>(bump_count_);
   const std::span<double> coarse_gains = std::span(scratch.gains).first(bumps);
-  const double pas = ab / static_cast<double>(segmentsOf(0));
-  const double cap = foldGain(desc_.h_max, pas);
+  setCaps(ground, scratch);
   const double coarse_spare = desc_.shares[0] * state.spare;
-  const double spilled = fillCoarse(coarse_spare, cap, coarse_gains);
+  const double spilled = fillCoarse(coarse_spare, ground, scratch.caps, coarse_gains);
   double over = spilled;
   std::fill(scratch.gains.begin() + bump_count_, scratch.gains.end(), 0.0);
   std::size_t gain = bumps;
   for (std::size_t level = 1; level < desc_.shares.size(); ++level) {
     // The caps depend on the slopes of the level above: raise what is known so far.
-    raiseAll(ab, soft, scratch, heights);
+    raiseAll(ground, scratch, heights);
     const std::size_t segments = segmentsOf(level - 1);
-    const std::size_t stride = (point_count_ - 1) / segments;
-    const double dx = ab / static_cast<double>(segments);
-    const std::span<double> gains = std::span(scratch.gains).subspan(gain, segments);
-    for (std::size_t i = 0; i < segments; ++i)
-      gains[i] = gainOverSegment(desc_.fine_h_max[level - 1], dx,
-                                 heights[(i + 1) * stride] - heights[i * stride]);
-    over = fillEvenly(desc_.shares[level] * state.spare + over, gains);
+    over = fillFine(level, desc_.shares[level] * state.spare + over, ground,
+                    std::span(scratch.gains).subspan(gain, segments), heights);
     gain += segments;
   }
   // What the finer levels had no room for goes back to coarse bumps that are not full yet.
-  if (over > 0) over = fillCoarse(coarse_spare - spilled + over, cap, coarse_gains);
+  if (over > 0)
+    over = fillCoarse(coarse_spare - spilled + over, ground, scratch.caps, coarse_gains);
   state.saturated = over > 1e-12 * rest_length;
   if (desc_.saturation == FoldSaturation::Exceed)
-    for (double& g : coarse_gains) g += over / static_cast<double>(bumps);
+    state.refused = topUp(over, scratch.room, coarse_gains);
   else
     state.missing = over;
-  for (const double g : coarse_gains) {
+  for (std::size_t b = 0; b < bumps; ++b) {
+    const double g = coarse_gains[b];
     state.bumps += g > 0;
-    state.missing += g - softened(g, soft);
+    state.held += g >= scratch.room[b];
+    state.missing += g - softened(g, ground.soft);
   }
-  raiseAll(ab, soft, scratch, heights);
+  raiseAll(ground, scratch, heights);
   return state;
 }
 

@@ -269,7 +269,9 @@ bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noex
       if (heights.empty()) continue;
       const float x = at.along * static_cast<float>(heights.size() - 1);
       const std::size_t left = std::min(static_cast<std::size_t>(x), heights.size() - 2);
-      const float share = x - static_cast<float>(left);
+      float share = x - static_cast<float>(left);
+      if (in.round[at.tool] != 0)
+        share = share < 0.5f ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share);
       elevation += in.falloffs[at.tool][at.ordinal] *
                    (heights[left] + share * (heights[left + 1] - heights[left]));
     }

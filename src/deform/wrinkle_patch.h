@@ -24,7 +24,8 @@ struct PatchScratch {
 struct PatchInput {
   float smoothing = 0;  ///< [0,1] see ButterflyStencils
   std::span<const std::span<const float>>
-      curves;  ///< heights [m] per tool of the layer; empty = idle
+      curves;                           ///< heights [m] per tool of the layer; empty = idle
+  std::span<const std::uint8_t> round;  ///< per tool: FoldProfile::Round
   std::span<const std::vector<float>> falloffs;  ///< per tool, one per influence
 };
 

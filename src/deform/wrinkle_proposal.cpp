@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -13,8 +14,13 @@
 #include "derm/mesh/measures.h"
 #include "derm/mesh/weld.h"
 
+#include "deform/skin_squeeze.h"
+
 namespace derm {
 namespace {
+
+using detail::RestTriangle;
+using detail::Squeeze;
 
 constexpr std::size_t kMostSamples = 2000;
 /// A region goes on down to this share of the squeeze in its middle: the crease, not the limb.
@@ -27,71 +33,33 @@ constexpr double kLeastArea = 0.05;
 /// Of a region's lost area, left out at either end of its length and width: a few triangles far out
 /// do not stretch the tool over half of the body.
 constexpr double kOutliers = 0.05;
+/// Bumps of a tool: soft rolls, not pleats.
+constexpr int kFewestBumps = 2, kMostBumps = 6;
+/// A bump is full at this share of a segment: beyond it folds are steep.
+constexpr double kFullBump = 0.6;
+/// Of its rest length, what a tool's full bumps may fail to hold where a crease closes; else its
+/// stroke is made longer, this much and so often.
+constexpr double kMostRefused = 0.01;
+constexpr double kLonger = 1.4;
+constexpr int kLengthenings = 4;
+/// Candidates that are tried out, per tool that is wanted: some will lie over a better one.
+constexpr std::size_t kTried = 3;
 /// Two tools share at most this much of the smaller one's skin: both would give back the same
 /// length, one fold on top of the other.
 constexpr double kMostShared = 0.25;
 
-/// A triangle at rest, ready to be compared with its deformed self.
-struct RestTriangle {
-  Eigen::Matrix2d inverse_edges = Eigen::Matrix2d::Zero();
-  Vec3d u, v;  ///< the plane's axes
-  Vec3d centre, normal;
-  double area = 0;
+/// A rectangle on the skin: what a region of squeezed triangles asks for.
+struct Place {
+  std::uint32_t seed = 0;
+  Vec3d middle = Vec3d::Zero();
+  Vec3d along, across;  ///< unit vectors
+  double half_length = 0, half_width = 0;
+  double edge = 0;  ///< [m] of the region's triangles
 };
-
-struct Squeeze {
-  double least_stretch = 1;
-  Vec3d direction = Vec3d::Zero();  ///< at rest, unit length
-  double time_s = 0;
-};
-
-std::vector<RestTriangle> restTriangles(const TriMesh& mesh) {
-  std::vector<RestTriangle> out(mesh.triangles.size());
-  for (std::size_t t = 0; t < out.size(); ++t) {
-    Vec3d p[3];
-    for (int c = 0; c < 3; ++c) p[c] = mesh.positions[mesh.triangles[t][c]].cast<double>();
-    const Vec3d a = p[1] - p[0], b = p[2] - p[0];
-    const Vec3d twice = a.cross(b);
-    RestTriangle& r = out[t];
-    r.centre = (p[0] + p[1] + p[2]) / 3;
-    r.area = twice.norm() / 2;
-    const double longest = std::max(a.squaredNorm(), b.squaredNorm());
-    if (!(r.area > 1e-6 * longest)) {
-      r.area = 0;  // a sliver: its stretch says nothing
-      continue;
-    }
-    r.normal = twice.normalized();
-    r.u = a.normalized();
-    r.v = r.normal.cross(r.u);
-    Eigen::Matrix2d edges;
-    edges << a.dot(r.u), b.dot(r.u), a.dot(r.v), b.dot(r.v);
-    r.inverse_edges = edges.inverse();
-  }
-  return out;
-}
-
-/// Lowers `out` where the triangle is squeezed more in these positions.
-void compare(const RestTriangle& rest, const Triangle& t, std::span<const Vec3f> positions,
-             double time_s, Squeeze& out) {
-  if (rest.area == 0) return;
-  const Vec3d p = positions[t[0]].cast<double>();
-  Eigen::Matrix<double, 3, 2> edges;
-  edges.col(0) = positions[t[1]].cast<double>() - p;
-  edges.col(1) = positions[t[2]].cast<double>() - p;
-  const Eigen::Matrix<double, 3, 2> f = edges * rest.inverse_edges;
-  const double a = f.col(0).squaredNorm(), b = f.col(0).dot(f.col(1)), d = f.col(1).squaredNorm();
-  const double middle = (a + d) / 2, half = std::hypot((a - d) / 2, b);
-  // Skin that is pulled the other way gives its length there and lies flat.
-  const double least =
-      std::sqrt(std::max(0.0, middle - half)) * std::max(1.0, std::sqrt(middle + half));
-  if (!(least < out.least_stretch)) return;
-  const double angle =
-      0.5 * std::atan2(2 * b, a - d) + std::acos(0.0);  // at right angles to the most
-  out = {least, std::cos(angle) * rest.u + std::sin(angle) * rest.v, time_s};
-}
 
 struct Candidate {
   WrinkleProposal proposal;
+  Place place;
   std::vector<std::uint32_t> skin;  ///< triangles under the tool
 };
 
@@ -101,7 +69,7 @@ class Proposer {
       : character_(character),
         clip_(clip),
         desc_(desc),
-        rest_(restTriangles(character.mesh)),
+        rest_(detail::restTriangles(character.mesh)),
         places_(mapped(character.mesh.triangles, weldMap(character.mesh.positions))),
         around_(vertexTriangles(places_, character.mesh.vertexCount())),
         squeeze_(rest_.size()) {}
@@ -112,28 +80,18 @@ class Proposer {
     DERM_TRY(const std::shared_ptr<const Stack> stack,
              Stack::bind(shared, std::array{morphLayer(), skinningLayer({})}, said_already));
     StackRunner runner(stack);
-    const double length = clip_.duration_s();
-    const auto samples = std::clamp<std::size_t>(
-        static_cast<std::size_t>(std::ceil(length * desc_.samples_per_s)), 1, kMostSamples);
-    Pose pose = character_.restPose();
-    for (std::size_t i = 0; i <= samples; ++i) {
-      const double done = static_cast<double>(i) / static_cast<double>(samples);
-      if (!keepGoing(progress, done, "measuring"))
-        return Error{ErrorCode::Cancelled, "cancelled", {.element = clip_.name}};
-      const double time = length * done;
-      sampleClip(clip_, static_cast<float>(time), pose);
-      runner.setPose(pose, time);
-      const std::span<const Vec3f> positions = runner.evaluate().positions();
+    DERM_CHECK(play(runner, progress, "measuring", [&](double time, const SkinFrame& frame) {
+      const std::span<const Vec3f> positions = frame.positions();
       parallelFor(rest_.size(), 4096, [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t)
-          compare(rest_[t], character_.mesh.triangles[t], positions, time, squeeze_[t]);
+          detail::compare(rest_[t], character_.mesh.triangles[t], positions, time, squeeze_[t]);
       });
-    }
+    }));
     average();
     return {};
   }
 
-  std::vector<WrinkleProposal> propose() {
+  Result<std::vector<WrinkleProposal>> propose(const Progress& progress) {
     std::vector<Candidate> candidates;
     std::vector<std::uint32_t> order(rest_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -146,19 +104,42 @@ class Proposer {
       const std::vector<std::uint32_t> region = regionOf(seed, taken);
       for (const std::uint32_t t : region) taken[t] = 1;
       if (region.size() < 4) continue;
-      Candidate candidate = toolFor(seed, region);
+      Candidate candidate = toolAt(placeOf(seed, region));
       if (candidate.proposal.squeeze > desc_.least_squeeze / 4)
         candidates.push_back(std::move(candidate));
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
       return a.proposal.lost_area_m2 > b.proposal.lost_area_m2;
     });
-    std::vector<WrinkleProposal> out = bestApart(std::move(candidates));
+    if (candidates.size() > kTried * desc_.most) candidates.resize(kTried * desc_.most);
+    DERM_CHECK(makeRoom(candidates, progress));
+    std::vector<WrinkleProposal> out;
+    for (Candidate& c : bestApart(std::move(candidates))) out.push_back(std::move(c.proposal));
     name(out);
     return out;
   }
 
  private:
+  /// Goes through the clip: look(time, frame).
+  template <class Look>
+  Result<void> play(StackRunner& runner, const Progress& progress, std::string_view stage,
+                    const Look& look) const {
+    const double length = clip_.duration_s();
+    const auto samples = std::clamp<std::size_t>(
+        static_cast<std::size_t>(std::ceil(length * desc_.samples_per_s)), 1, kMostSamples);
+    Pose pose = character_.restPose();
+    for (std::size_t i = 0; i <= samples; ++i) {
+      const double done = static_cast<double>(i) / static_cast<double>(samples);
+      if (!keepGoing(progress, done, stage))
+        return Error{ErrorCode::Cancelled, "cancelled", {.element = clip_.name}};
+      const double time = length * done;
+      sampleClip(clip_, static_cast<float>(time), pose);
+      runner.setPose(pose, time);
+      look(time, runner.evaluate());
+    }
+    return {};
+  }
+
   /// Squeeze of each triangle with its neighbours', by area: single bad triangles count little.
   void average() {
     mean_.assign(rest_.size(), 0);
@@ -240,9 +221,9 @@ class Proposer {
     return {reach(lost.begin(), lost.end()), reach(lost.rbegin(), lost.rend())};
   }
 
-  Candidate toolFor(std::uint32_t seed, std::span<const std::uint32_t> region) const {
+  Place placeOf(std::uint32_t seed, std::span<const std::uint32_t> region) const {
     const Vec3d along = squeeze_[seed].direction;
-    const Vec3d across = along.cross(rest_[seed].normal);
+    const Vec3d across = along.cross(rest_[seed].normal).normalized();
     // The middle: where most is lost.
     Vec3d middle = Vec3d::Zero();
     double weight = 0, edge = 0;
@@ -259,25 +240,37 @@ class Proposer {
     // A triangle's centre lies some way inside of its border.
     const double half_length = std::max((front - back + edge) / 2, 2 * edge);
     const double half_width = std::max((right - left + edge) / 2, 2 * edge);
+    return {seed, middle, along, across, half_length, half_width, edge};
+  }
+
+  Candidate toolAt(const Place& place) const {
     Candidate found;
+    found.place = place;
     WrinkleProposal& out = found.proposal;
-    const std::uint32_t a = nearestVertex(middle - half_length * along, rest_[seed].normal);
-    const std::uint32_t b = nearestVertex(middle + half_length * along, rest_[seed].normal);
-    out.time_s = squeeze_[seed].time_s;
+    const Vec3d reach = place.half_length * place.along;
+    const Vec3d& facing = rest_[place.seed].normal;
+    const std::uint32_t a = nearestVertex(place.middle - reach, facing);
+    const std::uint32_t b = nearestVertex(place.middle + reach, facing);
+    out.time_s = squeeze_[place.seed].time_s;
     const double length = (position(a) - position(b)).norm();
     if (!(length > 0)) return found;
     out.squeeze = 1 - lengthAt(a, b, out.time_s) / length;
     out.tool.path = {{.vertex = std::nullopt, .place = position(a)},
                      {.vertex = std::nullopt, .place = position(b)}};
-    out.tool.width_m = 2 * half_width;
-    found.skin = skinUnder(seed, middle, half_length * along, half_width * across.normalized());
-    // About a bump per two edges once the surface is cut in two, with slopes of 45 degrees at most.
-    const int bumps = std::clamp(static_cast<int>(std::lround(length / (1.5 * edge))), 1, 6);
-    out.tool.curve.points = std::max(5, 3 * bumps);
+    out.tool.width_m = 2 * place.half_width;
+    found.skin = skinUnder(place.seed, place.middle, reach, place.half_width * place.across);
+    // Rolls side by side, each over two of the surface's own triangles, where the skin is lost.
+    FoldCurveDesc& curve = out.tool.curve;
+    const int bumps = std::clamp(static_cast<int>(std::lround(length / (3 * place.edge))),
+                                 kFewestBumps, kMostBumps);
+    curve.strategy = FoldStrategy::Squeezed;
+    curve.profile = FoldProfile::Round;
+    curve.spacing = 0;
+    curve.points = 2 * bumps + 1;
     showable(found.skin, (position(b) - position(a)) / length, length, out.tool);
-    out.tool.curve.h_max = 0.8 * length / (out.tool.curve.points - 1);
+    curve.h_max = kFullBump * length / (curve.points - 1);
     out.lost_area_m2 = std::max(0.0, out.squeeze) * length * out.tool.width_m;
-    out.joint = nearestJoint(middle);
+    out.joint = nearestJoint(place.middle);
     return found;
   }
 
@@ -315,29 +308,90 @@ class Proposer {
     });
   }
 
+  double areaOf(std::span<const std::uint32_t> skin) const {
+    double area = 0;
+    for (const std::uint32_t t : skin) area += rest_[t].area;
+    return area;
+  }
+
+  /// Whether two tools have little skin in common.
+  bool apart(const Candidate& a, const Candidate& b) const {
+    std::vector<std::uint32_t> first = a.skin, second = b.skin, both;
+    std::sort(first.begin(), first.end());
+    std::sort(second.begin(), second.end());
+    std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
+                          std::back_inserter(both));
+    return areaOf(both) <= kMostShared * std::min(areaOf(first), areaOf(second));
+  }
+
   /// The best first, without those that lose little and those that lie over a better one.
-  std::vector<WrinkleProposal> bestApart(std::vector<Candidate> candidates) const {
-    std::vector<WrinkleProposal> out;
-    std::vector<double> areas;
-    std::vector<std::vector<std::size_t>> covered_by(rest_.size());
+  std::vector<Candidate> bestApart(std::vector<Candidate> candidates) const {
+    std::vector<Candidate> out;
+    if (candidates.empty()) return out;
+    const double least = kLeastArea * candidates.front().proposal.lost_area_m2;
     for (Candidate& c : candidates) {
-      if (out.size() == desc_.most) break;
-      if (c.proposal.lost_area_m2 < kLeastArea * candidates.front().proposal.lost_area_m2) break;
-      double area = 0;
-      std::vector<double> shared(out.size(), 0);
-      for (const std::uint32_t t : c.skin) {
-        area += rest_[t].area;
-        for (const std::size_t other : covered_by[t]) shared[other] += rest_[t].area;
-      }
-      bool apart = true;
-      for (std::size_t i = 0; i < shared.size(); ++i)
-        apart = apart && shared[i] <= kMostShared * std::min(area, areas[i]);
-      if (!apart) continue;
-      for (const std::uint32_t t : c.skin) covered_by[t].push_back(out.size());
-      areas.push_back(area);
-      out.push_back(std::move(c.proposal));
+      if (out.size() == desc_.most || c.proposal.lost_area_m2 < least) break;
+      if (std::all_of(out.begin(), out.end(), [&](const Candidate& o) { return apart(c, o); }))
+        out.push_back(std::move(c));
     }
     return out;
+  }
+
+  /// Plays the clip with these tools; per tool the share of its rest length that full bumps could
+  /// not hold while crests met.
+  Result<std::vector<double>> refused(std::span<const Candidate> tools,
+                                      const Progress& progress) const {
+    std::vector<double> worst(tools.size(), 0);
+    WrinklesDesc layer;
+    for (const Candidate& c : tools) {
+      WrinkleToolDesc& tool = layer.tools.emplace_back(c.proposal.tool);
+      tool.curve.saturation = FoldSaturation::Clamp;
+      tool.subdivide = 0;  // lengths are those of the surface before it is cut
+    }
+    Diagnostics said_later;
+    const std::shared_ptr<const Character> shared(&character_, [](const Character*) {});
+    DERM_TRY(const std::shared_ptr<const Stack> stack,
+             Stack::bind(shared, std::array{morphLayer(), skinningLayer({}), wrinklesLayer(layer)},
+                         said_later));
+    StackRunner runner(stack);
+    const auto& folds = dynamic_cast<const WrinklesLayer&>(runner.layer(2));
+    DERM_CHECK(play(runner, progress, "making room", [&](double, const SkinFrame&) {
+      for (std::size_t i = 0; i < worst.size(); ++i) {
+        const WrinkleToolState& state = folds.tool(i);
+        if (state.held_back > 0)
+          worst[i] = std::max(worst[i], state.fold.missing / state.rest_length_m);
+      }
+    }));
+    return worst;
+  }
+
+  /// Lengthens strokes whose crests meet, and keeps the length that holds most: skin beside a
+  /// crease has room to rise.
+  Result<void> makeRoom(std::vector<Candidate>& best, const Progress& progress) const {
+    if (best.empty()) return {};
+    DERM_TRY(std::vector<double> least, refused(best, progress));
+    std::vector<Candidate> longer = best;
+    for (int round = 0; round < kLengthenings; ++round) {
+      bool any = false;
+      for (std::size_t i = 0; i < best.size(); ++i) {
+        if (least[i] <= kMostRefused) continue;
+        Place place = longer[i].place;
+        place.half_length *= kLonger;
+        Candidate trial = toolAt(place);
+        if (!(trial.proposal.squeeze > 0)) continue;
+        trial.proposal.lost_area_m2 = best[i].proposal.lost_area_m2;  // no more skin is squeezed
+        longer[i] = std::move(trial);
+        any = true;
+      }
+      if (!any) break;
+      DERM_TRY(const std::vector<double> now, refused(longer, progress));
+      for (std::size_t i = 0; i < best.size(); ++i) {
+        if (!(now[i] < least[i])) continue;
+        best[i] = longer[i];
+        least[i] = now[i];
+      }
+    }
+    return {};
   }
 
   Vec3d position(std::uint32_t v) const { return character_.mesh.positions[v].cast<double>(); }
@@ -408,7 +462,7 @@ Result<std::vector<WrinkleProposal>> proposeWrinkles(const Character& character,
     return Error{ErrorCode::BadData, "has no skin: nothing is squeezed", {.file = character.name}};
   Proposer proposer(character, clip, desc);
   DERM_CHECK(proposer.measure(progress));
-  return proposer.propose();
+  return proposer.propose(progress);
 }
 
 }  // namespace derm

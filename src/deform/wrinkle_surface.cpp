@@ -230,8 +230,12 @@ Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
     DERM_TRY(ToolSurface surface, toolSurface(desc.tools[k], character, *bound, weld, pieces));
     DERM_TRY(PlacedTool tool, PlacedTool::place(desc.tools[k], surface, notes));
     noteOddTriangles(desc.tools[k], tool, places, notes);
-    out.curve_points.push_back(
-        tool.pointsOnCurve(static_cast<std::size_t>(curves[k].desc().points), surface));
+    const std::size_t segments = static_cast<std::size_t>(curves[k].desc().points) - 1;
+    out.lines.emplace_back(tool.pointsOnCurve(segments * SkinLine::kSteps + 1, surface));
+    out.rest_segments.emplace_back(segments);
+    std::vector<Vec3f> positions;  // as frames have them, so that at rest nothing is lost
+    for (const Vec3d& p : surface.positions) positions.push_back(p.cast<float>());
+    out.lines.back().measure(positions, out.rest_segments.back());
     out.tools.push_back(std::move(tool));
     surfaces.push_back(std::move(surface));
   }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "deform/wrinkle_line.h"
 #include "deform/wrinkle_patch.h"
 #include "deform/wrinkle_tool.h"
 
@@ -12,8 +13,9 @@ namespace derm::detail {
 /// at their finest.
 struct WrinkleSurface {
   std::vector<PlacedTool> tools;
-  std::vector<std::vector<RidingPoint>> curve_points;  ///< per tool its coarsest control points
-  std::vector<std::size_t> influence_counts;           ///< per tool, over all patches
+  std::vector<SkinLine> lines;                     ///< per tool
+  std::vector<std::vector<double>> rest_segments;  ///< [m] of its line, in its defining pose
+  std::vector<std::size_t> influence_counts;       ///< per tool, over all patches
   std::vector<WrinklePatch> patches;
   std::vector<std::uint32_t> outside;  ///< triangles that no patch cuts
   std::shared_ptr<const BoundSurface> input;

@@ -152,10 +152,14 @@ Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurf
   DERM_TRY(const std::vector<std::uint32_t> vertices, snapped(desc, surface));
   PlacedTool tool;
   tool.half_width_ = desc.width_m / 2;
+  const auto at_vertex = [](std::uint32_t v) {
+    return RidingPoint{.corners = {v, v, v}, .share = Vec3f(1, 0, 0)};
+  };
+  tool.a_ = at_vertex(vertices.front());
+  tool.b_ = at_vertex(vertices.back());
   std::vector<Vec3d> points, normals;
   if (vertices.size() == 2) {
     for (const std::uint32_t v : vertices) {
-      tool.path_.push_back({.corners = {v, v, v}, .share = Vec3f(1, 0, 0)});
       points.push_back(surface.positions[v]);
       normals.push_back(surface.normals[v]);
     }
@@ -176,7 +180,6 @@ Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurf
         const auto near = tree.closestPoint(wanted);
         if (!near) return bad(desc, "path", "the surface has no triangles");
         const Triangle& t = surface.bound.rest.triangles[near->triangle];
-        tool.path_.push_back({t, near->barycentric.cast<float>()});
         points.push_back(near->point);
         Vec3d normal = Vec3d::Zero();
         for (int c = 0; c < 3; ++c) normal += near->barycentric[c] * surface.normals[t[c]];
@@ -240,17 +243,6 @@ std::optional<ToolPlace> PlacedTool::project(const Vec3d& position, const Vec3d&
                    t * t * (3 - 2 * t)};
 }
 
-double PlacedTool::length(std::span<const Vec3f> positions) const {
-  double out = 0;
-  Vec3d before = path_[0].at(positions).cast<double>();
-  for (std::size_t i = 1; i < path_.size(); ++i) {
-    const Vec3d now = path_[i].at(positions).cast<double>();
-    out += (now - before).norm();
-    before = now;
-  }
-  return out;
-}
-
 double PlacedTool::extentAlong(const Triangle& t, std::span<const Vec3d> positions) const {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const std::uint32_t v : t) {
@@ -299,6 +291,8 @@ void PlacedTool::collectTriangles(std::uint32_t start, const ToolSurface& surfac
 std::vector<RidingPoint> PlacedTool::pointsOnCurve(std::size_t count,
                                                    const ToolSurface& surface) const {
   std::vector<RidingPoint> out(count);
+  out.front() = a_;
+  out.back() = b_;
   for (const std::uint32_t t : triangles_) {
     const Triangle& corners = surface.bound.rest.triangles[t];
     Eigen::Vector2d p[3];

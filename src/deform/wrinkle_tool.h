@@ -53,14 +53,12 @@ class PlacedTool {
   std::optional<ToolPlace> project(const Vec3d& position, const Vec3d& normal) const;
   /// Triangles of the surface that the rectangle covers some of, sorted.
   const std::vector<std::uint32_t>& triangles() const { return triangles_; }
-  /// [m] of the path when it was defined.
+  /// [m] of the path when it was defined, from picked point to picked point.
   double definedLength() const { return defined_length_; }
-  /// [m] of the path now.
-  double length(std::span<const Vec3f> positions) const;
   /// [m] extent of a triangle along the curve.
   double extentAlong(const Triangle& t, std::span<const Vec3d> positions) const;
-  /// Where `count` points spread evenly along the curve lie on the surface; corners are all 0 and
-  /// shares 0 where there is no surface.
+  /// Where `count` points spread evenly along the curve lie on the surface, A and B at the ends;
+  /// corners are all 0 and shares 0 where there is no surface.
   std::vector<RidingPoint> pointsOnCurve(std::size_t count, const ToolSurface& surface) const;
 
  private:
@@ -78,7 +76,7 @@ class PlacedTool {
   void collectTriangles(std::uint32_t start, const ToolSurface& surface);
   bool covers(const Triangle& t, const ToolSurface& surface) const;
 
-  std::vector<RidingPoint> path_;
+  RidingPoint a_, b_;
   std::vector<Segment> segments_;
   std::vector<std::uint32_t> triangles_;
   double defined_length_ = 0;

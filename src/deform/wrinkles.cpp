@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "deform/wrinkle_surface.h"
 
@@ -11,14 +12,13 @@ namespace {
 
 using detail::PatchInput;
 using detail::PatchScratch;
-using detail::RidingPoint;
 using detail::WrinklePatch;
 using detail::WrinkleSurface;
 
 /// Share of the rest length by which a tool must be squeezed for its surface to be all smooth.
 constexpr double kSmoothAt = 0.02;
-/// How near two crests may come, of the distance at which they would touch.
-constexpr float kContactShare = 0.95f;
+/// Share of the rest length that may be missing before this is a warning.
+constexpr double kShortOfLength = 0.01;
 /// The frame's own triangles, uncut; other topologies count on from here.
 constexpr std::uint64_t kUncut = 1;
 
@@ -99,16 +99,17 @@ class FoldingLayer final : public WrinklesLayer {
     FoldCurve::Scratch scratch;
     std::vector<double> heights;
     std::vector<float> float_heights;
-    std::vector<RidingPoint> points;  ///< coarsest control points on the surface
-    std::vector<float> limits;        ///< [m] per coarsest segment
+    double drawn_length_m = 0;                   ///< along the skin, in the pose it was drawn in
+    std::vector<double> segments, lost, limits;  ///< [m] per coarsest segment
     // What was odd in all frames so far.
     std::size_t frames_saturated = 0, frames_held_back = 0;
     double most_missing_m = 0, most_held_back_m = 0;
+    double most_held_back_share = 0;  ///< of the rest length
   };
   void setUp(std::size_t index);
-  bool foldTools(std::span<const Vec3f> positions, double time_s) noexcept;
-  void holdBack(Tool& tool, std::span<const Vec3f> positions,
-                std::span<const Vec3f> normals) noexcept;
+  bool measureTools(std::span<const Vec3f> positions, double time_s) noexcept;
+  void fold(std::size_t index, std::span<const Vec3f> positions,
+            std::span<const Vec3f> normals) noexcept;
   float smoothingOf(const WrinklePatch& patch) const noexcept;
   bool active(const WrinklePatch& patch) const noexcept;
   void grow(bool adaptive, SkinFrame& skin) noexcept;
@@ -119,6 +120,7 @@ class FoldingLayer final : public WrinklesLayer {
   std::vector<std::vector<float>> falloffs_;  ///< of the tables, as patches read them
   std::vector<Tool> tools_;
   std::vector<std::span<const float>> curves_;  ///< per tool; empty where it does not fold
+  std::vector<std::uint8_t> round_;             ///< per tool: FoldProfile::Round
   PatchScratch scratch_;
   // Adaptive topology: triangles outside, then each patch cut or whole.
   std::vector<std::uint8_t> cut_;
@@ -134,9 +136,9 @@ FoldingLayer::FoldingLayer(std::shared_ptr<const WrinklesBinding> binding)
   tools_.resize(tables_.size());
   curves_.resize(tables_.size());
   falloffs_.resize(tables_.size());
+  round_.resize(tables_.size());
   for (std::size_t k = 0; k < tools_.size(); ++k) {
     tools_[k].desc = binding_->desc().tools[k];
-    tools_[k].points = surface.curve_points[k];
     setUp(k);
   }
   for (const WrinklePatch& patch : surface.patches) patch.growScratch(scratch_);
@@ -152,7 +154,11 @@ void FoldingLayer::setUp(std::size_t index) {
   tool.scratch = curve.makeScratch();
   tool.heights.assign(curve.pointCount(), 0.0);
   tool.float_heights.assign(curve.pointCount(), 0.0f);
-  tool.limits.assign(static_cast<std::size_t>(curve.desc().points) - 1, 0.0f);
+  const std::vector<double>& rest = binding_->surface().rest_segments[index];
+  tool.drawn_length_m = std::accumulate(rest.begin(), rest.end(), 0.0);
+  for (std::vector<double>* values : {&tool.segments, &tool.lost, &tool.limits})
+    values->assign(rest.size(), 0.0);
+  round_[index] = curve.desc().profile == FoldProfile::Round ? 1 : 0;
   falloffs_[index] = tables_[index].falloffs;
 }
 
@@ -176,73 +182,47 @@ Result<void> FoldingLayer::change(std::size_t index, const WrinkleToolDesc& desc
   return {};
 }
 
-/// Control curves for this instant; false where none folds.
-bool FoldingLayer::foldTools(std::span<const Vec3f> positions, double time_s) noexcept {
+/// Lengths of this instant; false where no tool folds.
+bool FoldingLayer::measureTools(std::span<const Vec3f> positions, double time_s) noexcept {
   bool any = false;
   for (std::size_t k = 0; k < tools_.size(); ++k) {
     Tool& tool = tools_[k];
     WrinkleToolState& state = tool.state;
-    const detail::PlacedTool& placed = binding_->surface().tools[k];
-    state.length_m = placed.length(positions);
-    state.rest_length_m = detail::restLengthAt(tool.desc, placed.definedLength(), time_s);
-    state.held_back = 0;
-    state.held_back_m = 0;
-    state.highest_m = 0;
+    state = {.length_m = binding_->surface().lines[k].measure(positions, tool.segments)};
+    state.rest_length_m = detail::restLengthAt(tool.desc, tool.drawn_length_m, time_s);
+    state.fold.spare = state.rest_length_m - state.length_m;
     curves_[k] = {};
-    if (!(state.length_m < state.rest_length_m)) {
-      state.fold = {.spare = state.rest_length_m - state.length_m};
-      continue;
-    }
-    state.fold =
-        tables_[k].curve.evaluate(state.length_m, state.rest_length_m, tool.scratch, tool.heights);
+    if (!(state.fold.spare > 0)) continue;
     curves_[k] = tool.float_heights;
     any = true;
   }
   return any;
 }
 
-/// Where normals of neighbouring control points converge, their heights end before they meet.
-///
-///    \  1 /     gap closes at rate c = N1.g - N2.g per height (each at least 0),
-///     \ | /     so crests at gap / c would touch
-///   N1 \|/ N2
-///  ----P1-P2----
-void FoldingLayer::holdBack(Tool& tool, std::span<const Vec3f> positions,
-                            std::span<const Vec3f> normals) noexcept {
-  constexpr float kFree = std::numeric_limits<float>::infinity();
-  const std::size_t segments = tool.limits.size();
-  for (std::size_t i = 0; i < segments; ++i) {
-    tool.limits[i] = kFree;
-    const RidingPoint& from = tool.points[i];
-    const RidingPoint& to = tool.points[i + 1];
-    if (from.share.isZero() || to.share.isZero()) continue;
-    const Vec3f gap = to.at(positions) - from.at(positions);
-    const float length = gap.norm();
-    if (!(length > 0)) continue;
-    const Vec3f n1 = from.at(normals), n2 = to.at(normals);
-    const float closing = std::max(0.0f, n1.dot(gap) / (length * std::max(n1.norm(), 1e-6f))) +
-                          std::max(0.0f, -n2.dot(gap) / (length * std::max(n2.norm(), 1e-6f)));
-    if (closing > 1e-6f) tool.limits[i] = kContactShare * length / closing;
-  }
+/// The control curve of a tool for this instant.
+void FoldingLayer::fold(std::size_t index, std::span<const Vec3f> positions,
+                        std::span<const Vec3f> normals) noexcept {
+  Tool& tool = tools_[index];
   WrinkleToolState& state = tool.state;
-  const std::size_t stride = (tool.heights.size() - 1) / segments;
+  const WrinkleSurface& surface = binding_->surface();
+  const double grown = state.rest_length_m / tool.drawn_length_m;
+  for (std::size_t i = 0; i < tool.lost.size(); ++i)
+    tool.lost[i] = grown * surface.rest_segments[index][i] - tool.segments[i];
+  surface.lines[index].findLimits(positions, normals, tool.limits);
+  state.fold = tables_[index].curve.evaluate(
+      state.length_m, state.rest_length_m,
+      {.segments = tool.segments, .lost = tool.lost, .limits = tool.limits}, tool.scratch,
+      tool.heights);
   for (std::size_t p = 0; p < tool.heights.size(); ++p) {
-    const std::size_t right = std::min(p / stride, segments - 1);
-    const std::size_t left = p % stride == 0 && p > 0 ? p / stride - 1 : right;
-    const auto limit = static_cast<double>(std::min(tool.limits[left], tool.limits[right]));
-    if (tool.heights[p] > limit) {
-      tool.heights[p] = limit;
-      ++state.held_back;
-    }
     state.highest_m = std::max(state.highest_m, tool.heights[p]);
     tool.float_heights[p] = static_cast<float>(tool.heights[p]);
   }
-  if (state.held_back > 0) {
-    state.held_back_m = std::max(
-        0.0, state.rest_length_m - state.fold.missing - foldLength(state.length_m, tool.heights));
-    ++tool.frames_held_back;
-    tool.most_held_back_m = std::max(tool.most_held_back_m, state.held_back_m);
-  }
+  state.held_back = state.fold.held;
+  state.held_back_m = state.fold.refused;
+  tool.frames_held_back += state.held_back > 0;
+  tool.most_held_back_m = std::max(tool.most_held_back_m, state.held_back_m);
+  tool.most_held_back_share =
+      std::max(tool.most_held_back_share, state.held_back_m / state.rest_length_m);
   tool.frames_saturated += state.fold.saturated;
   tool.most_missing_m = std::max(tool.most_missing_m, state.fold.missing);
 }
@@ -328,9 +308,10 @@ void FoldingLayer::grow(bool adaptive, SkinFrame& skin) noexcept {
 
 void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   const WrinkleSurface& surface = binding_->surface();
-  const bool folds = foldTools(skin.isRest() ? std::span<const Vec3f>(surface.input->rest.positions)
-                                             : std::span<const Vec3f>(skin.positions()),
-                               in.time_s);
+  const bool folds =
+      measureTools(skin.isRest() ? std::span<const Vec3f>(surface.input->rest.positions)
+                                 : std::span<const Vec3f>(skin.positions()),
+                   in.time_s);
   const bool adaptive = in.adaptive_topology && surface.refined != nullptr;
   if (!folds && (adaptive || surface.refined == nullptr)) {
     if (adaptive)
@@ -343,11 +324,12 @@ void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   skin.materialise();
   skin.updateNormals();
   for (std::size_t k = 0; k < tools_.size(); ++k)
-    if (!curves_[k].empty()) holdBack(tools_[k], skin.positions(), skin.normals());
+    if (!curves_[k].empty()) fold(k, skin.positions(), skin.normals());
   grow(adaptive, skin);
   const SurfaceOutput streams{skin.positions(), skin.normals(), skin.tangents()};
   for (const WrinklePatch& patch : surface.patches) {
-    PatchInput input{.smoothing = smoothingOf(patch), .curves = {}, .falloffs = falloffs_};
+    PatchInput input{
+        .smoothing = smoothingOf(patch), .curves = {}, .round = round_, .falloffs = falloffs_};
     if (active(patch))
       input.curves = curves_;
     else if (adaptive || patch.refinement().vertices.empty())
@@ -358,6 +340,7 @@ void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
 
 void FoldingLayer::report(Diagnostics& notes) const {
   const auto millimetres = [](double m) { return std::to_string(1000 * m) + " mm"; };
+  const auto percent = [](double x) { return std::to_string(std::lround(100 * x)) + " %"; };
   for (const Tool& tool : tools_) {
     if (tool.frames_saturated > 0)
       notes.info("wrinkles-saturated", tool.desc.name,
@@ -366,11 +349,19 @@ void FoldingLayer::report(Diagnostics& notes) const {
                      (tool.most_missing_m > 0
                           ? "; up to " + millimetres(tool.most_missing_m) + " of length are missing"
                           : "; they grew beyond it"));
-    if (tool.frames_held_back > 0)
+    if (tool.frames_held_back == 0) continue;
+    const std::string met = "crests met their neighbours in " +
+                            std::to_string(tool.frames_held_back) + " frames and stopped; ";
+    if (tool.most_held_back_share <= kShortOfLength)
       notes.info("wrinkles-contact", tool.desc.name,
-                 "crests met their neighbours in " + std::to_string(tool.frames_held_back) +
-                     " frames and stopped; up to " + millimetres(tool.most_held_back_m) +
-                     " of length are missing");
+                 met + (tool.most_held_back_m > 0
+                            ? millimetres(tool.most_held_back_m) + " of length are missing at most"
+                            : "others took up their length"));
+    else
+      notes.warn("wrinkles-contact", tool.desc.name,
+                 met + "up to " + millimetres(tool.most_held_back_m) + " of length (" +
+                     percent(tool.most_held_back_share) +
+                     ") found no room: take a longer stroke, more points or a wider crease");
   }
 }
 

@@ -15,6 +15,13 @@ RecipeValue placeOf(const Vec3d& p) {
   return {.content = list};
 }
 
+template <class Choice, class Names>
+RecipeValue nameOf(Choice choice, const Names& names) {
+  for (const auto& [value, name] : names)
+    if (value == choice) return {.content = std::string(name)};
+  return {.content = std::string()};
+}
+
 }  // namespace
 
 RecipeLayer wrinkleRecipeLayer(const WrinkleToolDesc& tool) {
@@ -25,6 +32,13 @@ RecipeLayer wrinkleRecipeLayer(const WrinkleToolDesc& tool) {
                 {"width_m", {.content = rounded(tool.width_m)}, {}},
                 {"points", {.content = std::int64_t{tool.curve.points}}, {}},
                 {"h_max_m", {.content = rounded(tool.curve.h_max)}, {}}};
+  const FoldCurveDesc usual;
+  if (tool.curve.spacing != usual.spacing)
+    layer.keys.push_back({"spacing", {.content = std::int64_t{tool.curve.spacing}}, {}});
+  if (tool.curve.strategy != usual.strategy)
+    layer.keys.push_back({"strategy", nameOf(tool.curve.strategy, kFoldStrategies), {}});
+  if (tool.curve.profile != usual.profile)
+    layer.keys.push_back({"profile", nameOf(tool.curve.profile, kFoldProfiles), {}});
   if (tool.subdivide != WrinkleToolDesc{}.subdivide)
     layer.keys.push_back({"subdivide", {.content = std::int64_t{tool.subdivide}}, {}});
   return layer;

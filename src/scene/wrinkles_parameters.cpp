@@ -44,6 +44,7 @@ void WrinklesParameters::fields(RecipeFields& f) {
            "what full bumps do under more compression");
   f.number("soft_start", desc_.curve.soft_start, {0, 0.5},
            "share of the length over which a bump starts gently; 0 keeps the length exact");
+  f.choice("profile", desc_.curve.profile, kFoldProfiles, "straight flanks, or round folds");
   f.choice("falloff", desc_.falloff, kFoldFalloffs, "how folds end at the sides");
   f.integer("subdivide", subdivide_, {0, 4}, "at most this often is a triangle cut in four");
   f.number("rest_length_m", desc_.rest_length_m, {0, 1000, "m"},

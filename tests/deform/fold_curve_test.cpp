@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -158,6 +160,106 @@ TEST(FoldCurve, EvaluatingAllocatesNothing) {
   for (int i = 0; i < 50; ++i) sum += curve.evaluate(0.02 * i, 1, scratch, heights).spare;
   EXPECT_EQ(testing_support::allocationCount(), before);
   EXPECT_GT(sum, 0);
+}
+
+/// Length of the curve over uneven ground, as finely as eyes and meshes see it.
+double lengthOver(std::span<const double> segments, std::span<const double> heights, bool round) {
+  constexpr int kSteps = 2000;
+  const std::size_t stride = (heights.size() - 1) / segments.size();
+  double length = 0;
+  for (std::size_t i = 0; i + 1 < heights.size(); ++i) {
+    const double width = segments[i / stride] / double(stride);
+    const auto at = [&](double t) {
+      if (round) t = t < 0.5 ? 2 * t * t : 1 - 2 * (1 - t) * (1 - t);
+      return heights[i] + t * (heights[i + 1] - heights[i]);
+    };
+    for (int k = 0; k < kSteps; ++k)
+      length += std::hypot(width / kSteps, at((k + 1) / double(kSteps)) - at(k / double(kSteps)));
+  }
+  return length;
+}
+
+Shape shapeOver(const FoldCurveDesc& desc, const FoldGround& ground, double rest) {
+  const FoldCurve curve = FoldCurve::make(desc).value();
+  FoldCurve::Scratch scratch = curve.makeScratch();
+  Shape out{std::vector<double>(curve.pointCount()), {}};
+  const double ab = std::accumulate(ground.segments.begin(), ground.segments.end(), 0.0);
+  out.state = curve.evaluate(ab, rest, ground, scratch, out.heights);
+  return out;
+}
+
+TEST(FoldCurve, UnevenGroundKeepsTheLengthOfStraightAndRoundFolds) {
+  // A crease: squeezed to a tenth in the middle.
+  const std::vector<double> segments = {0.1, 0.1, 0.08, 0.03, 0.01, 0.01, 0.03, 0.08, 0.1, 0.1};
+  std::vector<double> lost;
+  for (const double s : segments) lost.push_back(0.1 - s);
+  for (const auto& [strategy, name] : kFoldStrategies)
+    for (const auto& [profile, shape] : kFoldProfiles)
+      for (const int crest : {1, 2}) {
+        FoldCurveDesc desc{.crest = crest, .h_max = 0.04, .strategy = strategy};
+        desc.profile = profile;
+        const Shape folded = shapeOver(desc, {segments, lost, {}}, 1);
+        EXPECT_NEAR(lengthOver(segments, folded.heights, profile == FoldProfile::Round), 1, 1e-6)
+            << name << ' ' << shape;
+      }
+  const FoldCurveDesc two{.h_max = 0.04, .shares = {0.7, 0.3}};
+  const Shape folded = shapeOver(two, {segments, lost, {}}, 1);
+  EXPECT_NEAR(lengthOver(segments, folded.heights, false), 1, 1e-9);
+}
+
+TEST(FoldCurve, RoundFoldsAreLowerThanStraightOnesOfTheSameLengthAndHaveOneLevel) {
+  FoldCurveDesc round{.h_max = 1};
+  round.profile = FoldProfile::Round;
+  for (const double ab : {0.0, 1e-12, 0.3, 0.9, 0.999999}) {
+    const Shape straight = shapeOf({.h_max = 1}, ab);
+    const Shape soft = shapeOf(round, ab);
+    for (std::size_t i = 0; i < straight.heights.size(); ++i) {
+      EXPECT_TRUE(std::isfinite(soft.heights[i]));
+      EXPECT_LE(soft.heights[i], straight.heights[i] * (1 + 1e-9)) << ab;
+    }
+  }
+  round.shares = {0.5, 0.5};
+  EXPECT_NE(errorOf(round).find("profile"), std::string::npos);
+}
+
+TEST(FoldCurve, SqueezedFoldsRiseWhereTheSkinWasLost) {
+  const FoldCurveDesc desc{.h_max = 1, .strategy = FoldStrategy::Squeezed};  // at 1, 4, 7
+  std::vector<double> segments(10, 0.1), lost(10, 0.0);
+  segments[6] = 0.04;
+  lost[6] = 0.06;
+  const Shape shape = shapeOver(desc, {segments, lost, {}}, 1);
+  EXPECT_EQ(shape.heights[1], 0);
+  EXPECT_GT(shape.heights[7], 1.5 * shape.heights[4]);
+  EXPECT_NEAR(lengthOver(segments, shape.heights, false), 1, 1e-9);
+}
+
+TEST(FoldCurve, WhatALimitRefusesGoesToBumpsThatHaveRoom) {
+  const std::vector<double> segments(10, 0.08);
+  std::vector<double> limits(10, std::numeric_limits<double>::infinity());
+  limits[3] = 0.02;  // over the second bump, at 4
+  limits[4] = 0.02;  // and over the middle one of the symmetric order, at 5
+  for (const auto& [strategy, name] : kFoldStrategies)
+    for (const auto saturation : {FoldSaturation::Exceed, FoldSaturation::Clamp}) {
+      const FoldCurveDesc desc{.h_max = 0.2, .strategy = strategy, .saturation = saturation};
+      const Shape shape = shapeOver(desc, {segments, {}, limits}, 1);
+      EXPECT_LE(shape.heights[4], 0.02 * (1 + 1e-12)) << name;
+      EXPECT_LE(shape.heights[5], 0.02 * (1 + 1e-12)) << name;
+      EXPECT_EQ(shape.state.refused, 0) << name;
+      EXPECT_NEAR(foldLength(0.8, shape.heights), 1, 1e-12) << name;
+    }
+}
+
+TEST(FoldCurve, OnlyWhatFindsNoRoomAnywhereIsRefused) {
+  const std::vector<double> segments(10, 0.05), limits(10, 0.03);
+  const FoldCurveDesc one{.h_max = 0.2}, two{.h_max = 0.2, .shares = {1.0, 0.0}};
+  const Shape coarse = shapeOver(one, {segments, {}, limits}, 1);
+  for (const double h : coarse.heights) EXPECT_LE(h, 0.03 * (1 + 1e-12));
+  EXPECT_EQ(coarse.state.held, 3u);
+  EXPECT_NEAR(foldLength(0.5, coarse.heights) + coarse.state.refused, 1, 1e-12);
+  const Shape fine = shapeOver(two, {segments, {}, limits}, 1);
+  for (const double h : fine.heights) EXPECT_LE(h, 0.03 * (1 + 1e-12));
+  EXPECT_LT(fine.state.refused, coarse.state.refused) << "finer points took some of it";
+  EXPECT_NEAR(foldLength(0.5, fine.heights) + fine.state.refused, 1, 1e-12);
 }
 
 }  // namespace

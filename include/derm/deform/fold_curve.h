@@ -17,12 +17,14 @@ enum class FoldStrategy {
   FromA,         ///< one after the other from A, each up to h_max
   Symmetric,     ///< in pairs from both ends, the middle last
   Simultaneous,  ///< all together
+  Squeezed,      ///< each takes up what the skin around it has lost (FoldGround::lost)
 };
 
-inline constexpr std::array<std::pair<FoldStrategy, std::string_view>, 3> kFoldStrategies = {
+inline constexpr std::array<std::pair<FoldStrategy, std::string_view>, 4> kFoldStrategies = {
     {{FoldStrategy::FromA, "from-a"},
      {FoldStrategy::Symmetric, "symmetric"},
-     {FoldStrategy::Simultaneous, "simultaneous"}}};
+     {FoldStrategy::Simultaneous, "simultaneous"},
+     {FoldStrategy::Squeezed, "squeezed"}}};
 
 /// What a bump does that would have to be higher than h_max when all others are full, too.
 enum class FoldSaturation {
@@ -33,6 +35,15 @@ enum class FoldSaturation {
 inline constexpr std::array<std::pair<FoldSaturation, std::string_view>, 2> kFoldSaturations = {
     {{FoldSaturation::Exceed, "exceed"}, {FoldSaturation::Clamp, "clamp"}}};
 
+/// How a bump goes up and down between control points.
+enum class FoldProfile {
+  Straight,  ///< the document's: a polyline
+  Round,     ///< level at crests and feet: two parabolas to a flank
+};
+
+inline constexpr std::array<std::pair<FoldProfile, std::string_view>, 2> kFoldProfiles = {
+    {{FoldProfile::Straight, "straight"}, {FoldProfile::Round, "round"}}};
+
 /// The shape of a fold's control curve.
 struct FoldCurveDesc {
   static constexpr int kMostPoints = 1025;
@@ -40,7 +51,7 @@ struct FoldCurveDesc {
 
   int points = 11;   ///< [3, kMostPoints] control points of the coarsest level, ends included
   int spacing = 1;   ///< [0, points) flat segments between bumps
-  int crest = 1;     ///< [1, points) raised points of a bump: its width
+  int crest = 1;     ///< [1, points - 2] raised points of a bump: its width
   double h_max = 0;  ///< [m] > 0: a bump of the coarsest level that is this high is full
   FoldStrategy strategy = FoldStrategy::Symmetric;
   FoldSaturation saturation = FoldSaturation::Exceed;
@@ -54,24 +65,35 @@ struct FoldCurveDesc {
   /// as a square root. 0 = never, which keeps the length exact; otherwise what is missing is
   /// reported.
   double soft_start = 0;
+  FoldProfile profile = FoldProfile::Straight;  ///< Round has one level only
 };
 
 /// Every field in its range, shares summing to 1 within 1e-6, room for a bump.
 Result<void> validate(const FoldCurveDesc& desc);
 
+/// What a curve lies on, segment by segment of its coarsest level (points - 1 values each).
+struct FoldGround {
+  std::span<const double> segments;  ///< [m] >= 0, how long they are now; empty = all alike
+  std::span<const double> lost;      ///< [m] what each is shorter by than at rest; empty = alike
+  std::span<const double> limits;    ///< [m] >= 0, how high the curve may rise; empty = any height
+};
+
 /// What a curve came to.
 struct FoldState {
   double spare = 0;         ///< [m] rest length - |AB|; <= 0: stretched, all heights are 0
   double missing = 0;       ///< [m] of `spare` that the heights do not take up (clamp, soft start)
+  double refused = 0;       ///< [m] of `spare` for which FoldGround::limits left no room
+  std::size_t held = 0;     ///< bumps that ended at a limit
   bool saturated = false;   ///< the thresholds left no room for all of `spare`
   std::uint32_t bumps = 0;  ///< bumps of the coarsest level that are raised
 };
 
 /// A polyline from A to B that keeps its length when A and B come nearer, by raising bumps.
 ///
-///     y        P1                      n = 5 points, crest 1, spacing 1: one bump fits.
-///     |       /  \ .                   pas = |AB| / (n - 1)
-///     A-----P0    P2----P3----B  x     gain(h) = 2 (sqrt(pas^2 + h^2) - pas)
+///     y      P1                        n = 5 points A, P1, P2, P3, B; crest 1, spacing 1:
+///     |     /  \ .                     one bump fits and rises from A itself.
+///     |    /    \ .                    pas = |AB| / (n - 1)
+///     A---+------P2-----P3-----B  x    gain(h) = 2 (sqrt(pas^2 + h^2) - pas)
 ///
 /// Points stay evenly spaced in x; only heights change; A and B never move. Method: Larboulette,
 /// Cani, Arnaldi 2006 ("Ajout de détails dynamiques à une animation temps-réel de personnages"),
@@ -79,7 +101,11 @@ struct FoldState {
 /// lift midpoints on the ellipse that gives exactly the wanted length also on sloped segments; what
 /// happens when every bump is full is defined (FoldSaturation). Finer levels spread their share
 /// evenly over all segments.
-/// The length equals the rest length to 1e-12 relative, unless FoldState::missing says otherwise.
+/// Beyond the document: points may be unevenly spaced and limited in height (FoldGround). A bump
+/// that meets its limit hands what it cannot take to finer levels and to the bumps that have room,
+/// evenly; only what finds no room anywhere is refused.
+/// The length equals the rest length to 1e-12 relative, unless FoldState::missing or refused
+/// say otherwise.
 /// Immutable; share freely. Cost: O(points of the finest level).
 class FoldCurve {
  public:
@@ -94,6 +120,8 @@ class FoldCurve {
   /// Work space; keep one per curve so that evaluate() does not allocate.
   struct Scratch {
     std::vector<double> gains;    ///< of all levels, one after the other
+    std::vector<double> caps;     ///< per bump, of its threshold and limit
+    std::vector<double> room;     ///< per bump, of its limit alone
     std::vector<double> heights;  ///< two levels in turn
   };
   Scratch makeScratch() const;
@@ -102,14 +130,27 @@ class FoldCurve {
   /// `ab` >= 0 of the ends and this rest length > 0. Requires heights.size() == pointCount().
   /// Allocation-free. |AB| = 0 gives folds that stand upright, at finite height.
   FoldState evaluate(double ab, double rest_length, Scratch& scratch,
+                     std::span<double> heights) const noexcept {
+    return evaluate(ab, rest_length, {}, scratch, heights);
+  }
+  /// The same over uneven ground, x of a point being the sum of the segments before it. Requires
+  /// spans of `points` - 1 values or none, and `ab` = sum of ground.segments where they are given.
+  FoldState evaluate(double ab, double rest_length, const FoldGround& ground, Scratch& scratch,
                      std::span<double> heights) const noexcept;
 
  private:
+  struct Ground;
   explicit FoldCurve(const FoldCurveDesc& desc);
-  double fillCoarse(double spare, double cap, std::span<double> gains) const noexcept;
-  void raiseCoarse(double pas, double soft, std::span<const double> gains,
+  void setCaps(const Ground& ground, Scratch& scratch) const noexcept;
+  double fillCoarse(double spare, const Ground& ground, std::span<const double> caps,
+                    std::span<double> gains) const noexcept;
+  double fillSqueezed(double spare, const Ground& ground, std::span<const double> caps,
+                      std::span<double> gains) const noexcept;
+  double fillFine(std::size_t level, double spare, const Ground& ground, std::span<double> gains,
+                  std::span<const double> heights) const noexcept;
+  void raiseCoarse(const Ground& ground, std::span<const double> gains,
                    std::span<double> heights) const noexcept;
-  void raiseAll(double ab, double soft, Scratch& scratch, std::span<double> heights) const noexcept;
+  void raiseAll(const Ground& ground, Scratch& scratch, std::span<double> heights) const noexcept;
   std::size_t segmentsOf(std::size_t level) const {
     return (static_cast<std::size_t>(desc_.points) - 1) << level;
   }
@@ -120,7 +161,7 @@ class FoldCurve {
   std::vector<int> bump_start_;  ///< first raised point of each bump
 };
 
-/// Length [m] of the polyline with these heights over a base of length `ab`.
+/// Length [m] of the polyline with these heights, evenly spaced over a base of length `ab`.
 double foldLength(double ab, std::span<const double> heights);
 
 /// Height [m] of a bump whose two flanks, each over `pas`, are longer by `gain` together.

@@ -39,9 +39,11 @@ struct WrinkleProposal {
 /// most squeezed triangle on, the connected region that is squeezed in about the same direction
 /// gives a tool: along that direction, as wide as the region. Tools whose ends do not come nearer
 /// by a quarter of `least_squeeze` are dropped, and those that share more than a quarter of their
-/// skin with a better one: both would give the same length back. Points, heights and subdivision
-/// are set from the region's size. The artist keeps or edits them. Fails on parameters out of range
-/// and characters without a skin. Cost: O(samples x triangles).
+/// skin with a better one: both would give the same length back. Bumps are few and round, and rise
+/// where the skin is lost. Then the clip is played with the tools: a stroke whose crests meet and
+/// cannot hold what is lost is made longer, up to 3.8 times, and the length that holds most is
+/// kept. The artist keeps or edits them. Fails on parameters out of range and characters without a
+/// skin. Cost: O(samples x triangles).
 Result<std::vector<WrinkleProposal>> proposeWrinkles(const Character& character, const Clip& clip,
                                                      const WrinkleProposalDesc& desc,
                                                      const Progress& progress = {});

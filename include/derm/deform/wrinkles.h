@@ -70,12 +70,12 @@ struct WrinklesDesc {
 
 /// What a tool came to in the last frame.
 struct WrinkleToolState {
-  double length_m = 0;       ///< [m] of the path now
+  double length_m = 0;       ///< [m] of the skin along the curve now, before folding
   double rest_length_m = 0;  ///< [m]
   FoldState fold;
   double highest_m = 0;       ///< [m] of the control curve
-  std::size_t held_back = 0;  ///< control points that met a neighbouring crest and stopped
-  double held_back_m = 0;     ///< [m] length that the curve is short of because of that
+  std::size_t held_back = 0;  ///< bumps that met a neighbouring crest and stopped
+  double held_back_m = 0;     ///< [m] of length for which no bump had room
 };
 
 /// Folds where the surface is squeezed. Method: Larboulette, Cani, Arnaldi 2006, section 3.
@@ -87,14 +87,14 @@ struct WrinkleToolState {
 /// modified butterfly (RefinableSurface) so that there are two points per control segment.
 ///
 /// Where we differ from the document:
+///  - length is that of the skin along the curve, segment by segment, not |AB| through the air;
 ///  - (x, z) are those of the pose the tool was defined in, for good: folds stay on their piece of
 ///    skin instead of swimming over it, and everything but the heights is known at bind;
 ///  - only the surface that hangs together with A inside the rectangle is folded, not what lies
 ///    behind it; and elevation fades out over the last facing angles instead of stopping at 90°;
-///  - the curve may follow a path of several points: then its length is taken along the surface,
-///  and
-///    folds are at right angles to it everywhere;
-///  - crests that would cross where normals converge stop at each other (held_back);
+///  - the curve may follow a path of several points, with folds at right angles to it everywhere;
+///  - crests that would cross where normals converge stop at each other (held_back) and hand what
+///    they cannot take to others; report() warns where more than 1 % of a length finds no room;
 ///  - new points come in flat, and the surface grows smooth over the first 2 % of compression, so
 ///    nothing pops when the finer triangles appear.
 ///
