@@ -72,6 +72,7 @@ class Proposer {
         rest_(detail::restTriangles(character.mesh)),
         places_(mapped(character.mesh.triangles, weldMap(character.mesh.positions))),
         around_(vertexTriangles(places_, character.mesh.vertexCount())),
+        pieces_(connectedPieces(places_, character.mesh.vertexCount())),
         squeeze_(rest_.size()) {}
 
   Result<void> measure(const Progress& progress) {
@@ -186,13 +187,18 @@ class Proposer {
     return out;
   }
 
-  /// Of the vertices of triangles that face the way of `normal`: not one of the back, nor of what
-  /// hangs in front.
-  std::uint32_t nearestVertex(const Vec3d& place, const Vec3d& normal) const {
+  std::uint32_t pieceOf(std::size_t triangle) const {
+    return pieces_.of_vertex[places_[triangle][0]];
+  }
+
+  /// Of the vertices of triangles that face the seed's way and hang together with it: not one of
+  /// the back, nor of the clothes over it.
+  std::uint32_t nearestVertex(const Vec3d& place, std::uint32_t seed) const {
     std::uint32_t best = 0;
     double distance = std::numeric_limits<double>::infinity();
     for (std::size_t t = 0; t < rest_.size(); ++t) {
-      if (rest_[t].area == 0 || rest_[t].normal.dot(normal) < kSameSide) continue;
+      if (rest_[t].area == 0 || rest_[t].normal.dot(rest_[seed].normal) < kSameSide) continue;
+      if (pieceOf(t) != pieceOf(seed)) continue;
       for (const std::uint32_t v : character_.mesh.triangles[t]) {
         const double d = (position(v) - place).squaredNorm();
         if (d > distance || (d == distance && v >= best)) continue;
@@ -248,9 +254,8 @@ class Proposer {
     found.place = place;
     WrinkleProposal& out = found.proposal;
     const Vec3d reach = place.half_length * place.along;
-    const Vec3d& facing = rest_[place.seed].normal;
-    const std::uint32_t a = nearestVertex(place.middle - reach, facing);
-    const std::uint32_t b = nearestVertex(place.middle + reach, facing);
+    const std::uint32_t a = nearestVertex(place.middle - reach, place.seed);
+    const std::uint32_t b = nearestVertex(place.middle + reach, place.seed);
     out.time_s = squeeze_[place.seed].time_s;
     const double length = (position(a) - position(b)).norm();
     if (!(length > 0)) return found;
@@ -404,12 +409,26 @@ class Proposer {
     localToModel(character_.skeleton, pose.local, model);
     skinningMatrices(character_.skin, model, palette);
     const auto at = [&](std::uint32_t v) {
+      const Vec3d rest = position(v) + morphed(v, pose.morph_weights);
       Vec3d sum = Vec3d::Zero();
       for (const Influence& i : character_.skin[v])
-        sum += static_cast<double>(i.weight) * (palette[i.slot].cast<double>() * position(v));
+        sum += static_cast<double>(i.weight) * (palette[i.slot].cast<double>() * rest);
       return sum;
     };
     return (at(a) - at(b)).norm();
+  }
+
+  /// By how much morph targets move a vertex.
+  Vec3d morphed(std::uint32_t v, std::span<const float> weights) const {
+    Vec3d sum = Vec3d::Zero();
+    for (std::size_t m = 0; m < character_.morphs.size(); ++m) {
+      const MorphTarget& target = character_.morphs[m];
+      const auto found = std::lower_bound(target.vertices.begin(), target.vertices.end(), v);
+      if (weights[m] == 0 || found == target.vertices.end() || *found != v) continue;
+      const auto i = static_cast<std::size_t>(found - target.vertices.begin());
+      sum += static_cast<double>(weights[m]) * target.positions[i].cast<double>();
+    }
+    return sum;
   }
 
   std::string nearestJoint(const Vec3d& place) const {
@@ -440,6 +459,7 @@ class Proposer {
   std::vector<RestTriangle> rest_;
   std::vector<Triangle> places_;
   IndexLists around_;
+  Pieces pieces_;
   std::vector<Squeeze> squeeze_;
   std::vector<double> mean_;
 };

@@ -204,6 +204,46 @@ TEST(WrinklesScene, ProposalsFindWhereAndHowSkinIsSqueezed) {
   EXPECT_TRUE(Stack::bind(std::make_shared<const Character>(c), withTools({p.tool}), bound));
 }
 
+TEST(WrinklesScene, ProposalsStayOnOnePieceWhereClothLiesOverSkin) {
+  TriMesh both = sheet(20);
+  const TriMesh cloth = sheet(23);
+  const auto first = static_cast<std::uint32_t>(both.vertexCount());
+  for (const Vec3f& p : cloth.positions) both.positions.push_back(p + Vec3f(0, 0.003f, 0));
+  for (const Triangle& t : cloth.triangles)
+    both.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+  both.normals.assign(both.vertexCount(), Vec3f(0, 1, 0));
+  const Character c = squeezable(both);
+  const auto found = proposeWrinkles(c, c.clips[0], {});
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(found->size(), 2u) << "the skin and the cloth";
+  Diagnostics notes;
+  for (const WrinkleProposal& p : *found)
+    EXPECT_TRUE(Stack::bind(std::make_shared<const Character>(c), withTools({p.tool}), notes));
+}
+
+TEST(WrinklesScene, ProposalsSeeWhatMorphTargetsSqueeze) {
+  Character c = squeezable(sheet(30));
+  MorphTarget frown{.name = "frown"};
+  for (std::uint32_t v = 0; v < c.mesh.vertexCount(); ++v) {
+    const float from_middle = c.mesh.positions[v].x() - 0.5f;
+    frown.vertices.push_back(v);  // half of what lies between 0.4 and 0.6 is gone
+    frown.positions.push_back(Vec3f(-0.5f * std::clamp(from_middle, -0.1f, 0.1f), 0, 0));
+  }
+  c.morphs.push_back(frown);
+  c.instances[0].morph_count = 1;
+  c.clips = {{"face",
+              {{.channel = Channel::MorphWeights,
+                .morph_count = 1,
+                .times_s = {0, 1},
+                .values = {0, 1}}}}};
+  const auto found = proposeWrinkles(c, c.clips[0], {});
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(found->size(), 1u);
+  const WrinkleProposal& p = found->front();
+  EXPECT_NEAR((p.tool.path[0].place.x() + p.tool.path[1].place.x()) / 2, 0.5, 0.03);
+  EXPECT_NEAR(p.squeeze, 0.5, 0.15);
+}
+
 TEST(WrinklesScene, ProposalsAskForASkinAndForSqueezedSkin) {
   Character c = squeezable(sheet(10));
   EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {.least_squeeze = 0}));
