@@ -1,4 +1,4 @@
-// One multiplier per region (body.md A.10): a limb of three bones, one joint bent, one idle.
+// One multiplier per region instead of one for all: a limb of three bones, one joint bent, one idle.
 #include <cstdio>
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ struct VolumeMethodBuffers;
 /// - Linearised: <J_k, D_l> lambda = target - V at the skinned surface.
 /// - Exact, Normal, and Gradient where regions do not touch (whole, components): V along fixed D is
 /// a
-///   cubic in lambda (A.7.1 of our notes); the root taken is the one reached from 0 without
+///   cubic in lambda (see docs/volume.md); the root taken is the one reached from 0 without
 ///   crossing dV/dlambda = 0, else the turning point, reported. Where regions touch, Newton in all
 ///   lambda with the same rule.
 /// - Exact, Gradient, touching regions: u += G J^T (J G J^T)^-1 (target - V), J anew each time.
@@ -87,8 +87,8 @@ struct VolumeMethodBuffers;
 /// at borders, where regions meet, and in what follows the first step.
 ///
 /// **Invariance.** Rigid motion of surface and feet, uniform scale, mirror and vertex order commute
-/// with all but the axes, which depend on the frame (body.md A.5: up to 0.05 radii when turned by
-/// 0.7 rad).
+/// with all but the axes, which depend on the frame (a cylinder bent by 90 degrees: up to 0.05 radii
+/// when turned by 0.7 rad).
 ///
 /// **Limits.** A region with nothing to move, or no volume at rest, is left alone. Non-finite input
 /// gives no displacement. Cost: see bench/deform/volume_bench.cpp.
