@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -50,12 +51,15 @@ void printSummary(const BakeReport& report) {
   fmt::print("\n");
   if (!report.correctives) return;
   const BakeReport::Correctives& c = *report.correctives;
-  fmt::print("{} {}, at most {:.3g} mm off ({:.2g} % of the diagonal), {:.3g} mm RMS\n", c.shapes,
-             c.shapes == 1 ? "corrective shape" : "corrective shapes", 1000 * c.max_error_m,
-             report.diagonal_m > 0 ? 100 * c.max_error_m / report.diagonal_m : 0,
-             1000 * c.rms_error_m);
+  const double largest_m = std::max(c.max_error_m, c.max_error_between_m);
+  fmt::print("{} {} with {} keys: at most {:.3g} mm off at the frames, {:.3g} mm between them",
+             c.shapes, c.shapes == 1 ? "corrective shape" : "corrective shapes", c.keys,
+             1000 * c.max_error_m, 1000 * c.max_error_between_m);
+  fmt::print(" ({:.2g} % of the diagonal), {:.3g} mm RMS\n",
+             report.diagonal_m > 0 ? 100 * largest_m / report.diagonal_m : 0, 1000 * c.rms_error_m);
+  if (report.closed) fmt::print("volume of what plays: at most {:+.2g} %\n", 100 * c.volume_change);
   if (c.near_singular > 0)
-    fmt::print("{} vertices x frames twisted too far for any shape; they show in the error\n",
+    fmt::print("{} vertices x keys twisted too far for any shape; they show in the error\n",
                c.near_singular);
 }
 
@@ -102,7 +106,7 @@ void addBakeVerb(CLI::App& app, Run& run) {
       verb->add_option("--shapes", options->shapes, "correctives: at most this many")
           ->check(kAboveZero);
   verb->add_option("--error-mm", options->error_mm,
-                   "correctives: as few as keep this largest error [mm]")
+                   "correctives: as few as keep this largest error, at and between frames [mm]")
       ->check(kAboveZero)
       ->excludes(shapes);
   verb->add_option("--report", options->report, "measures of every frame as JSON");

@@ -62,6 +62,11 @@ Result<FilmResult> drawCat(const Recipe& recipe, const fs::path& folder, Diagnos
   return drawFilm(film_view, folder / "cat.mp4", bar.callback(), notes);
 }
 
+std::string percentText(double change) {
+  return std::abs(change) < 1e-4 ? fmt::format("{:+.1e} %", 100 * change)
+                                 : fmt::format("{:+.2f} %", 100 * change);
+}
+
 /// Largest change against rest, with its sign.
 std::string worstChange(const BakeReport& report, double BakeReport::Frame::*volume) {
   double worst = 0;
@@ -69,8 +74,7 @@ std::string worstChange(const BakeReport& report, double BakeReport::Frame::*vol
     const double change = frame.*volume / report.rest_volume_m3 - 1;
     if (std::abs(change) > std::abs(worst)) worst = change;
   }
-  return std::abs(worst) < 1e-4 ? fmt::format("{:+.1e} %", 100 * worst)
-                                : fmt::format("{:+.2f} %", 100 * worst);
+  return percentText(worst);
 }
 
 DemoPage pageOf(const BakeReport& report, const FilmResult& film) {
@@ -94,10 +98,15 @@ DemoPage pageOf(const BakeReport& report, const FilmResult& film) {
       {"largest change of volume, linear skinning",
        worstChange(report, &BakeReport::Frame::linear_volume_m3)},
       {"largest change of volume, derm", worstChange(report, &BakeReport::Frame::volume_m3)},
+      {"largest change of volume, the glTF as played",
+       percentText(report.correctives->volume_change)},
       {"largest difference to linear skinning", fmt::format("{:.1f} mm", 1000 * largest_m)},
-      {"corrective shapes", fmt::format("{}", report.correctives->shapes)},
-      {"largest error of the glTF against the frames",
-       fmt::format("{:.2f} mm", 1000 * report.correctives->max_error_m)}};
+      {"corrective shapes, keys",
+       fmt::format("{}, {}", report.correctives->shapes, report.correctives->keys)},
+      {"largest error of the glTF, at the frames",
+       fmt::format("{:.2f} mm", 1000 * report.correctives->max_error_m)},
+      {"largest error of the glTF, between frames",
+       fmt::format("{:.2f} mm", 1000 * report.correctives->max_error_between_m)}};
   page.files = {"cat.toml", "cat.glb", page.film, "strip.png", "curves.svg", "report.json"};
   return page;
 }

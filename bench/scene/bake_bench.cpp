@@ -87,10 +87,11 @@ void correctiveShapes(benchmark::State& state) {
       wanted.positions[v] = p + 0.1f * std::exp(-u * u) * character->mesh.normals[v] +
                             1e-4f * Vec3f(std::sin(p.z() * float(f)), 0, 0);
     }
-    fitter.addFrame({.palette = palette,
-                     .wanted = surfaceOf(wanted),
-                     .plain = surfaceOf(character->mesh),
-                     .unskinned_normals = character->mesh.normals});
+    fitter.addKey({.time_s = f / 30.0,
+                   .palette = palette,
+                   .wanted = surfaceOf(wanted),
+                   .plain = surfaceOf(character->mesh),
+                   .unskinned_normals = character->mesh.normals});
   }
   double error_m = 0;
   for (auto _ : state)

@@ -68,6 +68,12 @@ Playback::Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const P
       desc.teleport_m.value_or(0.5 * bounds(runner_.stack().character().mesh.positions).diagonal());
 }
 
+Playback Playback::another(SeekRule seek) const {
+  PlaybackDesc desc = desc_;
+  desc.seek = seek;
+  return Playback(runner_.sharedStack(), clip_, desc);
+}
+
 double Playback::timeOfStep(std::int64_t step) const {
   return desc_.start_s - desc_.preroll_s + static_cast<double>(step) / desc_.inner_rate_hz;
 }

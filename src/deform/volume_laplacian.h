@@ -14,7 +14,7 @@
 namespace derm {
 
 /// Hessian A of the energy over the places that move (g >= 1e-8): A_ij = d_ij 2/g_i +
-/// 2 kappa C_ij <n_i, n_j> with constant C. See VolumeMethod::Laplacian and body.md A.8.
+/// 2 kappa C_ij <n_i, n_j> with constant C. See VolumeMethod::Laplacian.
 class VolumeLaplacian {
  public:
   static constexpr double kLeastGamma = 1e-8;  ///< places below are fixed: 1/g would swamp the rest

@@ -1,128 +1,178 @@
-#include <algorithm>
-#include <cmath>
+#include <array>
+#include <charconv>
+#include <limits>
 #include <optional>
+#include <string>
 
 #include "derm/deform/basic_layers.h"
 #include "derm/io/gltf.h"
+#include "derm/mesh/measures.h"
 
 #include "scene/bake_output.h"
+#include "scene/corrective_keys.h"
+#include "scene/corrective_player.h"
+#include "scene/motion_samples.h"
 
 namespace derm::scene {
 namespace {
 
 /// Engines read four influences; most ignore further ones.
 constexpr std::size_t kEngineInfluences = 4;
-constexpr int kMostAttempts = 4;
+constexpr int kMostAttempts = 8;
+/// Of an error bound: what interpolation between keys may take; shapes need the rest.
+constexpr double kBetweenShare = 0.5;
+/// Of the bounding diagonal: the same where a number of shapes is asked for instead.
+constexpr double kBetweenOfDiagonal = 0.0005;
 
-struct Played {
-  double max_m = 0;
-  double rms_m = 0;
+/// Of the bounding diagonal: bounds below may be lost to rounding, whatever the keys.
+constexpr double kNearRounding = 1e-5;
+
+std::string shortNumber(double number) {
+  std::array<char, 32> text{};
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, 3);
+  return {text.data(), error == std::errc() ? end : text.data()};
+}
+
+std::string millimetres(double metres) { return shortNumber(1000 * metres) + " mm"; }
+
+/// What is written, and what it plays like.
+struct Outcome {
+  Correctives fitted;
+  Character character;
+  PlayedFile played;
+  Diagnostics said;
 };
 
 class CorrectivesOutput final : public BakeOutput {
  public:
   CorrectivesOutput(const BakeDesc& desc, const Scene& scene, CorrectiveFitter fitter,
                     std::shared_ptr<const Stack> plain, std::shared_ptr<const Stack> unskinned)
-      : desc_(desc), scene_(scene), fitter_(std::move(fitter)), plain_(std::move(plain)) {
-    if (unskinned != nullptr) unskinned_.emplace(std::move(unskinned));
-  }
+      : desc_(desc),
+        scene_(scene),
+        fitter_(std::move(fitter)),
+        samples_(scene, std::move(plain), std::move(unskinned)) {}
 
   Result<void> add(const BakedFrame& frame) override {
-    std::span<const Vec3f> normals = scene_.character()->mesh.normals;
-    if (unskinned_) {
-      unskinned_->setPose(frame.pose, frame.time_s);
-      normals = unskinned_->evaluate().normals();
-    }
-    fitter_.addFrame({.palette = frame.palette,
-                      .wanted = frame.wanted,
-                      .plain = frame.plain,
-                      .unskinned_normals = normals});
-    poses_.push_back(frame.pose);
+    fitter_.addKey({.time_s = frame.time_s,
+                    .palette = frame.palette,
+                    .wanted = frame.wanted,
+                    .plain = frame.plain,
+                    .unskinned_normals = samples_.unskinnedNormals(frame.pose, frame.time_s)});
     return {};
   }
 
   Result<void> finish(BakeReport& report, Diagnostics& notes, const Progress& progress) override {
     noteInfluences(notes);
-    CorrectivesDesc ask = desc_.correctives;
-    for (int attempt = 1;; ++attempt) {
-      DERM_TRY(const Correctives fitted, fitter_.fit(ask, progress));
-      Diagnostics said;
-      const Character character = corrected(fitted, said);
-      DERM_TRY(const Played played, play(character));
-      const bool kept = !desc_.correctives.error_m || played.max_m <= *desc_.correctives.error_m;
-      if (!kept && attempt < kMostAttempts) {
-        // Adding up in an engine's order rounds differently: ask for that much less.
-        *ask.error_m -= 2 * (played.max_m - fitted.max_error_m);
-        if (*ask.error_m > 0) continue;
-      }
-      if (!kept)
-        return Error{ErrorCode::BadArgument,
-                     "the error bound is below what floats can hold here; the best is " +
-                         std::to_string(played.max_m * 1000) + " mm",
-                     {.file = desc_.output.string()}};
-      notes.merge(said);
-      noteResult(fitted, notes);
-      report.correctives = BakeReport::Correctives{.shapes = fitted.shapes.size(),
-                                                   .max_error_m = played.max_m,
-                                                   .rms_error_m = played.rms_m,
-                                                   .near_singular = fitted.near_singular};
-      return saveGltf(desc_.output, character, notes);
-    }
+    DERM_CHECK(chooseKeys(progress));
+    DERM_TRY(const Outcome best, find(progress));
+    notes.merge(best.said);
+    noteResult(best, notes);
+    fillReport(best, report);
+    return saveGltf(desc_.output, best.character, notes);
   }
 
  private:
+  Result<void> chooseKeys(const Progress& progress) {
+    CorrectiveKeys keys(scene_, fitter_, samples_);
+    const CorrectivesDesc& ask = desc_.correctives;
+    const bool dense = ask.error_m || ask.shapes;
+    keys.addChecks(dense);
+    if (!dense) return {};
+    const double diagonal_m = bounds(scene_.character()->mesh.positions).diagonal();
+    if (ask.error_m && (*ask.error_m < kNearRounding * diagonal_m || outOfReach(*ask.error_m))) {
+      // Before many keys are made for nothing.
+      DERM_TRY(const Outcome all, make({}, progress));
+      if (all.played.frames_m > *ask.error_m) return cannotKeep(all);
+    }
+    const double most_m =
+        ask.error_m ? kBetweenShare * *ask.error_m : kBetweenOfDiagonal * diagonal_m;
+    if (!keys.refine(most_m, progress)) return Error{ErrorCode::Cancelled, "cancelled", {}};
+    return {};
+  }
+
+  /// Whether some frame cannot be had with any shapes: a limb twisted by half a turn.
+  bool outOfReach(double bound_m) const {
+    for (std::size_t i = 0; i < fitter_.instantCount(); ++i)
+      if (fitter_.isKey(i) && fitter_.interpolationError(i) > bound_m) return true;
+    return false;
+  }
+
+  /// As few shapes as keep the bound when played. Where keys are too far apart there will be more;
+  /// where an engine's order of adding up rounds differently, that much less is asked for.
+  Result<Outcome> find(const Progress& progress) {
+    CorrectivesDesc ask = desc_.correctives;
+    CorrectiveKeys keys(scene_, fitter_, samples_);
+    for (int attempt = 1;; ++attempt) {
+      DERM_TRY(Outcome out, make(ask, progress));
+      if (!ask.error_m) return out;
+      const double bound_m = *desc_.correctives.error_m;
+      const bool at_keys = out.played.keys_m <= bound_m;
+      if (at_keys && out.played.between_m <= bound_m) return out;
+      if (attempt < kMostAttempts && keys.splitAt(out.played.over_s)) continue;
+      if (at_keys) return out;
+      if (out.fitted.max_error_m > *ask.error_m) return cannotKeep(out);
+      *ask.error_m -= 2 * (out.played.keys_m - out.fitted.max_error_m);
+      if (!(*ask.error_m > 0) || attempt >= kMostAttempts) break;
+    }
+    DERM_TRY(Outcome all, make({}, progress));
+    if (all.played.keys_m > *desc_.correctives.error_m) return cannotKeep(all);
+    return all;
+  }
+
+  Error cannotKeep(const Outcome& best) const {
+    std::string message = "an error of " + millimetres(*desc_.correctives.error_m) +
+                          " cannot be kept: played with all " +
+                          std::to_string(best.fitted.shapes.size()) +
+                          " shapes the file is still off by " + millimetres(best.played.keys_m);
+    if (best.fitted.near_singular > 0)
+      message += " (" + std::to_string(best.fitted.near_singular) +
+                 " vertices were in near-singular poses)";
+    return Error{ErrorCode::BadArgument, std::move(message), {.file = desc_.output.string()}};
+  }
+
+  Result<Outcome> make(const CorrectivesDesc& ask, const Progress& progress) {
+    Outcome out;
+    DERM_TRY(out.fitted, fitter_.fit(ask, progress));
+    out.character = corrected(out.fitted, out.said);
+    const Clip* clip = nullptr;
+    if (clipIndex())
+      clip = &out.character.clips[*clipIndex()];
+    else if (!out.character.clips.empty())
+      clip = &out.character.clips.back();
+    const double bound_m =
+        desc_.correctives.error_m.value_or(std::numeric_limits<double>::infinity());
+    DERM_TRY(out.played,
+             CorrectivePlayer(scene_, fitter_, samples_).play(out.character, clip, bound_m));
+    return out;
+  }
+
   std::optional<std::size_t> clipIndex() const {
     if (scene_.clip() == nullptr) return std::nullopt;
     return static_cast<std::size_t>(scene_.clip() - scene_.character()->clips.data());
   }
 
   Character corrected(const Correctives& fitted, Diagnostics& notes) const {
-    const std::span<const double> times = scene_.frameTimes();
     std::optional<double> loop_end_s;
     if (scene_.recipe().loop) loop_end_s = scene_.playback().desc().end_s;
-    if (clipIndex() || times.size() == 1)
-      return withCorrectives(*scene_.character(), fitted, clipIndex(), times, loop_end_s, notes);
+    if (clipIndex() || fitted.times_s.size() == 1)
+      return withCorrectives(*scene_.character(), fitted, clipIndex(), loop_end_s, notes);
     // The rest pose held over time has no clip that could carry weights.
     Character with_clip = *scene_.character();
     with_clip.clips.push_back({.name = "derm"});
-    return withCorrectives(with_clip, fitted, with_clip.clips.size() - 1, times, loop_end_s, notes);
+    return withCorrectives(with_clip, fitted, with_clip.clips.size() - 1, loop_end_s, notes);
   }
 
-  /// Plays the result as an engine does, morphs and linear skinning in float, and compares.
-  Result<Played> play(const Character& character) const {
-    Diagnostics ignored;
-    DERM_TRY(const std::shared_ptr<const Stack> stack,
-             Stack::bind(std::make_shared<const Character>(character),
-                         std::array{morphLayer(), skinningLayer({})}, ignored));
-    StackRunner engine(stack);
-    StackRunner plain(plain_);
-    const Pose rest = character.restPose();
-    const Clip* clip = nullptr;
-    if (clipIndex())
-      clip = &character.clips[*clipIndex()];
-    else if (!character.clips.empty())
-      clip = &character.clips.back();
-    Played out;
-    double squares = 0;
-    for (std::size_t f = 0; f < poses_.size(); ++f) {
-      const double time_s = scene_.frameTimes()[f];
-      Pose pose = rest;
-      if (clip != nullptr) sampleClip(*clip, static_cast<float>(time_s), pose);
-      engine.setPose(pose, time_s);
-      plain.setPose(poses_[f], time_s);
-      const std::span<const Vec3f> got = engine.evaluate().positions();
-      const std::span<const Vec3f> base = plain.evaluate().positions();
-      const std::span<const Vec3f> added = fitter_.displacement(f);
-      for (std::size_t v = 0; v < got.size(); ++v) {
-        const double squared = (got[v] - (base[v] + added[v])).cast<double>().squaredNorm();
-        out.max_m = std::max(out.max_m, squared);
-        squares += squared;
-      }
-    }
-    out.max_m = std::sqrt(out.max_m);
-    const std::size_t count = poses_.size() * character.mesh.vertexCount();
-    out.rms_m = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(count, 1)));
-    return out;
+  static void fillReport(const Outcome& best, BakeReport& report) {
+    report.correctives = BakeReport::Correctives{.shapes = best.fitted.shapes.size(),
+                                                 .keys = best.fitted.times_s.size(),
+                                                 .max_error_m = best.played.frames_m,
+                                                 .rms_error_m = best.played.frames_rms_m,
+                                                 .max_error_between_m = best.played.between_m,
+                                                 .volume_change = best.played.volume_change,
+                                                 .near_singular = best.fitted.near_singular};
+    for (std::size_t f = 0; f < report.frames.size(); ++f)
+      report.frames[f].played_volume_m3 = best.played.frame_volumes_m3[f];
   }
 
   void noteInfluences(Diagnostics& notes) const {
@@ -132,7 +182,14 @@ class CorrectivesOutput final : public BakeOutput {
         notes.warn("more-than-4-influences", "skin",
                    "follows more than 4 joints; many engines read 4 and will show it elsewhere", v);
   }
-  void noteResult(const Correctives& fitted, Diagnostics& notes) const {
+  void noteResult(const Outcome& best, Diagnostics& notes) const {
+    const Correctives& fitted = best.fitted;
+    const std::optional<double> bound_m = desc_.correctives.error_m;
+    if (bound_m && best.played.between_m > *bound_m)
+      notes.warn("off-between-frames", "correctives",
+                 "between frames the file is up to " + millimetres(best.played.between_m) +
+                     " off (at " + shortNumber(best.played.between_s) +
+                     " s), more than asked for: the skin changes faster than keys can follow");
     if (fitted.shapes.empty())
       notes.info("nothing-to-correct", "correctives",
                  "the result is plain linear skinning; no shape was added");
@@ -154,9 +211,7 @@ class CorrectivesOutput final : public BakeOutput {
   const BakeDesc& desc_;
   const Scene& scene_;
   CorrectiveFitter fitter_;
-  std::shared_ptr<const Stack> plain_;
-  std::optional<StackRunner> unskinned_;  ///< only where morphs change normals
-  std::vector<Pose> poses_;
+  MotionSamples samples_;
 };
 
 }  // namespace

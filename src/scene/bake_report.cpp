@@ -23,12 +23,17 @@ std::string hexadecimal(std::uint64_t value) {
 Json errorsOf(const BakeReport& report, const BakeReport::Correctives& c) {
   const double percent = report.diagonal_m > 0 ? 100 / report.diagonal_m : 0;
   return {{"shapes", c.shapes},
+          {"keys", c.keys},
           {"max_error_m", c.max_error_m},
           {"rms_error_m", c.rms_error_m},
+          {"max_error_between_m", c.max_error_between_m},
           {"max_error_mm", 1000 * c.max_error_m},
           {"rms_error_mm", 1000 * c.rms_error_m},
+          {"max_error_between_mm", 1000 * c.max_error_between_m},
           {"max_error_percent", percent * c.max_error_m},
           {"rms_error_percent", percent * c.rms_error_m},
+          {"max_error_between_percent", percent * c.max_error_between_m},
+          {"volume_change", c.volume_change},
           {"near_singular", c.near_singular}};
 }
 
@@ -88,6 +93,7 @@ Result<std::vector<BakeReport::Frame>> framesOf(const Json& json, std::string_vi
     in.read("linear_area_m2", f.linear_area_m2);
     in.read("max_displacement_m", f.max_displacement_m);
     in.read("mean_displacement_m", f.mean_displacement_m);
+    in.read("played_volume_m3", f.played_volume_m3);
     DERM_CHECK(in.done());
   }
   return out;
@@ -139,7 +145,7 @@ std::string toJson(const BakeReport& report) {
                {"rest_area_m2", report.rest_area_m2}};
   json["frame_count"] = report.frame_count;
   json["frames"] = Json::array();
-  for (const BakeReport::Frame& f : report.frames)
+  for (const BakeReport::Frame& f : report.frames) {
     json["frames"].push_back({{"time_s", f.time_s},
                               {"volume_m3", f.volume_m3},
                               {"area_m2", f.area_m2},
@@ -147,6 +153,8 @@ std::string toJson(const BakeReport& report) {
                               {"linear_area_m2", f.linear_area_m2},
                               {"max_displacement_m", f.max_displacement_m},
                               {"mean_displacement_m", f.mean_displacement_m}});
+    if (report.correctives) json["frames"].back()["played_volume_m3"] = f.played_volume_m3;
+  }
   json["layers"] = Json::array();
   for (const BakeReport::Layer& l : report.layers)
     json["layers"].push_back(

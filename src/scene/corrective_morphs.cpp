@@ -64,19 +64,18 @@ Track widened(const Track& track, std::uint32_t more) {
 }
 
 /// The weights of all shapes as a track of their own.
-Track bakedTrack(const Correctives& correctives, std::span<const double> times_s,
-                 std::optional<double> loop_end_s) {
+Track bakedTrack(const Correctives& correctives, std::optional<double> loop_end_s) {
   Track out{.channel = Channel::MorphWeights,
             .interpolation = Interpolation::Linear,
             .morph_count = static_cast<std::uint32_t>(correctives.shapes.size())};
-  const auto add = [&](double time_s, std::size_t frame) {
+  const auto add = [&](double time_s, std::size_t key) {
     const auto time = static_cast<float>(time_s);
     if (!out.times_s.empty() && !(time > out.times_s.back())) return;  // closer than float can tell
     out.times_s.push_back(time);
     for (std::size_t k = 0; k < correctives.shapes.size(); ++k)
-      out.values.push_back(correctives.weight(frame, k));
+      out.values.push_back(correctives.weight(key, k));
   };
-  for (std::size_t f = 0; f < times_s.size(); ++f) add(times_s[f], f);
+  for (std::size_t i = 0; i < correctives.times_s.size(); ++i) add(correctives.times_s[i], i);
   if (loop_end_s) add(*loop_end_s, 0);
   return out;
 }
@@ -135,7 +134,7 @@ class CorrectedCharacter {
     }
   }
 
-  /// Weights in every frame, for a character that does not move.
+  /// Weights at every time, for a character that does not move.
   void setDefaults() {
     for (std::size_t i = 0; i < shapes_.size(); ++i)
       for (std::size_t s = 0; s < shapes_[i].size(); ++s) {
@@ -192,13 +191,14 @@ class CorrectedCharacter {
 }  // namespace
 
 Character withCorrectives(const Character& character, const Correctives& correctives,
-                          std::optional<std::size_t> clip, std::span<const double> times_s,
-                          std::optional<double> loop_end_s, Diagnostics& notes) {
-  DERM_REQUIRE(times_s.size() == correctives.frame_count);
+                          std::optional<std::size_t> clip, std::optional<double> loop_end_s,
+                          Diagnostics& notes) {
+  DERM_REQUIRE(correctives.weights.size() ==
+               correctives.times_s.size() * correctives.shapes.size());
   DERM_REQUIRE(!clip || *clip < character.clips.size());
   CorrectedCharacter out(character, correctives);
   if (!clip) out.setDefaults();
-  const Track baked = bakedTrack(correctives, times_s, loop_end_s);
+  const Track baked = bakedTrack(correctives, loop_end_s);
   for (std::size_t c = 0; c < character.clips.size(); ++c)
     out.setClip(c, clip == c ? &baked : nullptr, notes);
   return std::move(out).take();

@@ -64,7 +64,7 @@ TEST(Clip, RotationsTurnTheShorterWayAndKeepUnitLength) {
   }
 }
 
-TEST(Clip, LocalFramesAreInterpolatedNotGlobalOnes) {  // spec body.md E: global lerp gives 0.7071
+TEST(Clip, LocalFramesAreInterpolatedNotGlobalOnes) {  // which would give 0.7071
   Skeleton s;
   s.joints = {{"a", {}, {}}, {"b", JointId(0), {}}};
   s.joints[1].rest.translation = Vec3f(0, 0, 1);

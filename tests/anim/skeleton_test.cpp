@@ -7,7 +7,7 @@
 namespace derm {
 namespace {
 
-/// Spec body.md E: three joints along z, L = 2; joint 1 turned about +y.
+/// Three joints along z, L = 2; joint 1 turned about +y.
 Skeleton chain() {
   Skeleton s;
   s.joints = {{"j0", {}, {}}, {"j1", JointId(0), {}}, {"j2", JointId(1), {}}};

@@ -77,6 +77,7 @@ TEST_F(SceneVerbs, TheReportHasTheKeysMachinesRelyOnAndCanBePlotted) {
     EXPECT_TRUE(r["layers"][0].contains(key)) << key;
   EXPECT_GT(r["correctives"]["shapes"].get<int>(), 1);
   EXPECT_LE(r["correctives"]["max_error_m"].get<double>(), 0.001);
+  EXPECT_LE(r["correctives"]["max_error_between_m"].get<double>(), 0.001);
   EXPECT_GT(r["correctives"]["rms_error_m"].get<double>(), 0);
   EXPECT_EQ(r["state_hash"].get<std::string>().size(), 16u);
   for (const char* plot : {"p.svg", "p.png"})
@@ -296,6 +297,8 @@ TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
     EXPECT_NE(page.find(file), std::string::npos) << file;
   }
   EXPECT_NE(page.find("cat.mp4"), std::string::npos);
+  EXPECT_NE(page.find("largest change of volume, the glTF as played"), std::string::npos);
+  EXPECT_NE(page.find("largest error of the glTF, between frames"), std::string::npos);
   EXPECT_NE(o.out.find("index.html"), std::string::npos);
 }
 

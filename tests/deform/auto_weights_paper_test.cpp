@@ -130,7 +130,7 @@ TEST(AutoWeightsPaper, LinearWeightsAreOneMinusZOverL) {
       EXPECT_NEAR(weight(*skin, v, 0), 1 - z / 2, 1e-6);
       EXPECT_NEAR(weight(*skin, v, 1), z / 2, 1e-6);
     }
-    // body.md A.2, exact for the triangulated cylinder; weights are floats.
+    // V/V0 = 1 - sin^2(t/2) (1/3 + 2/(3 n^2)): exact for 24-gons; weights are floats.
     for (const double t : {0.3, 1.0, std::numbers::pi / 2}) {
       const double s = std::sin(t / 2);
       const double exact = 1 - s * s * (1.0 / 3 + 2.0 / (3 * 24 * 24));

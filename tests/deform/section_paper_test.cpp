@@ -45,7 +45,7 @@ double creases(const Section& s, std::span<const Vec3d> x) {
 TEST(SectionPaper, TableOfBasesOnTheCylinder) {
   const Limb limb;
   Section section(smoothLimb(limb, 2.5));
-  // joints.md, section 6: ring min and change of volume in %, for LBS, DQS and alpha 0.5.
+  // Computed apart, in double: ring min and change of volume in %, for LBS, DQS and alpha 0.5.
   const double kLinearRing[] = {0.707, 0.500, 0.087}, kLinearLoss[] = {-3.25, -4.88, -12.82};
   const double kDualLoss[] = {-0.05, -0.09, -0.28}, kBaseLoss[] = {-0.15, -0.37, -0.28};
   const double kLinearCreases[] = {4.1, 6.2, 5.5}, kBaseCreases[] = {2.6, 4.2, 27.5};

@@ -1,4 +1,4 @@
-// The volume layer on real characters, and the numbers of our notes on joints on MakeHuman bodies.
+// The volume layer on real characters, and those on joints measured before on MakeHuman bodies.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -103,8 +103,10 @@ TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
     }
     std::printf("%-20s %5zu frames, error %.1e, total %.1e, radius %.3f\n", file, frames, worst,
                 worst_total, change);
-    EXPECT_LE(worst, 1e-5);
-    EXPECT_LE(worst_total, 1e-5);
+    EXPECT_LE(worst_total, 1e-6);
+    // Read back from float positions, which is all that a small region far from the origin can
+    // tell: 2e-6 for one of the knight's, 2.3e-7 at most on the others.
+    EXPECT_LE(worst, 5e-6);
     EXPECT_LE(change, 0.5);
   }
 }

@@ -1,4 +1,4 @@
-// One multiplier per region (body.md A.10): a limb of three bones, one joint bent, one idle.
+// A limb of three bones, one joint bent, one idle: one multiplier per region, not one for all.
 #include <cstdio>
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ inline std::vector<double> cylinderGamma(const Rig& rig, const CylinderModel& mo
   return out;
 }
 
-/// The reference cylinder bent about +y through its middle (body.md A.1).
+/// The reference cylinder bent about +y through its middle.
 inline std::vector<Vec3d> bent(const CylinderModel& model, double degrees) {
   const double t = radians(degrees), half = kCylinderLength / 2;
   std::vector<Vec3d> out;

@@ -50,7 +50,7 @@ inline void addChain(Rig& rig, const std::vector<float>& heights) {
 }
 
 /// Closed cylinder along z with rings at the given heights and a centre vertex in each cap; vertex
-/// ring * sectors + sector (body.md A.1).
+/// ring * sectors + sector.
 inline TriMesh closedCylinder(const std::vector<double>& heights, int sectors, double radius) {
   TriMesh m;
   const auto rings = static_cast<std::uint32_t>(heights.size());

@@ -51,7 +51,7 @@ TEST(Transform, DecomposeReportsShearAndSurvivesSingularMatrices) {
   EXPECT_TRUE(decompose(broken).transform.matrix().matrix().allFinite());
 }
 
-TEST(Transform, SlerpHalfWayOfThirtyDegreesIsFifteen) {  // spec body.md E
+TEST(Transform, SlerpHalfWayOfThirtyDegreesIsFifteen) {
   const Quatf a = Quatf::Identity();
   const Quatf b(Eigen::AngleAxisf(float(std::numbers::pi / 6), Vec3f::UnitY()));
   const Quatf half = slerp(a, b, 0.5f);

@@ -74,17 +74,19 @@ class BakeTest : public testing_support::FolderTest {
     EXPECT_TRUE(character.ok()) << character.error().text();
     return character.ok() ? *std::move(character) : Character();
   }
-  /// Largest distance between a baked glb, played by morphs and linear skinning, and the frames.
-  double playedError(const BakeDesc& desc) {
+  /// Largest distance between a baked glb, played by morphs and linear skinning, and the stack, at
+  /// so many instants per frame.
+  double playedError(const BakeDesc& desc, int per_frame = 1) {
     const auto played = std::make_shared<const Character>(loaded(desc.output));
     StackRunner runner(stackOf(played, {morphLayer(), skinningLayer({})}));
-    const std::vector<std::vector<Vec3f>> want = framesOf(desc);
-    const Scene scene = openScene(desc.recipe, desc.scene, notes_).value();
+    Scene scene = openScene(desc.recipe, desc.scene, notes_).value();
+    const std::size_t count = scene.frameTimes().size();
     double largest = 0;
-    for (std::size_t f = 0; f < want.size(); ++f) {
-      const double t = scene.frameTimes()[f];
+    for (std::size_t i = 0; i <= (count - 1) * std::size_t(per_frame); ++i) {
+      const double t = scene.frameTimes()[0] + double(i) / (scene.recipe().fps * per_frame);
+      const auto want = scene.playback().frameAt(t).positions();
       runner.setPose(poseAt(*played, played->clips.front(), t), t);
-      largest = std::max<double>(largest, maxDistance(runner.evaluate().positions(), want[f]));
+      largest = std::max<double>(largest, maxDistance(runner.evaluate().positions(), want));
     }
     return largest;
   }
@@ -214,13 +216,97 @@ TEST_F(BakeTest, CorrectivesKeepTheErrorBoundAskedFor) {
   EXPECT_FALSE(fs::exists(desc.output));
 }
 
+TEST_F(BakeTest, TheErrorBoundHoldsBetweenFramesToo) {
+  // A bump that crosses the tube in a fraction of a second: at 12 frames per second it jumps.
+  for (const char* recipe :
+       {"fps = 12\n[[layer]]\ntype = \"bump\"\nspeed = 4\n",
+        "fps = 7\n[[layer]]\ntype = \"spring\"\n[[layer]]\ntype = \"bump\"\n"}) {
+    BakeDesc desc = describe(recipe, "a.glb");
+    desc.as = BakeAs::Correctives;
+    const BakeReport loose = baked(desc);
+    EXPECT_GT(loose.correctives->max_error_between_m, 0.05);
+    EXPECT_EQ(loose.correctives->keys, loose.frame_count);
+    desc.correctives.error_m = 0.005;
+    const BakeReport tight = baked(desc);
+    EXPECT_LE(tight.correctives->max_error_m, 0.005);
+    EXPECT_LE(tight.correctives->max_error_between_m, 0.005);
+    EXPECT_GT(tight.correctives->max_error_between_m, 0);
+    EXPECT_GT(tight.correctives->keys, tight.frame_count);
+    EXPECT_EQ(notes_.count("off-between-frames"), 0u);
+    // Instants that the bake did not look at.
+    EXPECT_LE(playedError(desc, 29), 1.1 * 0.005) << recipe;
+  }
+}
+
+TEST_F(BakeTest, WhereTheSkinJumpsTheFramesAreKeptAndTheRestIsSaid) {
+  // Where the loop starts again the bump is back at the other end.
+  BakeDesc desc =
+      describe("fps = 12\nloop = true\n[[layer]]\ntype = \"bump\"\nspeed = 4\n", "a.glb");
+  desc.as = BakeAs::Correctives;
+  desc.correctives.error_m = 0.005;
+  const BakeReport report = baked(desc);
+  EXPECT_LE(report.correctives->max_error_m, 0.005);
+  EXPECT_GT(report.correctives->max_error_between_m, 0.005);
+  EXPECT_EQ(notes_.count("off-between-frames"), 1u);
+  EXPECT_LT(report.correctives->keys, 100u) << "dense where it jumps only";
+}
+
+TEST_F(BakeTest, ABoundBelowRoundingNamesWhatPlays) {
+  BakeDesc desc = describe(kBump, "a.glb");
+  desc.as = BakeAs::Correctives;
+  const std::string all = std::to_string(baked(desc).correctives->shapes);
+  for (const double bound : {1e-12, 1e-8}) {
+    desc.correctives.error_m = bound;
+    const std::string text = errorOf(desc);
+    EXPECT_NE(text.find(" mm cannot be kept: played with all " + all +
+                        " shapes the file is still off by "),
+              std::string::npos)
+        << text;
+  }
+}
+
+TEST_F(BakeTest, TheCatsJumpKeepsItsBoundInBetweenAndSaysItsVolume) {
+  BakeDesc desc;
+  desc.recipe = loadRecipe(std::filesystem::path(DERM_EXAMPLE_RECIPES) / "cat_jump.toml").value();
+  desc.output = folder_ / "cat.glb";
+  desc.as = BakeAs::Correctives;
+  desc.correctives.error_m = 0.0005;
+  const BakeReport report = baked(desc);
+  EXPECT_LE(report.correctives->max_error_m, 0.0005);
+  EXPECT_LE(report.correctives->max_error_between_m, 0.0005);
+  EXPECT_LE(report.correctives->shapes, 20u);
+  EXPECT_LE(report.correctives->keys, 200u);
+  Character out = loaded(desc.output);
+  const auto jump = out.findClip("jump").value();
+  std::swap(out.clips[0], out.clips[jump]);
+  const auto played = std::make_shared<const Character>(std::move(out));
+  StackRunner runner(stackOf(played, {morphLayer(), skinningLayer({})}));
+  Scene scene = openScene(desc.recipe, desc.scene, notes_).value();
+  double largest = 0, change = 0;
+  const double rest_m3 = volume(played->mesh.positions, played->mesh.triangles);
+  for (double t = 0; t < 2.2; t += 0.0073) {  // on no key's grid
+    runner.setPose(poseAt(*played, played->clips[0], t), t);
+    const auto shown = runner.evaluate().positions();
+    largest =
+        std::max<double>(largest, maxDistance(shown, scene.playback().frameAt(t).positions()));
+    change = std::max(change, std::abs(volume(shown, played->mesh.triangles) / rest_m3 - 1));
+  }
+  EXPECT_LE(largest, 0.0005);
+  EXPECT_GT(change, 0.5 * std::abs(report.correctives->volume_change));
+  EXPECT_LE(change, 1.1 * std::abs(report.correctives->volume_change));
+  EXPECT_NEAR(report.frames[30].played_volume_m3, report.frames[30].volume_m3,
+              2e-3 * report.rest_volume_m3);
+  EXPECT_NE(report.frames[30].played_volume_m3, report.frames[30].volume_m3);
+}
+
 TEST_F(BakeTest, TheNumberOfShapesIsAsAskedAndNoMore) {
   BakeDesc desc = describe(kBump, "a.glb");
   desc.as = BakeAs::Correctives;
   desc.correctives.shapes = 4;
   EXPECT_EQ(baked(desc).correctives->shapes, 4u);
   desc.correctives.shapes = 500;
-  EXPECT_LE(baked(desc).correctives->shapes, 14u);  // 13 frames and the base
+  const BakeReport most = baked(desc);
+  EXPECT_LE(most.correctives->shapes, most.correctives->keys + 1);  // and the base
   EXPECT_EQ(notes_.count("fewer-shapes"), 1u);
 }
 

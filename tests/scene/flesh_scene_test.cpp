@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -152,6 +153,9 @@ TEST(FleshScene, VolumeStaysExactWhereItsLayerComesAfterTheFlesh) {
   const double after = volumeError(centre + flesh + volume_layer);
   const double before = volumeError(centre + volume_layer + flesh);
   const double without = volumeError(centre + flesh);
+  std::printf(
+      "docs/flesh.md, order: volume %.1e, flesh volume %.1e, volume flesh %.1e, flesh %.1e\n",
+      alone, after, before, without);
   EXPECT_LE(after, std::max(1e-6, 2 * alone));
   EXPECT_GT(before, 10 * after);  // works, but the flesh's own change of volume is on top
   EXPECT_GT(without, 10 * after);

@@ -52,6 +52,9 @@ class Playback {
   /// each layer took is added to it, its inner steps too.
   const SkinFrame& frameAt(double time_s, std::span<double> layer_seconds = {});
 
+  /// Another playback of the same stack and clip, not started yet.
+  Playback another(SeekRule seek) const;
+
   /// The pose the last frame was made of, and its joint-to-model matrices.
   const Pose& pose() const { return runner_.pose(); }
   std::span<const Affine3d> model() const { return runner_.model(); }

@@ -46,6 +46,7 @@ class StackRunner {
   explicit StackRunner(std::shared_ptr<const Stack> stack, Topology topology = Topology::Constant);
 
   const Stack& stack() const { return *stack_; }
+  const std::shared_ptr<const Stack>& sharedStack() const { return stack_; }
   /// The layer at work of stack().layers()[index]: some have more to tell than a frame holds.
   Layer& layer(std::size_t index) { return *layers_[index]; }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }

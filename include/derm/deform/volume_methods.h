@@ -63,15 +63,17 @@ struct VolumeMethodParts;
 struct VolumeMethodBuffers;
 }  // namespace detail
 
-/// The documents' corrections, checked and extended (seed 001; ../docs/volume.md): one multiplier
-/// per region, so that every region gets its own volume back, in double.
+/// The corrections of the report "Skinning a volume constant" (chapters 3 and 4; docs/index.md has
+/// it in full), checked and extended (docs/volume.md): one multiplier per region, so that every
+/// region gets its own volume back, in double. After Rohmer, Hahmann, Cani, "Local volume
+/// preservation for skinned characters", 2008.
 ///
 /// **Method.** With J_l = dV_l/dx the gradients of the regions' volumes and D_l the direction
 /// fields that the method makes of them, u = sum_l lambda_l D_l.
 /// - Linearised: <J_k, D_l> lambda = target - V at the skinned surface.
 /// - Exact, Normal, and Gradient where regions do not touch (whole, components): V along fixed D is
 /// a
-///   cubic in lambda (A.7.1 of our notes); the root taken is the one reached from 0 without
+///   cubic in lambda (see docs/volume.md); the root taken is the one reached from 0 without
 ///   crossing dV/dlambda = 0, else the turning point, reported. Where regions touch, Newton in all
 ///   lambda with the same rule.
 /// - Exact, Gradient, touching regions: u += G J^T (J G J^T)^-1 (target - V), J anew each time.
@@ -87,8 +89,8 @@ struct VolumeMethodBuffers;
 /// at borders, where regions meet, and in what follows the first step.
 ///
 /// **Invariance.** Rigid motion of surface and feet, uniform scale, mirror and vertex order commute
-/// with all but the axes, which depend on the frame (body.md A.5: up to 0.05 radii when turned by
-/// 0.7 rad).
+/// with all but the axes, which depend on the frame (a cylinder bent by 90 degrees: up to 0.05
+/// radii when turned by 0.7 rad).
 ///
 /// **Limits.** A region with nothing to move, or no volume at rest, is left alone. Non-finite input
 /// gives no displacement. Cost: see bench/deform/volume_bench.cpp.

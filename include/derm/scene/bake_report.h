@@ -23,17 +23,23 @@ struct BakeReport {
     double linear_area_m2 = 0;      ///< [m^2]
     double max_displacement_m = 0;  ///< [m]
     double mean_displacement_m = 0;
+    double played_volume_m3 =
+        0;  ///< [m^3] correctives: of the file written, played as an engine would
   };
   struct Layer {
     std::string name;
     std::string type;
     double ms_per_frame = 0;  ///< [ms] mean, inner steps included
   };
+  /// The file written, played as an engine would, against the stack.
   struct Correctives {
     std::size_t shapes = 0;
-    double max_error_m = 0;  ///< [m] posed result against the frames, played as an engine would
-    double rms_error_m = 0;
-    std::size_t near_singular = 0;  ///< vertices x frames whose blended matrix had no safe inverse
+    std::size_t keys = 0;            ///< instants with weights; linear in between
+    double max_error_m = 0;          ///< [m] at the frames
+    double rms_error_m = 0;          ///< [m] at the frames
+    double max_error_between_m = 0;  ///< [m] at keys, halves and quarters between frames
+    double volume_change = 0;        ///< largest relative one against rest, at and between frames
+    std::size_t near_singular = 0;   ///< vertices x keys whose blended matrix had no safe inverse
   };
 
   std::string character;
@@ -59,7 +65,8 @@ struct BakeReport {
 
 /// The report as JSON text:
 /// frames[{time_s,volume_m3,area_m2,linear_…,max_displacement_m,mean_displacement_m}]
-/// layers[{name,type,ms_per_frame}] correctives{shapes,max_error_m,rms_error_m,…,near_singular}
+/// layers[{name,type,ms_per_frame}]
+/// correctives{shapes,keys,max_error_m,rms_error_m,max_error_between_m,…,volume_change,near_singular}
 /// state_hash (16 hexadecimal digits) and the fields above; errors also in mm and % of the
 /// diagonal.
 std::string toJson(const BakeReport& report);

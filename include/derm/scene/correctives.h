@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,12 +19,12 @@ namespace derm {
 /// How many corrective shapes: a number, or as few as keep an error bound. Neither: all of them.
 struct CorrectivesDesc {
   std::optional<std::size_t> shapes = {};  ///< >= 1; fewer where the motion has fewer
-  /// [m] > 0: the largest distance, over all vertices and frames, between the posed result and what
-  /// was baked
+  /// [m] > 0: the largest distance, over all vertices, keys and instants between keys, between the
+  /// posed result and what was baked
   std::optional<double> error_m = {};
 };
 
-/// Shapes and their weights over the frames. Every shape is scaled so that its largest weight is 1.
+/// Shapes and their weights over time. Every shape is scaled so that its largest weight is 1.
 /// Weights lie in [0,1], since many programs cut others off; the last shape may be one that always
 /// has weight 1 and makes up for that.
 struct Correctives {
@@ -32,16 +33,17 @@ struct Correctives {
     std::vector<Vec3f> positions;         ///< [m] in bind space, one per entry of `vertices`
     std::vector<Vec3f> normals;           ///< the same for normals; empty where there are none
   };
-  std::vector<Shape> shapes;   ///< the one with the most energy first
-  std::vector<float> weights;  ///< frames x shapes
-  std::size_t frame_count = 0;
-  bool unit_weights = true;       ///< false: a single shape whose weight is negative at times
-  double max_error_m = 0;         ///< [m] posed, over all vertices and frames
-  double rms_error_m = 0;         ///< [m] the same, root of the mean square
-  std::size_t near_singular = 0;  ///< vertices x frames whose blended matrix had no safe inverse
+  std::vector<Shape> shapes;       ///< the one with the most energy first
+  std::vector<double> times_s;     ///< [s] of the keys, ascending
+  std::vector<float> weights;      ///< keys x shapes; linear in between
+  bool unit_weights = true;        ///< false: a single shape whose weight is negative at times
+  double max_error_m = 0;          ///< [m] posed, over all vertices and keys
+  double rms_error_m = 0;          ///< [m] the same, root of the mean square
+  double max_error_between_m = 0;  ///< [m] over all vertices and instants between keys
+  std::size_t near_singular = 0;   ///< vertices x keys whose blended matrix had no safe inverse
 
-  float weight(std::size_t frame, std::size_t shape) const {
-    return weights[frame * shapes.size() + shape];
+  float weight(std::size_t key, std::size_t shape) const {
+    return weights[key * shapes.size() + shape];
   }
 };
 
@@ -50,42 +52,64 @@ struct Correctives {
 /// An engine shows M (m + sum w_k s_k) with M the vertex's blended linear skinning matrix and m the
 /// rest position with the character's own morphs. What a frame adds to plain linear skinning, d, is
 /// therefore moved to bind space as delta = L^-1 d (L the linear part of M), and the matrix of all
-/// deltas (3 vertices x frames) is cut to its largest singular vectors. The decomposition goes
-/// through the frames x frames Gram matrix in double; all shapes together reproduce every frame to
+/// deltas (3 vertices x keys) is cut to its largest singular vectors. The decomposition goes
+/// through the keys x keys Gram matrix in double; all shapes together reproduce every key to
 /// rounding. Where L has a singular value below 1/50 of its largest (a limb twisted by half a
 /// turn), no finite shape does what is asked: such directions are damped, counted, and show in the
 /// error.
 ///
+/// Engines show instants between keys too, with weights linear in between. The fitter takes any
+/// number of such instants as checks: they get no key, but count in the error.
+///
 /// Normals are fitted to the same weights by least squares, as engines skin them (by L).
 ///
-/// Memory 48 bytes per vertex and frame; time O(vertices x frames^2). Deterministic for any number
+/// Memory 48 bytes per vertex and instant; time O(vertices x keys^2). Deterministic for any number
 /// of threads. Not thread-safe.
 class CorrectiveFitter {
  public:
-  static constexpr std::size_t kMostFrames = 4096;
+  static constexpr std::size_t kMostKeys = 4096;
 
-  /// Fails where the frames are too many, or would take more than 4 GiB. Without a skin the deltas
+  /// Fails where the keys are too many, or would take more than 4 GiB. Without a skin the deltas
   /// are the displacements themselves.
   static Result<CorrectiveFitter> make(std::shared_ptr<const Character> character,
-                                       std::size_t frame_count);
+                                       std::size_t key_count);
   CorrectiveFitter(CorrectiveFitter&&) noexcept;
   CorrectiveFitter& operator=(CorrectiveFitter&&) noexcept;
   ~CorrectiveFitter();
 
-  /// One frame: the skinning matrices of its pose, the surface wanted, the surface that plain
+  /// One instant: the skinning matrices of its pose, the surface wanted, the surface that plain
   /// linear skinning gives, and the normals before skinning (rest and morphs; may be empty).
   struct Frame {
+    double time_s = 0;
     std::span<const Affine3f> palette;
     SurfaceStreams wanted;
     SurfaceStreams plain;
     std::span<const Vec3f> unskinned_normals;
   };
-  void addFrame(const Frame& frame);
-  /// What a frame added to plain linear skinning. [m]
-  std::span<const Vec3f> displacement(std::size_t frame) const;
+  /// Instants may come in any order; no two at the same time.
+  void addKey(const Frame& frame);
+  void addCheck(const Frame& frame);
+  /// After the last key the weights go on to those of the first, reached at this time.
+  void setLoopEnd(double time_s);
+  /// Whether so many instants more, all of them keys, stay within the limits.
+  bool hasRoomFor(std::size_t more) const;
 
-  /// Requires that all frames were added. Fails where the error bound cannot be kept, and names the
-  /// best that can.
+  /// The instants so far, in order of time.
+  std::size_t instantCount() const;
+  double timeOf(std::size_t instant) const;
+  bool isKey(std::size_t instant) const;
+  /// What the layers added to plain linear skinning there. [m]
+  std::span<const Vec3f> displacement(std::size_t instant) const;
+  /// The keys on both sides, by their times; the instant itself where there is none (or it is a
+  /// key).
+  std::array<double, 2> gapAround(std::size_t instant) const;
+  /// How far linear weights between these keys are off there with all the shapes in the world; at a
+  /// key, what no shape can do about a collapsed joint. [m]
+  double interpolationError(std::size_t instant) const;
+  void turnIntoKey(std::size_t instant);
+
+  /// Requires a key. A bound that cannot be kept gives all shapes, and the errors tell. Checks that
+  /// no shapes can bring within 9/10 of the bound (see interpolationError) are left out of it.
   Result<Correctives> fit(const CorrectivesDesc& desc, const Progress& progress) const;
 
  private:
@@ -96,12 +120,12 @@ class CorrectiveFitter {
 };
 
 /// The character with the shapes as further morph targets ("derm 1", …), one set per mesh instance
-/// that moves, and their weights added to the clip at `times_s` (linear between frames; before the
-/// first and after the last frame the end weights hold). Its own morphs, their weights and all else
-/// stay. `clip` absent: the weights of the only frame become default weights. `loop_end_s`: where
-/// the first frame's weights come again. Notes weight tracks that had to be resampled.
+/// that moves, and their weights added to the clip (linear between keys; before the first and after
+/// the last key the end weights hold). Its own morphs, their weights and all else stay. `clip`
+/// absent: the weights of the only key become default weights. `loop_end_s`: where the first key's
+/// weights come again. Notes weight tracks that had to be resampled.
 Character withCorrectives(const Character& character, const Correctives& correctives,
-                          std::optional<std::size_t> clip, std::span<const double> times_s,
-                          std::optional<double> loop_end_s, Diagnostics& notes);
+                          std::optional<std::size_t> clip, std::optional<double> loop_end_s,
+                          Diagnostics& notes);
 
 }  // namespace derm

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cmath>
+#include <span>
+
+#include <Eigen/Dense>
+
+#include "derm/anim/skin.h"
+#include "derm/math/vec.h"
+
+/// The way between posed and bind space. Private to room scene.
+namespace derm::scene {
+
+/// L^-1, or where L hardly keeps a direction the inverse of what it keeps.
+struct SafeInverse {
+  /// Singular values below this share of the largest are damped rather than inverted.
+  static constexpr double kLeastShare = 1.0 / 50;
+
+  Mat3d matrix = Mat3d::Identity();
+  bool near_singular = false;
+
+  explicit SafeInverse(const Mat3d& linear) {
+    const Mat3d plain = linear.inverse();
+    // The product of the norms bounds the ratio of singular values from above.
+    const double ratio = plain.norm() * linear.norm();
+    if (std::isfinite(ratio) && ratio < 1 / kLeastShare) {
+      matrix = plain;
+      return;
+    }
+    const Eigen::JacobiSVD<Eigen::Matrix3d> svd(linear, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    const Eigen::Vector3d values = svd.singularValues();
+    const double least = kLeastShare * values[0];
+    near_singular = !(values[2] >= least) || !(values[0] > 0);
+    Eigen::Vector3d gains;
+    // Goes on continuously below the limit: 1/s above it, s/limit^2 below.
+    for (int i = 0; i < 3; ++i) {
+      const double gain = values[i] >= least ? 1 / values[i] : values[i] / (least * least);
+      gains[i] = std::isfinite(gain) ? gain : 0;
+    }
+    matrix = svd.matrixV() * gains.asDiagonal() * svd.matrixU().transpose();
+  }
+};
+
+/// The linear part of a vertex's blend of skinning matrices.
+template <class Matrix>
+Matrix blendedLinear(const Skin& skin, std::size_t vertex, std::span<const Affine3f> palette) {
+  using Scalar = typename Matrix::Scalar;
+  if (skin.empty()) return Matrix::Identity();
+  Matrix sum = Matrix::Zero();
+  for (const Influence& i : skin[vertex])
+    sum += static_cast<Scalar>(i.weight) * palette[i.slot].linear().template cast<Scalar>();
+  return sum;
+}
+
+}  // namespace derm::scene
