@@ -15,7 +15,8 @@ set(io_unit_tests
   ply_test.cpp
   png_test.cpp
   point_cache_test.cpp
-  retarget_data_test.cpp)
+  retarget_data_test.cpp
+  side_images_test.cpp)
 if(DERM_WITH_ASSIMP)
   list(APPEND io_unit_tests assimp_test.cpp)
 endif()
