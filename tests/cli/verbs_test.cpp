@@ -43,6 +43,30 @@ TEST(Cli, BadArgumentsExitWithTwo) {
             2);
 }
 
+TEST(Cli, FrameInANameThatIsForOneFileIsAnError) {
+  const Folder folder;
+  const std::string out = folder / "{frame}.glb";
+  for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
+           {"bake", "cast:cylinder", "--range", "0", "0.1"},
+           {"bake", "cast:cylinder", "--range", "0", "0.1", "--as", "correctives"},
+           {"pose", "cast:cylinder"},
+           {"weights", "cast:cylinder"},
+           {"cast", "cylinder"}}) {
+    std::vector<std::string> all = verb;
+    all.insert(all.end(), {"-o", out});
+    const Outcome o = derm(all);
+    EXPECT_EQ(o.exit_code, 2) << verb[0];
+    EXPECT_NE(o.err.find("{frame}"), std::string::npos) << o.err;
+    EXPECT_FALSE(std::filesystem::exists(out)) << verb[0];
+  }
+  EXPECT_EQ(derm({"bake", "cast:cylinder", "--range", "0", "0.1", "-o", folder / "{frame}.pc2"})
+                .exit_code,
+            2);
+  EXPECT_EQ(derm({"bake", "cast:cylinder", "--range", "0", "0.1", "-o", folder / "{frame}.obj"})
+                .exit_code,
+            0);
+}
+
 TEST(Cli, WrinklesProposesARecipeThatCanBeBaked) {
   const Folder folder;
   const std::string recipe = folder / "arm.toml";
