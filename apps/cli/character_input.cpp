@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "derm/base/nearest_name.h"
+#include "derm/io/particle_file.h"
 #include "derm/scene/motion.h"
 #include "derm/scene/scene.h"
 
@@ -63,6 +64,10 @@ std::string fromFolderOf(const std::filesystem::path& recipe, const std::string&
 Result<void> checkWritable(const std::filesystem::path& output) {
   std::string ending = output.extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (isNumbered(output.string()))
+    return Error{ErrorCode::BadArgument,
+                 "{frame} means nothing here: one file is written",
+                 {.file = output.string()}};
   if (ending == ".glb" || ending == ".gltf" || ending == ".obj") return {};
   return Error{ErrorCode::BadArgument,
                "cannot write \"" + ending + "\" files; .glb, .gltf or .obj is expected",

@@ -9,6 +9,7 @@
 #include "derm/io/character_file.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/mesh_sequence.h"
+#include "derm/io/obj.h"
 #include "derm/io/particle_file.h"
 #include "derm/io/png.h"
 #include "derm/io/vdb.h"
@@ -24,8 +25,6 @@ namespace {
 
 const std::map<std::string, Hold> kHolds = {
     {"none", Hold::No}, {"penalty", Hold::Penalty}, {"exact", Hold::Exact}};
-
-bool isSequence(const std::string& output) { return output.find("{frame}") != std::string::npos; }
 
 DrawMaterial liquid() {
   DrawMaterial m;
@@ -73,12 +72,19 @@ PlotDesc volumeCurve(const std::vector<SkinRecord>& records, double fps, bool is
   return plot;
 }
 
-Result<void> saveFrame(const std::string& file, const ActiveSkin& skin, const TriMesh& mesh) {
+Result<void> saveFrame(const std::string& file, const LevelSetBlocks* level_set, TriMesh mesh) {
   const std::filesystem::path path(file);
-  if (path.extension() == ".vdb") return saveVdb(path, levelSetOf(skin.potential()));
+  if (level_set != nullptr) return saveVdb(path, *level_set);
   if (path.extension() == ".ply") return writeFileWhole(path, encodePly(mesh));
+  const Character still = stillCharacter(std::move(mesh), path.stem().string());
+  // saveObj takes a mesh without vertices for a mistake; here it is a frame like others.
+  if (path.extension() == ".obj") return writeFileWhole(path, encodeObj(still));
   Diagnostics notes;
-  return saveCharacter(stillCharacter(mesh, path.stem().string()), path, notes);
+  return saveCharacter(still, path, notes);
+}
+
+Error badName(const std::string& file, std::string message) {
+  return Error{ErrorCode::BadArgument, std::move(message), {.file = file}};
 }
 
 }  // namespace
@@ -121,46 +127,86 @@ StrategyDesc SkinOptions::strategy() const {
   return s;
 }
 
-Result<SkinSink> SkinSink::open(const SkinOptions& options) {
+Result<SkinSink> SkinSink::open(const SkinOptions& options, bool one_frame) {
   SkinSink sink;
   sink.options_ = options;
   DERM_CHECK(checkOutputs({options.output, options.film, options.strip, options.report}));
+  sink.one_frame_ = one_frame;
   DERM_TRY(sink.size_, pictureSize(options.size));
   if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
   if (!options.strip.empty() && std::filesystem::path(options.strip).extension() != ".png")
-    return Error{ErrorCode::BadArgument, "strips are written as .png", {.file = options.strip}};
+    return badName(options.strip, "strips are written as .png");
+  for (const std::string* single : {&options.film, &options.strip, &options.report})
+    if (isNumbered(*single))
+      return badName(*single, "{frame} is for -o alone: films, strips and reports are one file");
   if (!options.output.empty()) {
-    const std::string ending = std::filesystem::path(options.output).extension().string();
-    const bool one = ending == ".glb" || ending == ".gltf";
-    if (!one && !(isSequence(options.output) &&
-                  (ending == ".ply" || ending == ".obj" || (ending == ".vdb" && hasVdb()))))
-      return Error{ErrorCode::BadArgument,
-                   "cannot write \"" + ending +
-                       "\"; name_{frame} with .glb, .gltf, .obj, .ply or (where built with "
-                       "OpenVDB) .vdb, or one "
-                       ".glb or .gltf is expected",
-                   {.file = options.output}};
+    const std::filesystem::path file(options.output);
+    const std::string ending = file.extension().string();
+    if (isNumbered(file.parent_path().string()))
+      return badName(options.output, "{frame} must be in the file's name, not its folder");
+    const bool whole = ending == ".glb" || ending == ".gltf";
+    const bool by_frame = ending == ".ply" || ending == ".obj" || (ending == ".vdb" && hasVdb());
+    if (!whole && !by_frame)
+      return badName(options.output,
+                     "cannot write \"" + ending +
+                         "\"; .glb, .gltf, .obj, .ply or (where built with OpenVDB) .vdb is "
+                         "expected");
+    if (by_frame && !one_frame && !isNumbered(options.output))
+      return badName(options.output,
+                     "a " + ending +
+                         " file holds one frame: put {frame} into its name, or write "
+                         "one .glb or .gltf");
   }
   return sink;
 }
 
-Result<void> SkinSink::add(ActiveSkin& skin, const SkinStep& last) {
-  TriMesh mesh;
-  skin.polygonise(mesh);
-  records_.push_back(recorded(skin, mesh, last));
-  if (isSequence(options_.output))
-    DERM_CHECK(saveFrame(numberedName(options_.output, records_.size() - 1), skin, mesh));
-  const bool all = !options_.film.empty() || !options_.strip.empty() ||
-                   (!options_.output.empty() && !isSequence(options_.output));
+bool SkinSink::byFrame() const {
+  const std::string ending = std::filesystem::path(options_.output).extension().string();
+  return isNumbered(options_.output) ||
+         (one_frame_ && ending != ".glb" && ending != ".gltf" && !options_.output.empty());
+}
+
+Result<void> SkinSink::store(TriMesh mesh, const LevelSetBlocks* level_set,
+                             const std::string& digits) {
+  const std::string name = digits.empty() ? numberedName(options_.output, records_.size() - 1)
+                                          : numberedName(options_.output, digits);
+  if (byFrame()) DERM_CHECK(saveFrame(name, level_set, mesh));
+  const bool all =
+      !options_.film.empty() || !options_.strip.empty() || (!options_.output.empty() && !byFrame());
   if (all) frames_.push_back(std::move(mesh));
   return {};
 }
 
-Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
+Result<void> SkinSink::add(ActiveSkin& skin, const SkinStep& last, const std::string& digits) {
+  TriMesh mesh;
+  skin.polygonise(mesh);
+  records_.push_back(recorded(skin, mesh, last));
+  records_.back().time_s += double(first_of_skin_) / options_.fps;
+  const bool as_level_set = std::filesystem::path(options_.output).extension() == ".vdb";
+  const LevelSetBlocks level_set = as_level_set ? levelSetOf(skin.potential()) : LevelSetBlocks();
+  return store(std::move(mesh), as_level_set ? &level_set : nullptr, digits);
+}
+
+Result<void> SkinSink::addEmpty(double voxel_m, const std::string& digits) {
+  records_.push_back({.time_s = double(records_.size()) / options_.fps});
+  first_of_skin_ = records_.size();
+  const bool as_level_set = std::filesystem::path(options_.output).extension() == ".vdb";
+  const LevelSetBlocks nothing{.voxel_m = voxel_m};
+  return store({}, as_level_set ? &nothing : nullptr, digits);
+}
+
+void SkinSink::close(const ActiveSkin& skin) {
+  for (SkinEvent event : skin.events()) {
+    event.time_s += double(first_of_skin_) / options_.fps;
+    events_.push_back(event);
+  }
+}
+
+Result<void> SkinSink::finish(Diagnostics& notes) {
   if (!options_.report.empty())
-    DERM_CHECK(writeFileWhole(options_.report,
-                              std::string_view(reportOf(records_, skin.events()).dump(1))));
-  if (!options_.output.empty() && !isSequence(options_.output))
+    DERM_CHECK(
+        writeFileWhole(options_.report, std::string_view(reportOf(records_, events_).dump(1))));
+  if (!options_.output.empty() && !byFrame())
     DERM_CHECK(
         saveCharacter(sequenceCharacter(frames_, options_.fps, "skin"), options_.output, notes));
   MeshFilmDesc desc;
@@ -176,7 +222,7 @@ Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
     fmt::print("{}\n", options_.strip);
   }
   if (!options_.film.empty()) {
-    desc.curve = volumeCurve(records_, options_.fps, skin.strategy().volume != Hold::No);
+    desc.curve = volumeCurve(records_, options_.fps, kHolds.at(options_.volume) != Hold::No);
     ProgressBar bar("film");
     DERM_TRY(const FilmResult film,
              drawMeshFilm(frames_, desc, options_.film, bar.callback(), notes));
@@ -184,7 +230,7 @@ Result<void> SkinSink::finish(const ActiveSkin& skin, Diagnostics& notes) {
   }
   const SkinRecord& r = records_.back();
   fmt::print("frames {}, events {}; at the end: surfaces {}, Euler number {}, volume {:.6g} m³\n",
-             records_.size(), skin.events().size(), r.components, r.euler_number, r.volume);
+             records_.size(), events_.size(), r.components, r.euler_number, r.volume);
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "derm/base/diagnostics.h"
 #include "derm/implicit/skin_report.h"
+#include "derm/mesh/level_set_blocks.h"
 #include "derm/mesh/tri_mesh.h"
 #include "derm/render/offscreen_renderer.h"
 
@@ -41,18 +42,31 @@ struct SkinOptions {
 /// on their own.
 class SkinSink {
  public:
-  /// Fails, before any work, on endings and sizes that cannot be written.
-  static Result<SkinSink> open(const SkinOptions& options);
+  /// Fails, before any work, on endings and sizes that cannot be written, and on names that have
+  /// {frame} where it means nothing or lack it where `one_frame` is not all there is.
+  static Result<SkinSink> open(const SkinOptions& options, bool one_frame = false);
 
-  Result<void> add(ActiveSkin& skin, const SkinStep& last);
+  /// `digits` stand for {frame} in the name of the output; without them frames are counted from 0.
+  Result<void> add(ActiveSkin& skin, const SkinStep& last, const std::string& digits = {});
+  /// A frame without matter.
+  Result<void> addEmpty(double voxel_m, const std::string& digits);
+  /// Keeps the events of a skin that ends here; the next one starts with the next frame.
+  void close(const ActiveSkin& skin);
   /// Writes film, strip, sequence and report.
-  Result<void> finish(const ActiveSkin& skin, Diagnostics& notes);
+  Result<void> finish(Diagnostics& notes);
 
  private:
+  /// Whether each frame goes into a file of its own, at once.
+  bool byFrame() const;
+  Result<void> store(TriMesh mesh, const LevelSetBlocks* level_set, const std::string& digits);
+
   SkinOptions options_;
   PictureSize size_;
   std::vector<TriMesh> frames_;
   std::vector<SkinRecord> records_;
+  std::vector<SkinEvent> events_;
+  std::size_t first_of_skin_ = 0;  ///< frame that the skin at hand began with
+  bool one_frame_ = false;
 };
 
 }  // namespace derm::cli

@@ -52,29 +52,58 @@ DressDesc dressOf(const ParticlesOptions& o, double radius_m, double voxel_m) {
   return desc;
 }
 
+/// [m] what --radius says, or what the first particle has.
+Result<double> radiusOf(const ParticlesOptions& o, const Particles& first,
+                        const std::filesystem::path& file) {
+  if (o.radius > 0) return o.radius;
+  if (!first.radii.empty()) return double{first.radii.front()};
+  return Error{ErrorCode::BadArgument,
+               "its particles have no radius; --radius is needed",
+               {.file = file.string()}};
+}
+
+/// A file after the other. Where there are no particles there is no skin; the next ones get a new
+/// one.
 Result<void> dressFiles(const ParticlesOptions& o, Diagnostics& notes) {
-  DERM_TRY(const std::vector<std::filesystem::path> files, numberedFiles(o.source));
-  DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
-  DERM_TRY(Particles first, loadParticles(files.front(), notes));
-  if (first.radii.empty() && !(o.radius > 0))
-    return Error{ErrorCode::BadArgument,
-                 "its particles have no radius; --radius is needed",
-                 {.file = files.front().string()}};
-  const double radius = o.radius > 0 ? o.radius : double{first.radii.front()};
-  if (o.radius > 0) first.radii.clear();
-  const double voxel = o.voxel > 0 ? o.voxel : 0.6 * radius;
-  DERM_TRY(ParticleDresser dresser, ParticleDresser::make(first, dressOf(o, radius, voxel)));
-  DERM_CHECK(sink.add(dresser.skin(), {}));
+  DERM_TRY(const std::vector<NumberedFile> files, numberedFiles(o.source));
+  DERM_TRY(SkinSink sink, SkinSink::open(o.skin, files.size() == 1));
+  std::optional<ParticleDresser> dresser;
+  double radius = 0, voxel = 0;
+  std::vector<std::string> empty;  // frames without matter that are still to be told
   ProgressBar bar("skin");
-  for (std::size_t f = 1; f < files.size(); ++f) {
+  for (std::size_t f = 0; f < files.size(); ++f) {
     if (!keepGoing(bar.callback(), double(f) / double(files.size()), "dressing"))
       return Error{ErrorCode::Cancelled, "stopped", {}};
-    DERM_TRY(Particles next, loadParticles(files[f], notes));
-    if (o.radius > 0) next.radii.clear();
-    DERM_TRY(const SkinStep last, dresser.advanceTo(next, 1 / o.skin.fps));
-    DERM_CHECK(sink.add(dresser.skin(), last));
+    DERM_TRY(Particles particles, loadParticles(files[f].path, notes));
+    if (o.radius > 0) particles.radii.clear();
+    if (particles.size() == 0) {
+      if (dresser) sink.close(dresser->skin());
+      dresser.reset();
+      empty.push_back(files[f].digits);
+      continue;
+    }
+    if (radius == 0) {
+      DERM_TRY(radius, radiusOf(o, particles, files[f].path));
+      voxel = o.voxel > 0 ? o.voxel : 0.6 * radius;
+    }
+    for (const std::string& digits : empty) DERM_CHECK(sink.addEmpty(voxel, digits));
+    empty.clear();
+    SkinStep last;
+    if (dresser) {
+      DERM_TRY(last, dresser->advanceTo(particles, 1 / o.skin.fps));
+    } else {
+      DERM_TRY(dresser, ParticleDresser::make(particles, dressOf(o, radius, voxel)));
+    }
+    DERM_CHECK(sink.add(dresser->skin(), last, files[f].digits));
   }
-  return sink.finish(dresser.skin(), notes);
+  if (radius == 0)
+    return Error{
+        ErrorCode::BadData,
+        files.size() == 1 ? "no particles in the file" : "no particles in any of the files",
+        {.file = o.source}};
+  for (const std::string& digits : empty) DERM_CHECK(sink.addEmpty(voxel, digits));
+  if (dresser) sink.close(dresser->skin());
+  return sink.finish(notes);
 }
 
 Result<void> dressLiquid(const ParticlesOptions& o, Diagnostics& notes) {
@@ -95,7 +124,8 @@ Result<void> dressLiquid(const ParticlesOptions& o, Diagnostics& notes) {
     if (o.feedback) liquid.system.feelSkin(dresser.skin().potential());
     DERM_CHECK(sink.add(dresser.skin(), last));
   }
-  return sink.finish(dresser.skin(), notes);
+  sink.close(dresser.skin());
+  return sink.finish(notes);
 }
 
 Result<void> runParticles(const ParticlesOptions& o, Diagnostics& notes) {
@@ -245,7 +275,8 @@ Result<void> runMorph(const MorphOptions& o, Diagnostics& notes) {
   ProgressBar bar("morph");
   for (std::size_t s = 1; s < shapes.size(); ++s)
     DERM_CHECK(morphTo(o, s, PotentialTarget(shapes[s]), skin, sink, bar.callback(), notes));
-  return sink.finish(skin, notes);
+  sink.close(skin);
+  return sink.finish(notes);
 }
 
 void addMorph(CLI::App& app, Run& run) {

@@ -12,7 +12,7 @@ namespace {
 
 struct WeightsOptions {
   CharacterInput input;
-  std::string skeleton_file;
+  CharacterInput rig;  ///< whose skeleton is taken; no source = the character's own
   std::string method = "heat";
   std::string distance_to = "segments";
   AutoWeightsDesc desc;
@@ -44,18 +44,21 @@ Result<void> writeWeighted(const WeightsOptions& given, Diagnostics& notes) {
   DERM_CHECK(validate(options.desc));
   DERM_CHECK(checkWritable(options.output));
   DERM_TRY(Character character, options.input.load(notes));
-  if (options.skeleton_file.empty()) {
-    if (character.skeleton.size() == 0)
+  if (options.rig.source.empty()) {
+    if (!hasSkeleton(character))
       return Error{ErrorCode::BadArgument,
                    "has no skeleton; --skeleton FILE takes one from another file",
                    {.file = options.input.source}};
     DERM_TRY(character.skin, autoWeights(character, {}, options.desc, notes, progress));
   } else {
-    const CharacterInput rig_input{.source = options.skeleton_file, .unit = options.input.unit};
-    DERM_TRY(const Character rig, rig_input.load(notes));
+    // Two files, two units: --unit is about the mesh alone.
+    DERM_TRY(const Character rig, options.rig.load(notes));
     adoptSkeleton(character, rig);
-    DERM_TRY(character.skin, autoWeights(character.mesh, character.skeleton, defaultBones(rig),
-                                         bindModelMatrices(rig), options.desc, notes, progress));
+    const std::vector<JointId> bones = defaultBones(rig);
+    const std::vector<Affine3d> bind_model = bindModelMatrices(rig);
+    checkSkeletonSize(character.mesh, bones, bind_model, options.rig.source, notes);
+    DERM_TRY(character.skin, autoWeights(character.mesh, character.skeleton, bones, bind_model,
+                                         options.desc, notes, progress));
   }
   // A mesh that only hung beside its skeleton now has weights of its own (see autoWeights).
   const bool all_rigid = std::all_of(character.instances.begin(), character.instances.end(),
@@ -71,8 +74,11 @@ void addWeightsVerb(CLI::App& app, Run& run) {
   AutoWeightsDesc& desc = options->desc;
   CLI::App* verb = app.add_subcommand("weights", "automatic skin weights");
   options->input.addTo(*verb);
-  verb->add_option("--skeleton", options->skeleton_file,
-                   "take the skeleton of this file (for a mesh without one)");
+  CLI::Option* skeleton = verb->add_option(
+      "--skeleton", options->rig.source, "take the skeleton of this file (for a mesh without one)");
+  verb->add_option("--skeleton-unit", options->rig.unit,
+                   "length of one unit of the --skeleton file, as --unit is for the mesh")
+      ->needs(skeleton);
   verb->add_option("--method", options->method,
                    "nearest, linear, inverse-distance, heat or geodesic")
       ->capture_default_str();

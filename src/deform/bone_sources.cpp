@@ -6,6 +6,7 @@
 
 #include "derm/base/parallel.h"
 #include "derm/mesh/adjacency.h"
+#include "derm/mesh/closedness.h"
 #include "derm/mesh/triangle_tree.h"
 #include "derm/mesh/winding_number.h"
 
@@ -26,6 +27,9 @@ constexpr double kUnseenFarther = 2.0;
 constexpr double kClearance = 1e-6;
 /// A little above one half: points in the plane of a flat sheet have one half, give or take.
 constexpr double kInside = 0.6;
+/// Cosine of 60 degrees: within that of straight inwards a bone is behind a surface. What is seen
+/// along the surface (an arm, past the round of a chest) is not.
+constexpr double kInwards = 0.5;
 constexpr std::size_t kChunk = 64;
 
 /// Places along a bone at which it is asked what piece it is inside of.
@@ -39,6 +43,9 @@ struct Piece {
   Vec3d low = Vec3d::Constant(std::numeric_limits<double>::infinity());
   Vec3d high = Vec3d::Constant(-std::numeric_limits<double>::infinity());
   std::vector<Samples> open;  ///< per bone which parts may be looked at; empty = all
+  /// Of a piece with a border, how its normals turn to its inner side: -1, or +1 where it is inside
+  /// out; 0 for closed pieces, whose inside the winding number tells for sure.
+  double inwards = 0;
 };
 
 std::vector<Piece> splitIntoPieces(const WeldedSurface& surface, const Pieces& labels) {
@@ -55,13 +62,17 @@ std::vector<Piece> splitIntoPieces(const WeldedSurface& surface, const Pieces& l
   return out;
 }
 
-Samples samplesInside(const BoneSegment& bone, const Piece& piece,
-                      std::span<const Vec3d> positions) {
+/// Adds the winding numbers of the samples inside to `turns`: its sign is that of the piece.
+Samples samplesInside(const BoneSegment& bone, const Piece& piece, std::span<const Vec3d> positions,
+                      double& turns) {
   Samples out{};
   for (int k = 0; k < kSamples; ++k) {
     const Vec3d p = bone.from + (k / (kSamples - 1.0)) * (bone.to - bone.from);
-    out[k] = (p.array() >= piece.low.array()).all() && (p.array() <= piece.high.array()).all() &&
-             std::abs(windingNumber(positions, piece.triangles, p)) > kInside;
+    if (!(p.array() >= piece.low.array()).all() || !(p.array() <= piece.high.array()).all())
+      continue;
+    const double winding = windingNumber(positions, piece.triangles, p);
+    out[k] = std::abs(winding) > kInside;
+    if (out[k]) turns += winding;
   }
   return out;
 }
@@ -69,7 +80,8 @@ Samples samplesInside(const BoneSegment& bone, const Piece& piece,
 bool any(const Samples& s) { return std::find(s.begin(), s.end(), true) != s.end(); }
 
 /// Pieces with bones inside do not look at what is inside other pieces only, nor at the ends that
-/// bones of other pieces stick out into the air.
+/// bones of other pieces stick out into the air. Near the borders of an open piece the winding
+/// number falls off, so there it is asked on which side of the surface a bone is (see onInnerSide).
 void closeOtherPiecesBones(const WeldedSurface& surface, std::vector<Piece>& pieces) {
   const auto with_triangles = std::count_if(pieces.begin(), pieces.end(),
                                             [](const Piece& p) { return !p.triangles.empty(); });
@@ -80,11 +92,15 @@ void closeOtherPiecesBones(const WeldedSurface& surface, std::vector<Piece>& pie
     for (std::size_t i = begin; i < end; ++i) {
       std::vector<Samples> here(bones);
       bool has_bones = false;
+      double turns = 0;
       for (std::size_t b = 0; b < bones; ++b) {
-        here[b] = samplesInside(surface.bones[b], pieces[i], surface.positions);
+        here[b] = samplesInside(surface.bones[b], pieces[i], surface.positions, turns);
         has_bones = has_bones || any(here[b]);
       }
-      if (has_bones) inside[i] = std::move(here);
+      if (!has_bones) continue;
+      inside[i] = std::move(here);
+      if (checkClosed(pieces[i].triangles).boundary_edges > 0)
+        pieces[i].inwards = turns < 0 ? 1 : -1;
     }
   });
   std::vector<Samples> anywhere(bones, Samples{});
@@ -101,6 +117,32 @@ void closeOtherPiecesBones(const WeldedSurface& surface, std::vector<Piece>& pie
   }
 }
 
+/// Normals of all places (sums of the triangles' area vectors), averaged with those around twice,
+/// so that folds of cloth and the jags of a hem do not count.
+std::vector<Vec3d> smoothNormals(const WeldedSurface& surface) {
+  std::vector<Vec3d> out(surface.size(), Vec3d::Zero()), sum;
+  for (const Triangle& t : surface.triangles) {
+    const Vec3d& a = surface.positions[t[0]];
+    const Vec3d area = Vec3d(surface.positions[t[1]] - a).cross(Vec3d(surface.positions[t[2]] - a));
+    for (const std::uint32_t v : t) out[v] += area;
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    sum.assign(surface.size(), Vec3d::Zero());
+    for (const Triangle& t : surface.triangles)
+      for (const std::uint32_t v : t) sum[v] += out[t[0]] + out[t[1]] + out[t[2]];
+    out.swap(sum);
+  }
+  return out;
+}
+
+/// Whether a place of an open piece has the point behind it, as a sleeve has the arm: then it is
+/// this piece's to follow even beyond its borders. What is before it belongs to somebody else.
+bool onInnerSide(const Piece& piece, const Vec3d& place, const Vec3d& normal, const Vec3d& point) {
+  const Vec3d way = point - place;
+  return piece.inwards != 0 &&
+         piece.inwards * normal.dot(way) >= kInwards * normal.norm() * way.norm();
+}
+
 struct Candidate {
   double distance = 0;
   std::uint32_t segment = 0;
@@ -108,14 +150,16 @@ struct Candidate {
 };
 
 void nearestFirst(const WeldedSurface& surface, const Piece& piece, const Vec3d& p,
-                  std::vector<Candidate>& out) {
+                  const Vec3d& normal, std::vector<Candidate>& out) {
   const auto gather = [&](bool all) {
     out.clear();
     for (std::uint32_t i = 0; i < surface.bones.size(); ++i) {
       const BoneSegment& b = surface.bones[i];
       const double t = closestOnSegment(p, b.from, b.to);
-      if (!all && !piece.open[i][std::lround(t * (kSamples - 1))]) continue;
       const Vec3d point = b.from + t * (b.to - b.from);
+      if (!all && !piece.open[i][std::lround(t * (kSamples - 1))] &&
+          !onInnerSide(piece, p, normal, point))
+        continue;
       out.push_back({(point - p).norm(), i, point});
     }
   };
@@ -160,6 +204,7 @@ Result<BoneSources> findBoneSources(const WeldedSurface& surface, const Progress
   const Pieces labels = connectedPieces(surface.triangles, surface.size());
   std::vector<Piece> pieces = splitIntoPieces(surface, labels);
   closeOtherPiecesBones(surface, pieces);
+  const std::vector<Vec3d> normals = smoothNormals(surface);
   constexpr std::size_t kRound = 4096;  // places between two reports
   for (std::size_t start = 0; start < surface.size(); start += kRound) {
     const double share = static_cast<double>(start) / static_cast<double>(surface.size());
@@ -170,7 +215,7 @@ Result<BoneSources> findBoneSources(const WeldedSurface& surface, const Progress
       for (std::size_t i = begin; i < end; ++i) {
         const auto place = static_cast<std::uint32_t>(start + i);
         const Piece& piece = pieces[labels.of_vertex[place]];
-        nearestFirst(surface, piece, surface.positions[place], candidates);
+        nearestFirst(surface, piece, surface.positions[place], normals[place], candidates);
         look(surface, piece, place, candidates, out);
       }
     });

@@ -1,8 +1,12 @@
 #include "derm/deform/character_weights.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <string>
 #include <utility>
+
+#include "derm/mesh/measures.h"
 
 namespace derm {
 namespace {
@@ -152,6 +156,22 @@ TriMesh meshOf(const Character& c, const BindGroup& group, std::vector<std::uint
   return out;
 }
 
+/// Names the meshes that hang on a bone, or on something that does: they were rigid on purpose.
+void noteRigidParts(const Character& c, std::span<const JointId> bones, Diagnostics& notes) {
+  std::vector<bool> below(c.skeleton.size(), false);
+  for (const JointId bone : bones) below[bone.index()] = true;
+  for (std::size_t j = 0; j < below.size(); ++j) {
+    const JointId parent = c.skeleton.joints[j].parent;
+    below[j] = below[j] || (parent.valid() && below[parent.index()]);
+  }
+  for (std::size_t i = 0; i < c.instances.size(); ++i) {
+    const MeshInstance& m = c.instances[i];
+    if (m.joint.valid() && below[m.joint.index()])
+      notes.warn("rigid-part-weighted", m.name,
+                 "a rigid part: it hung on one joint and now bends with all of them", i);
+  }
+}
+
 /// Notes of a part of the mesh, with indices of the whole.
 void mergeNotes(const Diagnostics& part, std::span<const std::uint32_t> vertices,
                 Diagnostics& notes) {
@@ -186,6 +206,17 @@ std::vector<JointId> defaultBones(const Character& c) {
   return bones.empty() ? chosen(tree) : bones;
 }
 
+bool hasSkeleton(const Character& c) {
+  const std::vector<bool> skinned = skinnedJoints(c);
+  if (std::find(skinned.begin(), skinned.end(), true) != skinned.end()) return true;
+  std::vector<bool> no_end(c.skeleton.size(), false);  // something hangs on it, or it is a mesh's
+  for (const Joint& joint : c.skeleton.joints)
+    if (joint.parent.valid()) no_end[joint.parent.index()] = true;
+  for (const MeshInstance& m : c.instances)
+    if (m.joint.valid()) no_end[m.joint.index()] = true;
+  return std::find(no_end.begin(), no_end.end(), false) != no_end.end();
+}
+
 std::vector<Affine3d> bindModelMatrices(const Character& c) {
   BindGroup all;
   all.bind.resize(c.skeleton.size());
@@ -198,18 +229,42 @@ std::vector<Affine3d> bindModelMatrices(const Character& c) {
   return modelMatrices(c.skeleton, all.bind);
 }
 
+void checkSkeletonSize(const TriMesh& mesh, std::span<const JointId> bones,
+                       std::span<const Affine3d> bind_model, std::string_view element,
+                       Diagnostics& notes) {
+  constexpr double kSeveral = 4;  // bones seldom end less deep in a mesh; feet are 3.3 to a metre
+  std::vector<Vec3f> places;
+  for (const JointId bone : bones)
+    places.push_back(bind_model[bone.index()].translation().cast<float>());
+  const double skeleton_m = bounds(places).diagonal();
+  const double mesh_m = bounds(mesh.positions).diagonal();
+  if (!(skeleton_m > 0 && mesh_m > 0)) return;
+  if (skeleton_m <= kSeveral * mesh_m && mesh_m <= kSeveral * skeleton_m) return;
+  const auto metres = [](double length) {
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, length, std::chars_format::general, 3);
+    return std::string(text, end.ptr) + " m";
+  };
+  notes.warn("skeleton-size", element,
+             "the joints span " + metres(skeleton_m) + ", the mesh " + metres(mesh_m) +
+                 ": are both in the right unit?");
+}
+
 Result<Skin> autoWeights(const Character& c, std::span<const JointId> bones,
                          const AutoWeightsDesc& desc, Diagnostics& notes,
                          const Progress& progress) {
   DERM_CHECK(validate(c));
   std::vector<JointId> chosen_bones(bones.begin(), bones.end());
-  if (chosen_bones.empty()) chosen_bones = defaultBones(c);
-  if (chosen_bones.empty())
-    return Error{ErrorCode::BadArgument,
-                 "has no joints that skin could follow",
-                 {.file = c.name, .element = "skeleton"}};
+  if (chosen_bones.empty()) {
+    if (!hasSkeleton(c))
+      return Error{ErrorCode::BadArgument,
+                   "has no joints that skin could follow",
+                   {.file = c.name, .element = "skeleton"}};
+    chosen_bones = defaultBones(c);
+  }
   const bool all_rigid = std::all_of(c.instances.begin(), c.instances.end(),
                                      [](const MeshInstance& m) { return m.rigid; });
+  if (all_rigid) noteRigidParts(c, chosen_bones, notes);
   const std::vector<BindGroup> groups = bindGroups(c, all_rigid);
   std::vector<SkinSlot> slots;
   std::vector<std::vector<Influence>> rows(c.mesh.vertexCount());

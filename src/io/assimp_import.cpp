@@ -11,6 +11,7 @@
 
 #include "io/assimp_scene.h"
 #include "io/import_units.h"
+#include "io/side_images.h"
 #include "io/text_scanner.h"
 
 namespace derm {
@@ -190,7 +191,9 @@ Result<Character> loadWithAssimp(const std::filesystem::path& file, const Import
   if (ending.starts_with('.')) ending.erase(0, 1);
   // Assimp catches its own exceptions while reading, but not all of the standard library's.
   try {
-    return importBytes(bytes, file.string(), ending, options, notes);
+    DERM_TRY(Character character, importBytes(bytes, file.string(), ending, options, notes));
+    fetchSideImages(file, character, notes);
+    return character;
   } catch (const std::exception& failure) {
     return Error{ErrorCode::BadData,
                  std::string("assimp cannot read it: ") + failure.what(),

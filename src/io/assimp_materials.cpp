@@ -5,17 +5,10 @@
 #include <assimp/material.h>
 
 #include "io/assimp_scene.h"
-#include "io/text_scanner.h"
+#include "io/side_images.h"
 
 namespace derm::assimp {
 namespace {
-
-std::string mimeType(std::string_view ending) {
-  const std::string lower = derm::text::lowerCase(ending);
-  if (lower == "png") return "image/png";
-  if (lower == "jpg" || lower == "jpeg") return "image/jpeg";
-  return {};
-}
 
 /// Pictures of the scene, embedded ones with their bytes.
 class ImageTable {
@@ -42,14 +35,13 @@ class ImageTable {
       }
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(texture->pcData);
       image.bytes.assign(bytes, bytes + texture->mWidth);
-      image.mime_type = mimeType(texture->achFormatHint);
+      image.mime_type = pictureType(image.bytes);
       image.name = text(texture->mFilename).empty() ? path : text(texture->mFilename);
     } else {
       image.uri = path;
       std::replace(image.uri.begin(), image.uri.end(), '\\', '/');
       image.name = image.uri.substr(image.uri.rfind('/') + 1);
-      const std::size_t dot = image.name.rfind('.');
-      if (dot != std::string::npos) image.mime_type = mimeType(image.name.substr(dot + 1));
+      image.mime_type = pictureTypeOfName(image.name);
     }
     character_.images.push_back(std::move(image));
     return static_cast<int>(character_.images.size() - 1);

@@ -78,10 +78,10 @@ Result<void> DocumentLoader::checkExtensions() const {
                     extension + " is carried but not understood", i);
         break;
       case ExtensionKind::Unknown:
-        return jsonError(
-            document_.name, JsonPath(root, "extensionsRequired"),
-            fmt::format("the file needs {}, which derm does not read", extension.substr(0, 100)), i,
-            ErrorCode::Unsupported);
+        return jsonError(document_.name, JsonPath(root, "extensionsRequired"),
+                         fmt::format("the file needs {}, which derm does not read{}",
+                                     extension.substr(0, 100), unpackingHint(extension)),
+                         i, ErrorCode::Unsupported);
     }
   }
   return {};

@@ -34,6 +34,13 @@ ExtensionKind extensionKind(std::string_view name) {
   return ExtensionKind::Unknown;
 }
 
+std::string_view unpackingHint(std::string_view extension) {
+  const bool packed = extension == "KHR_draco_mesh_compression" ||
+                      extension == "EXT_meshopt_compression" ||
+                      extension == "KHR_meshopt_compression";
+  return packed ? "; \"gltf-transform cp IN.glb OUT.glb\" unpacks it" : "";
+}
+
 bool accessorsMayMove(std::string_view name) {
   return startsWithAny(name, kAppearance) || startsWithAny(name, kHumanoid) ||
          startsWithAny(name, kFollowed) || name == "KHR_animation_pointer";

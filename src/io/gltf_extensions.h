@@ -12,6 +12,10 @@ enum class ExtensionKind {
 };
 ExtensionKind extensionKind(std::string_view name);
 
+/// What to do about a compression that derm does not read, to follow an error's message; empty for
+/// all other extensions.
+std::string_view unpackingHint(std::string_view extension);
+
 /// May accessors and buffer views be renumbered in a file that uses this extension? Only where we
 /// know all its references to them (or that it has none).
 bool accessorsMayMove(std::string_view name);

@@ -20,6 +20,7 @@ struct ImportedBlock {
   bool tangents = false;
   bool uvs = false;
   bool colours = false;
+  bool skin_repaired = false;  ///< its weights, as they are in the file, move it another way
 };
 
 /// How one MeshInstance came to be; what the writer needs to give it back.

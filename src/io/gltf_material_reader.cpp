@@ -5,6 +5,7 @@
 #include <set>
 
 #include "io/gltf_uri.h"
+#include "io/side_images.h"
 
 namespace derm::gltf {
 namespace {
@@ -55,17 +56,6 @@ Material readMaterial(const ReadContext& context, const Json& json, std::size_t 
   return out;
 }
 
-/// What the first bytes say; the file's own word comes first.
-std::string sniffMimeType(std::span<const std::uint8_t> bytes) {
-  const auto starts = [&](std::initializer_list<std::uint8_t> magic) {
-    return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
-  };
-  if (starts({0x89, 'P', 'N', 'G'})) return "image/png";
-  if (starts({0xFF, 0xD8, 0xFF})) return "image/jpeg";
-  if (starts({'R', 'I', 'F', 'F'}) && bytes.size() >= 12 && bytes[8] == 'W') return "image/webp";
-  return "";
-}
-
 class ImageReader {
  public:
   ImageReader(const ReadContext& context, const UriReader& read_uri)
@@ -81,7 +71,8 @@ class ImageReader {
       fromUri(uri->get_ref<const std::string&>(), at, out);
     else if (json.is_object())
       fromView(json, at, out);
-    if (out.mime_type.empty()) out.mime_type = sniffMimeType(out.bytes);
+    // The file's own word comes first.
+    if (out.mime_type.empty()) out.mime_type = pictureType(out.bytes);
     return out;
   }
 

@@ -5,14 +5,17 @@
 #include "derm/base/hash.h"
 
 #include "io/gltf_material_reader.h"
+#include "io/side_images.h"
 
 namespace derm::gltf {
 namespace {
 
 constexpr const char* kWebp = "EXT_texture_webp";
 
-bool plainFormat(const Image& image) {
-  return image.mime_type == "image/png" || image.mime_type == "image/jpeg";
+/// Whether glTF allows the picture; one that nobody could read is known by its name at most.
+bool allowed(const Image& image) {
+  const std::string type = image.mime_type.empty() ? pictureTypeOfName(image.uri) : image.mime_type;
+  return type == "image/png" || type == "image/jpeg" || type == "image/webp";
 }
 
 void useExtension(Json& root, const char* name, const char* list) {
@@ -59,13 +62,13 @@ void MaterialWriter::writeImage(std::size_t index) {
   if (!json.is_object()) json = Json::object();
   for (const char* key : {"uri", "bufferView", "mimeType", "name"}) json.erase(key);
   if (!image.name.empty()) json["name"] = image.name;
-  if (!embed || (image.bytes.empty() && !image.uri.empty())) {
+  if ((!embed || (image.bytes.empty() && !image.uri.empty())) && (in_source || allowed(image))) {
     json["uri"] = image.uri;
-  } else if (!image.bytes.empty() && (plainFormat(image) || image.mime_type == "image/webp")) {
+  } else if (!image.bytes.empty() && !image.mime_type.empty() && allowed(image)) {
     json["mimeType"] = image.mime_type;
     json["bufferView"] = context_.out.addView(image.bytes, 0);
   } else {
-    context_.notes.warn("image-not-written", "images",
+    context_.notes.warn("image-not-written", image.name.empty() ? "images" : image.name,
                         "a glTF file holds only PNG, JPEG and WebP pictures", index);
     image_number_.push_back(-1);
     return;

@@ -6,8 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "io/gltf_extensions.h"
+
 namespace derm::gltf {
 namespace {
+
+constexpr const char* kDraco = "KHR_draco_mesh_compression";
 
 class MeshPlanner {
  public:
@@ -172,12 +176,12 @@ Result<BlockPlan> MeshPlanner::planBlock(const Json& primitive, const Json& attr
   if (position->component == Component::Uint32)
     return context_.bad(JsonPath(here, "POSITION"), "positions cannot be 32-bit integers");
   const Json* extensions = findMember(primitive, "extensions");
-  if (extensions != nullptr && extensions->contains("KHR_draco_mesh_compression") &&
-      position->data == nullptr && position->sparse_count == 0)
-    return jsonError(
-        context_.file(), at,
-        "its data is only there as KHR_draco_mesh_compression, which derm does not read",
-        std::nullopt, ErrorCode::Unsupported);
+  if (extensions != nullptr && extensions->contains(kDraco) && position->data == nullptr &&
+      position->sparse_count == 0)
+    return jsonError(context_.file(), at,
+                     fmt::format("its data is only there as {0}, which derm does not read{1}",
+                                 kDraco, unpackingHint(kDraco)),
+                     std::nullopt, ErrorCode::Unsupported);
   DERM_TRY(block.normal, attribute(attributes, "NORMAL", 3, 3, n, here));
   DERM_TRY(block.tangent, attribute(attributes, "TANGENT", 4, 4, n, here));
   DERM_TRY(block.uv, attribute(attributes, "TEXCOORD_0", 2, 2, n, here));

@@ -199,7 +199,8 @@ void MeshWriter::writeSkinRows(Block& block) {
     return;
   }
   const SkinUse& use = *plan_->skin;
-  if (block.source && use.kept) {
+  // What was repaired on reading differs from the file, though not from what was read.
+  if (block.source && use.kept && !plan_->source->blocks[*block.source].skin_repaired) {
     const Skin& then = context_.original->character.skin;
     const std::size_t from = plan_->source->blocks[*block.source].first_vertex;
     bool same = true;
@@ -252,9 +253,10 @@ void MeshWriter::writeTargets(Block& block) {
         continue;
       }
     }
-    // Moving needs the base vectors; a morph of normals that are not written has no meaning.
-    if (c.mesh.normals.empty()) slice.normals.clear();
-    if (c.mesh.tangents.empty()) slice.tangents.clear();
+    // A morph of normals that are not written has no meaning, and is no valid glTF: a file without
+    // normals stays without them.
+    if (!block.attributes.contains("NORMAL")) slice.normals.clear();
+    if (!block.attributes.contains("TANGENT")) slice.tangents.clear();
     if (!plan_->from_model.identity())
       plan_->from_model.moveMorph(slice, sliceOf(c.mesh.normals, block.first, block.count),
                                   sliceOf(c.mesh.tangents, block.first, block.count));

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "io/side_images.h"
 #include "io/text_scanner.h"
 
 namespace derm::obj {
@@ -56,11 +57,9 @@ std::string_view textureName(std::string_view rest) {
 }
 
 Image imageAt(std::string uri) {
-  const std::string ending = text::lowerCase(uri.substr(std::min(uri.rfind('.'), uri.size())));
   Image image;
   image.name = uri.substr(uri.rfind('/') + 1);
-  if (ending == ".png") image.mime_type = "image/png";
-  if (ending == ".jpg" || ending == ".jpeg") image.mime_type = "image/jpeg";
+  image.mime_type = pictureTypeOfName(image.name);
   image.uri = std::move(uri);
   return image;
 }

@@ -14,6 +14,7 @@
 #include "io/obj_faces.h"
 #include "io/obj_materials.h"
 #include "io/polygon_triangles.h"
+#include "io/side_images.h"
 #include "io/text_scanner.h"
 
 namespace derm {
@@ -451,8 +452,11 @@ Result<Character> loadObj(const std::filesystem::path& file, const ImportOptions
     if (path.is_absolute() || name.find(':') != std::string_view::npos) path = path.filename();
     return readFile(folder / path, kLargestLibrary);
   };
-  return parseObj({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(),
-                  options, notes, read);
+  DERM_TRY(Character character,
+           parseObj({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(),
+                    options, notes, read));
+  fetchSideImages(file, character, notes);
+  return character;
 }
 
 }  // namespace derm

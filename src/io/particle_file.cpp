@@ -161,8 +161,6 @@ Result<Particles> parseParticles(std::span<const std::uint8_t> bytes, std::strin
                                : parseXyz(text, name);
   if (!read) return read;
   DERM_CHECK(validate(*read, name));
-  if (read->positions.empty())
-    return Error{ErrorCode::BadData, "no particles in the file", {.file = std::string(name)}};
   return read;
 }
 
@@ -171,13 +169,14 @@ Result<Particles> loadParticles(const std::filesystem::path& file, Diagnostics& 
   return parseParticles(bytes, file.string(), notes);
 }
 
-Result<std::vector<std::filesystem::path>> numberedFiles(const std::string& pattern) {
-  const std::size_t at = pattern.find(kFrame);
-  if (at == std::string::npos) {
+bool isNumbered(std::string_view pattern) { return pattern.find(kFrame) != std::string_view::npos; }
+
+Result<std::vector<NumberedFile>> numberedFiles(const std::string& pattern) {
+  if (!isNumbered(pattern)) {
     std::error_code failure;
     if (!std::filesystem::exists(pattern, failure))
       return Error{ErrorCode::CannotRead, "no such file", {.file = pattern}};
-    return std::vector<std::filesystem::path>{pattern};
+    return std::vector<NumberedFile>{{.path = pattern}};
   }
   const std::filesystem::path whole(pattern);
   const std::filesystem::path folder =
@@ -189,7 +188,7 @@ Result<std::vector<std::filesystem::path>> numberedFiles(const std::string& patt
                  "{frame} must be in the file's name, not its folder",
                  {.file = pattern}};
   const std::string before = file.substr(0, mark), after = file.substr(mark + kFrame.size());
-  std::vector<std::pair<std::uint64_t, std::filesystem::path>> found;
+  std::vector<std::pair<std::uint64_t, NumberedFile>> found;
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
     const std::string n = entry.path().filename().string();
@@ -197,22 +196,28 @@ Result<std::vector<std::filesystem::path>> numberedFiles(const std::string& patt
       continue;
     const std::string digits = n.substr(before.size(), n.size() - before.size() - after.size());
     if (digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos) continue;
-    found.emplace_back(std::stoull(digits), entry.path());
+    found.push_back({std::stoull(digits), {entry.path(), digits}});
   }
   if (found.empty())
     return Error{ErrorCode::CannotRead, "no file fits the pattern", {.file = pattern}};
-  std::sort(found.begin(), found.end());
-  std::vector<std::filesystem::path> files;
-  for (auto& [number, path] : found) files.push_back(std::move(path));
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second.digits < b.second.digits;
+  });
+  std::vector<NumberedFile> files;
+  for (auto& [number, one] : found) files.push_back(std::move(one));
   return files;
 }
 
-std::string numberedName(const std::string& pattern, std::size_t frame) {
+std::string numberedName(const std::string& pattern, std::string_view digits) {
   const std::size_t at = pattern.find(kFrame);
   if (at == std::string::npos) return pattern;
+  return pattern.substr(0, at) + std::string(digits) + pattern.substr(at + kFrame.size());
+}
+
+std::string numberedName(const std::string& pattern, std::size_t frame) {
   std::string digits = std::to_string(frame);
   if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
-  return pattern.substr(0, at) + digits + pattern.substr(at + kFrame.size());
+  return numberedName(pattern, digits);
 }
 
 }  // namespace derm

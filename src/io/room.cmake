@@ -47,6 +47,7 @@ derm_room(io
     ply_cursor.cpp
     ply_reader.cpp
     polygon_triangles.cpp
+    side_images.cpp
     text_scanner.cpp
     ${derm_assimp_sources}
     ${derm_vdb_sources}

@@ -133,6 +133,15 @@ Result<void> checkOutput(const BakeDesc& desc) {
   if (!known)
     return badOutput(
         desc, "cannot write \"" + ending + "\" files; .glb, .gltf, .pc2, .mdd or .obj is expected");
+  const auto marked = [](const std::filesystem::path& file) {
+    return file.string().find(kFrameMark) != std::string::npos;
+  };
+  if (ending != ".obj" && marked(desc.output))
+    return badOutput(desc, "{frame} is for .obj: a " + ending + " file holds all frames");
+  if (marked(desc.output.parent_path()))
+    return badOutput(desc, "{frame} must be in the file's name, not its folder");
+  if (desc.report && marked(*desc.report))
+    return badOutput(desc, "the report is one file: no {frame} in its name");
   const bool correctives = desc.as == BakeAs::Correctives;
   if (correctives && !isGltf(desc.output))
     return badOutput(desc, "correctives are morph targets: .glb or .gltf is expected");

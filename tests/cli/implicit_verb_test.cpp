@@ -53,6 +53,85 @@ TEST(ImplicitVerb, DressesParticlesIntoOneFileThatPlays) {
   EXPECT_EQ(info.exit_code, 0) << info.err;
 }
 
+/// A lump of particles, shifted.
+std::string lump(double shift) {
+  std::string text;
+  for (int i = 0; i < 64; ++i)
+    text += std::to_string(0.04 * (i % 4) + shift) + " " + std::to_string(0.04 * (i / 4 % 4)) +
+            " " + std::to_string(0.04 * (i / 16)) + "\n";
+  return text;
+}
+
+std::vector<std::string> dressing(const std::string& from, const std::string& to) {
+  return {"implicit", "particles", from, "--radius", "0.02", "--voxel", "0.02", "-o", to};
+}
+
+TEST(ImplicitVerb, FramesWithoutParticlesAreEmptyFrames) {
+  const Folder folder;
+  for (const int f : {7, 8, 11}) write(folder / ("p_" + std::to_string(f) + ".xyz"), "");
+  for (const int f : {9, 10, 12})
+    write(folder / ("p_" + std::to_string(f) + ".xyz"), lump(0.01 * f));
+  for (const char* ending : {".ply", ".obj", ".glb"}) {
+    std::vector<std::string> all =
+        dressing(folder / "p_{frame}.xyz", folder / "s_{frame}" + std::string(ending));
+    all.insert(all.end(), {"--report", folder / "r.json"});
+    const Outcome o = derm(all);
+    ASSERT_EQ(o.exit_code, 0) << o.err;
+    // Numbered as the particles are, the empty ones too.
+    for (int f = 7; f <= 12; ++f)
+      EXPECT_TRUE(
+          std::filesystem::exists(folder / ("s_" + std::to_string(f) + std::string(ending))))
+          << f << ending;
+    const nlohmann::json steps = nlohmann::json::parse(contentOf(folder / "r.json"))["steps"];
+    ASSERT_EQ(steps.size(), 6u);
+    for (const std::size_t f : {0, 1, 4}) EXPECT_EQ(steps[f]["volume"], 0.0) << f;
+    for (const std::size_t f : {2, 3, 5}) EXPECT_GT(steps[f]["volume"], 0.0) << f;
+    for (std::size_t f = 0; f < 6; ++f) EXPECT_NEAR(steps[f]["t"], double(f) / 30, 1e-6);
+  }
+  const Outcome one = derm(dressing(folder / "p_{frame}.xyz", folder / "all.glb"));
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+}
+
+TEST(ImplicitVerb, ASequenceWithoutAnyParticleIsAnError) {
+  const Folder folder;
+  write(folder / "p_1.xyz", "");
+  write(folder / "p_2.xyz", "# nothing\n");
+  const Outcome o = derm(dressing(folder / "p_{frame}.xyz", folder / "s_{frame}.ply"));
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_NE(o.err.find("no particles in any of the files"), std::string::npos) << o.err;
+  EXPECT_FALSE(std::filesystem::exists(folder / "s_1.ply"));
+  const Outcome one = derm(dressing(folder / "p_1.xyz", folder / "s.ply"));
+  EXPECT_NE(one.err.find("no particles in the file"), std::string::npos) << one.err;
+}
+
+TEST(ImplicitVerb, SequencesKeepTheNumbersOfTheirParticles) {
+  const Folder folder;
+  write(folder / "p_001.xyz", lump(0));
+  write(folder / "p_003.xyz", lump(0.01));
+  ASSERT_EQ(derm(dressing(folder / "p_{frame}.xyz", folder / "s_{frame}.glb")).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder / "s_001.glb"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "s_003.glb"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "s_0000.glb"));
+}
+
+TEST(ImplicitVerb, OneFrameNeedsNoNumber) {
+  const Folder folder;
+  write(folder / "p.xyz", lump(0));
+  for (const char* name : {"x.obj", "x.ply", "x.glb"}) {
+    const Outcome o = derm(dressing(folder / "p.xyz", folder / name));
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+  }
+  write(folder / "q_1.xyz", lump(0));
+  write(folder / "q_2.xyz", lump(0));
+  const Outcome two = derm(dressing(folder / "q_{frame}.xyz", folder / "y.obj"));
+  EXPECT_EQ(two.exit_code, 2);
+  EXPECT_NE(two.err.find("put {frame} into its name"), std::string::npos) << two.err;
+  std::vector<std::string> strip = dressing(folder / "p.xyz", folder / "z.obj");
+  strip.insert(strip.end(), {"--strip", folder / "{frame}.png"});
+  EXPECT_EQ(derm(strip).exit_code, 2);
+}
+
 TEST(ImplicitVerb, LooksFromWhereTheCameraIsPut) {
   const Folder folder;
   const auto strip = [&](const std::string& yaw) {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -39,6 +41,30 @@ TEST(Cli, BadArgumentsExitWithTwo) {
   EXPECT_EQ(derm({"weights", "cast:cylinder", "--method", "magic", "-o", "x.glb"}).exit_code, 2);
   EXPECT_EQ(derm({"weights", "cast:cylinder", "--max-influences", "0", "-o", "x.glb"}).exit_code,
             2);
+}
+
+TEST(Cli, FrameInANameThatIsForOneFileIsAnError) {
+  const Folder folder;
+  const std::string out = folder / "{frame}.glb";
+  for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
+           {"bake", "cast:cylinder", "--range", "0", "0.1"},
+           {"bake", "cast:cylinder", "--range", "0", "0.1", "--as", "correctives"},
+           {"pose", "cast:cylinder"},
+           {"weights", "cast:cylinder"},
+           {"cast", "cylinder"}}) {
+    std::vector<std::string> all = verb;
+    all.insert(all.end(), {"-o", out});
+    const Outcome o = derm(all);
+    EXPECT_EQ(o.exit_code, 2) << verb[0];
+    EXPECT_NE(o.err.find("{frame}"), std::string::npos) << o.err;
+    EXPECT_FALSE(std::filesystem::exists(out)) << verb[0];
+  }
+  EXPECT_EQ(derm({"bake", "cast:cylinder", "--range", "0", "0.1", "-o", folder / "{frame}.pc2"})
+                .exit_code,
+            2);
+  EXPECT_EQ(derm({"bake", "cast:cylinder", "--range", "0", "0.1", "-o", folder / "{frame}.obj"})
+                .exit_code,
+            0);
 }
 
 TEST(Cli, WrinklesProposesARecipeThatCanBeBaked) {
@@ -329,6 +355,62 @@ TEST(Cli, WeightsGiveABareMeshASkinFromAnotherFilesSkeleton) {
       nlohmann::json::parse(derm({"info", folder / "new.glb", "--json"}).out);
   EXPECT_EQ(info["joints"], 2);  // the end joint had no weights in the rig either
   EXPECT_EQ(info["vertices"], 627);
+}
+
+TEST(Cli, WeightsWithoutASkeletonFail) {
+  const Folder folder;
+  // A mesh on a node of its own, and rigid parts on theirs: nothing that skin could follow.
+  ASSERT_EQ(derm({"cast", "sphere", "-o", folder / "ball.glb"}).exit_code, 0);
+  const Outcome o = derm({"weights", folder / "ball.glb", "-o", folder / "x.glb"});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_NE(o.err.find("--skeleton"), std::string::npos) << o.err;
+  const std::string node = folder / "node.gltf";
+  write(node, R"({"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],
+    "nodes":[{"name":"hull","mesh":0,"children":[1]},{"name":"arm","mesh":0}],
+    "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
+    "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",
+      "min":[0,0,0],"max":[1,1,0]}],
+    "bufferViews":[{"buffer":0,"byteLength":36}],
+    "buffers":[{"byteLength":36,"uri":"data:application/octet-stream;base64,)"
+              "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA\"}]}");
+  ASSERT_EQ(derm({"check", node}).exit_code, 0);
+  const Outcome rigid = derm({"weights", node, "-o", folder / "x.glb"});
+  EXPECT_EQ(rigid.exit_code, 2) << rigid.err;
+  EXPECT_NE(rigid.err.find("--skeleton"), std::string::npos) << rigid.err;
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.glb"));
+}
+
+TEST(Cli, TheUnitOfAMeshIsNotThatOfTheSkeletonItIsGiven) {
+  const Folder folder;
+  const std::string rig = folder / "rig.glb", bare = folder / "bare.obj";
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", rig}).exit_code, 0);
+  ASSERT_EQ(derm({"pose", "cast:cylinder", "--time", "0", "-o", bare}).exit_code, 0);
+  std::string decimetres;  // the same shape, in numbers ten times as large
+  std::istringstream lines_in(contentOf(bare));
+  for (std::string line; std::getline(lines_in, line);) {
+    double x = 0, y = 0, z = 0;
+    if (std::sscanf(line.c_str(), "v %lf %lf %lf", &x, &y, &z) == 3)
+      line = "v " + std::to_string(10 * x) + " " + std::to_string(10 * y) + " " +
+             std::to_string(10 * z);
+    decimetres += line + "\n";
+  }
+  write(folder / "dm.obj", decimetres);
+  const auto weighted = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"weights", folder / "dm.obj", "--skeleton", rig,
+                                    "-o",      folder / "new.glb"};
+    all.insert(all.end(), more.begin(), more.end());
+    return derm(all);
+  };
+  const Outcome right = weighted({"--unit", "dm"});
+  ASSERT_EQ(right.exit_code, 0) << right.err;
+  EXPECT_EQ(right.err.find("right unit"), std::string::npos) << right.err;
+  EXPECT_EQ(right.err.find("in sight"), std::string::npos) << right.err;
+  const Outcome wrong = weighted({});
+  EXPECT_EQ(wrong.exit_code, 0) << wrong.err;
+  EXPECT_NE(wrong.err.find("rig.glb: the joints span"), std::string::npos) << wrong.err;
+  const Outcome both = weighted({"--skeleton-unit", "10"});
+  EXPECT_EQ(both.err.find("right unit"), std::string::npos) << both.err;
+  EXPECT_EQ(derm({"weights", bare, "--skeleton-unit", "cm", "-o", folder / "x.glb"}).exit_code, 2);
 }
 
 }  // namespace

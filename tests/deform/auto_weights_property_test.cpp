@@ -1,3 +1,4 @@
+#include <array>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -239,6 +240,76 @@ TEST(AutoWeightsProperty, SeparatePiecesFollowTheBonesInsideThem) {
         EXPECT_GT(arm_share, 0.99f);
       }
     }
+  }
+}
+
+/// Adds a tube without caps around the axis of a rig, its rims slanting by `slant`; inside out
+/// where asked.
+void addSleeve(Rig& rig, double from, double to, double radius, double slant, bool inside_out) {
+  const int sectors = 24, rings = 25;
+  TriMesh tube = closedCylinder(evenHeights(rings, 1.0), sectors, radius);
+  tube.positions.resize(std::size_t{rings} * sectors);  // without the caps' centres
+  const auto shift = static_cast<std::uint32_t>(rig.mesh.vertexCount());
+  for (Vec3f p : tube.positions) {
+    p.z() = float(from + (to - from) * double{p.z()} + slant * double{p.x()});
+    rig.mesh.positions.push_back(p);
+  }
+  for (const Triangle& t : tube.triangles) {
+    if (*std::max_element(t.begin(), t.end()) >= tube.positions.size()) continue;
+    rig.mesh.triangles.push_back(
+        {t[0] + shift, t[inside_out ? 2 : 1] + shift, t[inside_out ? 1 : 2] + shift});
+  }
+}
+
+TEST(AutoWeightsProperty, ClothesFollowTheBodyUpToTheirHems) {
+  // Straight and slanting hems, bones that are mostly outside of the sleeve; a radius or more away
+  // from the joints, as heat ends at a hem and goes on in the body.
+  for (const auto& [from, to, slant] : {std::array{1.0, 3.0, 0.0}, std::array{0.7, 3.3, 0.6},
+                                        std::array{0.9, 3.6, -0.5}, std::array{0.4, 2.0, 0.0}})
+    for (const bool inside_out : {false, true}) {
+      SCOPED_TRACE(testing::Message() << from << " to " << to << (inside_out ? ", turned" : ""));
+      Rig rig;
+      rig.mesh = closedCylinder(evenHeights(81, 4.0), 24, 0.3);
+      addChain(rig, {0, 1.5f, 2.5f, 4});
+      const std::size_t body = rig.mesh.vertexCount();
+      addSleeve(rig, from, to, 0.36, slant, inside_out);
+      for (const auto& [method, most] :
+           {std::pair{WeightMethod::Heat, 0.15f}, {WeightMethod::Geodesic, 0.05f}}) {
+        Diagnostics notes;
+        const Result<Skin> skin = weigh(rig, everything(method), notes);
+        ASSERT_TRUE(skin.ok());
+        float worst = 0;
+        const std::size_t first_hem = body + 24, last_hem = rig.mesh.vertexCount() - 24;
+        for (std::size_t v = body; v < rig.mesh.vertexCount(); ++v) {
+          if (v >= first_hem && v < last_hem) continue;
+          const auto height = [&](std::size_t i) { return rig.mesh.positions[i].z(); };
+          std::size_t under = 0;  // on the body, at the same height
+          for (std::size_t b = 0; b + 2 < body; ++b)
+            if (std::abs(height(b) - height(v)) < std::abs(height(under) - height(v))) under = b;
+          for (std::uint32_t s = 0; s < skin->slots.size(); ++s)
+            worst = std::max(worst, std::abs(weight(*skin, v, s) - weight(*skin, under, s)));
+        }
+        EXPECT_LT(worst, most) << nameOf(method);
+        EXPECT_EQ(notes.count("vertex-unseen"), 0u);
+      }
+    }
+}
+
+TEST(AutoWeightsProperty, AnOpenPieceDoesNotFollowTheArmBesideIt) {
+  Rig rig;
+  const TriMesh arm = closedCylinder(evenHeights(21, 3.0), 12, 0.1);
+  addSleeve(rig, 0.0, 4.0, 1.0, 0.0, false);  // a shirt on a trunk's bone
+  const auto shift = static_cast<std::uint32_t>(rig.mesh.vertexCount());
+  for (const Vec3f& p : arm.positions) rig.mesh.positions.push_back(p + Vec3f(1.15f, 0, 0.5f));
+  for (const Triangle& t : arm.triangles)
+    rig.mesh.triangles.push_back({t[0] + shift, t[1] + shift, t[2] + shift});
+  addJoints(rig,
+            {{-1, {0, 0, 0.2f}}, {0, {0, 0, 3.6f}}, {-1, {1.15f, 0, 3.4f}}, {2, {1.15f, 0, 0.6f}}});
+  for (const WeightMethod method : {WeightMethod::Heat, WeightMethod::Geodesic}) {
+    Diagnostics notes;
+    const Result<Skin> skin = weigh(rig, everything(method), notes);
+    for (std::size_t v = 0; v < shift; ++v)
+      EXPECT_LT(weight(*skin, v, 2) + weight(*skin, v, 3), 0.01f) << v;
   }
 }
 

@@ -210,5 +210,77 @@ TEST(CharacterWeights, ACharacterWithoutJointsIsRefused) {
   EXPECT_NE(skin.error().text().find("bare"), std::string::npos);
 }
 
+/// Two cubes, each a rigid mesh on its own node, the second node below the first.
+Character robot() {
+  Character c;
+  c.name = "robot";
+  JointId parent;
+  for (std::uint32_t part = 0; part < 2; ++part) {
+    const TriMesh cube = shelf::cube();
+    const auto first = static_cast<std::uint32_t>(c.mesh.vertexCount());
+    const auto triangles = static_cast<std::uint32_t>(c.mesh.triangles.size());
+    for (const Vec3f& p : cube.positions)
+      c.mesh.positions.push_back(p + Vec3f(0, 3.0f * float(part), 0));
+    for (const Triangle& t : cube.triangles)
+      c.mesh.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+    parent = addJoint(c, part == 0 ? "hull" : "arm", parent, {0, 3.0f * float(part), 0});
+    c.parts.push_back({.first_triangle = triangles,
+                       .triangle_count = 12,
+                       .first_vertex = first,
+                       .vertex_count = 8});
+    c.instances.push_back({.name = part == 0 ? "hull" : "arm",
+                           .joint = parent,
+                           .rigid = true,
+                           .first_part = part,
+                           .part_count = 1,
+                           .first_vertex = first,
+                           .vertex_count = 8});
+  }
+  return c;
+}
+
+TEST(CharacterWeights, NodesOfMeshesAreNoSkeleton) {
+  Character c = robot();
+  EXPECT_FALSE(hasSkeleton(c));
+  Diagnostics notes;
+  const Result<Skin> skin = autoWeights(c, {}, {}, notes);
+  ASSERT_FALSE(skin.ok());
+  EXPECT_NE(skin.error().text().find("robot"), std::string::npos);
+  // Nor is a scene's root above them.
+  c.skeleton.joints.insert(c.skeleton.joints.begin(), Joint{.name = "root"});
+  c.skeleton.joints[1].parent = JointId(0);
+  c.skeleton.joints[2].parent = JointId(1);
+  for (MeshInstance& m : c.instances) m.joint = JointId(m.joint.index() + 1);
+  EXPECT_FALSE(hasSkeleton(c));
+  addJoint(c, "tip", JointId(2), {0, 1, 0});
+  EXPECT_TRUE(hasSkeleton(c));
+}
+
+TEST(CharacterWeights, RigidPartsThatBecomeSkinAreNamed) {
+  Character c = robot();
+  addJoint(c, "left", JointId(1), {1, 1, 0});
+  addJoint(c, "right", JointId(1), {-1, 1, 0});
+  Diagnostics notes;
+  ASSERT_TRUE(autoWeights(c, std::vector{JointId(0), JointId(2), JointId(3)}, {}, notes).ok());
+  EXPECT_EQ(notes.count("rigid-part-weighted"), 2u);
+}
+
+TEST(CharacterWeights, ASkeletonOfAnotherSizeIsWarnedOf) {
+  const Rig rig = twoBoneTube();
+  const auto warnings = [&](float factor) {
+    TriMesh mesh = rig.mesh;
+    for (Vec3f& p : mesh.positions) p *= factor;
+    Diagnostics notes;
+    checkSkeletonSize(mesh, rig.bones, rig.bind_model, "rig.glb", notes);
+    return notes.count("skeleton-size");
+  };
+  for (const float alike : {1.0f, 2.0f, 0.5f}) EXPECT_EQ(warnings(alike), 0u) << alike;
+  for (const float other : {0.01f, 0.1f, 10.0f, 100.0f}) EXPECT_EQ(warnings(other), 1u) << other;
+  Diagnostics notes;  // neither has a size
+  checkSkeletonSize(rig.mesh, std::span(rig.bones).first(1), rig.bind_model, "", notes);
+  checkSkeletonSize({}, rig.bones, rig.bind_model, "", notes);
+  EXPECT_TRUE(notes.empty());
+}
+
 }  // namespace
 }  // namespace derm

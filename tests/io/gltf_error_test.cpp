@@ -64,8 +64,9 @@ const std::vector<Case>& cases() {
          g.root["extensionsRequired"] = {"KHR_texture_transform", "EXT_meshopt_compression"};
        },
        "test.glb: extensionsRequired[1]: the file needs EXT_meshopt_compression, which derm does "
-       "not "
-       "read"},
+       "not read; \"gltf-transform cp IN.glb OUT.glb\" unpacks it"},
+      {"another required extension", [](auto& g) { g.root["extensionsRequired"] = {"ACME_thing"}; },
+       "test.glb: extensionsRequired[0]: the file needs ACME_thing, which derm does not read"},
       {"nan position", [=](auto& g) { setFloat(g, 0, 4, kNan); },
        "test.glb: meshes[0].primitives[0].attributes.POSITION[1]: not a finite number"},
       {"nan normal", [=](auto& g) { setFloat(g, 1, 8, kNan); },
@@ -191,8 +192,7 @@ const std::vector<Case>& cases() {
              Json::object();
        },
        "test.glb: meshes[0].primitives[0]: its data is only there as KHR_draco_mesh_compression, "
-       "which "
-       "derm does not read"},
+       "which derm does not read; \"gltf-transform cp IN.glb OUT.glb\" unpacks it"},
   };
   return all;
 }

@@ -6,6 +6,7 @@ set(io_unit_tests
   gltf_accessor_test.cpp
   gltf_data_test.cpp
   gltf_error_test.cpp
+  gltf_playback_test.cpp
   gltf_reader_test.cpp
   gltf_writer_test.cpp
   image_file_test.cpp
@@ -14,7 +15,8 @@ set(io_unit_tests
   ply_test.cpp
   png_test.cpp
   point_cache_test.cpp
-  retarget_data_test.cpp)
+  retarget_data_test.cpp
+  side_images_test.cpp)
 if(DERM_WITH_ASSIMP)
   list(APPEND io_unit_tests assimp_test.cpp)
 endif()

@@ -19,8 +19,8 @@ namespace derm {
 /// An encoded picture (PNG, JPEG, …), carried through undecoded.
 struct Image {
   std::string name;
-  std::string mime_type;  ///< "image/png"; empty if unknown
-  std::string uri;        ///< relative path as the file gave it, where it was not embedded
+  std::string mime_type;            ///< "image/png"; empty if unknown
+  std::string uri;                  ///< relative uri of its file, where it was not embedded
   std::vector<std::uint8_t> bytes;  ///< empty where only the uri is known
 
   bool operator==(const Image&) const = default;

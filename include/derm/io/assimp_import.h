@@ -21,7 +21,8 @@ bool assimpAvailable();
 ///    vertex numbers are not the file's.
 ///  - Bones give the skin with its binds; blend shapes become morph targets (positions); key frames
 ///  become
-///    linear tracks in seconds, morph weights too; embedded pictures are carried undecoded.
+///    linear tracks in seconds, morph weights too; embedded pictures are carried undecoded,
+///    and so are those (PNG, JPEG, WebP) found where the file says or beside it.
 ///  - Units: FBX's UnitScaleFactor (centimetres), DAE's <unit meter>; OFF and STL have none. Up
 ///  axis
 ///    from FBX's global settings or DAE's <up_axis>. All of it ends in metres, +Y up.

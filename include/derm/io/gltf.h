@@ -28,7 +28,8 @@
 /// stays in Character::source. Writing such a character gives it back: what did not change since
 /// import is written as it came, what changed is written anew, and nodes, meshes, materials,
 /// textures, images, skins keep their numbers, since extensions may refer to them. Joints are never
-/// removed from the file.
+/// removed from the file. Skin weights that were repaired on import count as changed, so that
+/// players which take weights as they are show what derm does.
 ///
 /// Bytes are treated as hostile: any input gives a Character that passes validate() or one Error
 /// that names the element; memory stays below 64 MB + 20 x the size of the file and its buffers.

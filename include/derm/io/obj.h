@@ -41,7 +41,8 @@ using ObjSideFileReader =
 Result<Character> parseObj(std::string_view text, std::string_view name,
                            const ImportOptions& options, Diagnostics& notes,
                            const ObjSideFileReader& read_side_file = {});
-/// Material libraries are looked for beside the file.
+/// Material libraries and pictures are looked for beside the file and where it says. Pictures are
+/// carried undecoded (PNG, JPEG, WebP); those that are not there are noted by name.
 Result<Character> loadObj(const std::filesystem::path& file, const ImportOptions& options,
                           Diagnostics& notes);
 
