@@ -28,6 +28,9 @@ class MorphLayer final : public Layer {
     if (std::all_of(weights.begin(), weights.end(), [](float w) { return w == 0; })) return;
     skin.materialise();
     addMorphs(binding_->targets(), weights, {skin.positions(), skin.normals(), skin.tangents()});
+    // Not a copy of the frame's: other layers may have been at work on that.
+    if (const std::span<Vec3f> rest = skin.beginMorphedRest(); !rest.empty())
+      addMorphs(binding_->targets(), weights, {.positions = rest, .normals = {}, .tangents = {}});
   }
 
  private:

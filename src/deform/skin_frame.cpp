@@ -23,7 +23,8 @@ void straightenTangents(std::span<const Vec3f> normals, std::span<Vec4f> tangent
 }  // namespace
 
 SkinFrame::SkinFrame(std::size_t most_vertices, std::size_t most_triangles, bool with_normals,
-                     bool with_tangents) {
+                     bool with_tangents, std::size_t morphed_vertices)
+    : morphed_rest_(morphed_vertices, Vec3f::Zero()) {
   for (Buffer* buffer : {&front_, &back_}) {
     buffer->positions.assign(most_vertices, Vec3f::Zero());
     if (with_normals) buffer->normals.assign(most_vertices, Vec3f::Zero());
@@ -36,13 +37,15 @@ SkinFrame::SkinFrame(std::size_t most_vertices, std::size_t most_triangles, bool
 
 void SkinFrame::begin(const TriMesh& rest, const NormalUpdate& normals) {
   DERM_REQUIRE(rest.vertexCount() <= front_.positions.size());
-  rest_ = &rest;
+  DERM_REQUIRE(morphed_rest_.empty() || rest.vertexCount() == morphed_rest_.size());
+  first_rest_ = rest_ = &rest;
   normal_update_ = &normals;
   vertex_count_ = rest.vertexCount();
   triangles_ = rest.triangles;
   topology_ = 0;
   source_triangles_ = {};
   is_rest_ = true;
+  is_morphed_ = false;
   normals_stale_ = false;
 }
 
@@ -54,6 +57,13 @@ void SkinFrame::materialise() {
   if (!front_.tangents.empty())
     std::copy(rest_->tangents.begin(), rest_->tangents.end(), front_.tangents.begin());
   is_rest_ = false;
+}
+
+std::span<Vec3f> SkinFrame::beginMorphedRest() {
+  if (morphed_rest_.empty()) return {};
+  std::copy(first_rest_->positions.begin(), first_rest_->positions.end(), morphed_rest_.begin());
+  is_morphed_ = true;
+  return morphed_rest_;
 }
 
 void SkinFrame::beforeMoving() {

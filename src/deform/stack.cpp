@@ -68,6 +68,12 @@ bool Stack::stateful() const {
                      [](const auto& layer) { return layer->stateful(); });
 }
 
+bool Stack::keepsMorphedRest() const {
+  return !character_->morphs.empty() &&
+         std::any_of(layers_.begin(), layers_.end(),
+                     [](const auto& layer) { return layer->readsMorphedRest(); });
+}
+
 std::size_t Stack::mostVertices() const {
   std::size_t most = 0;
   for (const auto& surface : surfaces_) most = std::max(most, surface->rest.vertexCount());
@@ -87,7 +93,8 @@ StackRunner::StackRunner(std::shared_ptr<const Stack> stack, Topology topology)
       model_(stack_->character().skeleton.size()),
       palette_(stack_->character().skin.slots.size()),
       frame_(stack_->mostVertices(), stack_->mostTriangles(), !stack_->input().rest.normals.empty(),
-             !stack_->input().rest.tangents.empty()) {
+             !stack_->input().rest.tangents.empty(),
+             stack_->keepsMorphedRest() ? stack_->input().rest.vertexCount() : 0) {
   for (const auto& binding : stack_->layers()) layers_.push_back(binding->makeLayer());
   setPose(pose_, 0.0);
 }

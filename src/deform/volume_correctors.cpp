@@ -174,7 +174,7 @@ class DocumentsCorrector final : public VolumeCorrector {
   void correct(const FrameInput&, SkinFrame&, VolumeFrame& frame,
                VolumeReport& report) noexcept override {
     method_.solve(frame.points(), frame.feet(), frame.targets(), scratch_, frame.displacement(),
-                  report.regions);
+                  report.regions, frame.grownVolumes());
     report.iterations = VolumeMethodBinding::iterations(scratch_);
     const std::span<const Vec3d> moves = frame.displacement();
     const Farthest farthest =

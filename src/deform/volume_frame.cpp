@@ -74,6 +74,7 @@ VolumeFrame::VolumeFrame(const VolumeFrameBinding& binding, bool with_points)
       feet_(binding.volumeRegions().jointCount()),
       rotations_(feet_.size()),
       activities_(feet_.size()),
+      grown_(binding.regions().size()),
       targets_(binding.regions().size()) {}
 
 void VolumeFrame::measure(const FrameInput& in, std::span<const Vec3f> positions,
@@ -87,7 +88,8 @@ void VolumeFrame::measure(const FrameInput& in, std::span<const Vec3f> positions
   for (Vec3d& f : feet_) f -= origin_;
   if (hasPoints()) toPoints(positions, points_);
   binding_->activities().evaluate(in.model, rotations_, activities_);
-  binding_->grow(in.palette, rest_volumes, targets_);
+  binding_->grow(in.palette, rest_volumes, grown_);
+  std::copy(grown_.begin(), grown_.end(), targets_.begin());
   double rest = 0, now = 0;
   for (const double v : rest_volumes) rest += std::abs(v);
   for (const double v : targets_) now += std::abs(v);

@@ -57,6 +57,7 @@ class VolumeFrame {
   const Vec3d& origin() const { return origin_; }
 
   /// Takes up a frame: points, feet, activities and targets. All positions are then less origin().
+  /// `rest_volumes` [m^3] are those of the frame's shape at rest, morphs included.
   void measure(const FrameInput& in, std::span<const Vec3f> positions,
                std::span<const double> rest_volumes) noexcept;
   /// Values per vertex to values per point, less the origin.
@@ -71,6 +72,8 @@ class VolumeFrame {
   std::span<const double> activities() const { return activities_; }
   std::span<const double> targets() const { return targets_; }
   std::span<double> targets() { return targets_; }
+  /// The targets as measure() set them: rest volumes, grown with the joints' scale.
+  std::span<const double> grownVolumes() const { return grown_; }
   double scale() const { return scale_; }
   std::span<Vec3d> displacement() { return displacement_; }
   std::span<const Vec3d> displacement() const { return displacement_; }
@@ -81,7 +84,7 @@ class VolumeFrame {
   double scale_ = 1;
   std::vector<Vec3d> points_, displacement_, feet_;
   std::vector<Quatd> rotations_;
-  std::vector<double> activities_, targets_;
+  std::vector<double> activities_, grown_, targets_;
 };
 
 }  // namespace derm

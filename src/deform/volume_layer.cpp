@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "derm/base/parallel.h"
 
+#include "deform/morphed_volumes.h"
 #include "deform/volume_correctors.h"
 #include "deform/volume_frame.h"
 
@@ -16,14 +18,17 @@ namespace {
 class Binding final : public VolumeLayerBinding, public std::enable_shared_from_this<Binding> {
  public:
   Binding(std::string name, VolumeFrameBinding frame,
-          std::unique_ptr<VolumeCorrectorBinding> method, VolumeSwell swell, RegionsDesc desc)
+          std::unique_ptr<VolumeCorrectorBinding> method, VolumeSwell swell,
+          std::optional<MorphedVolumes> morphed, RegionsDesc desc)
       : VolumeLayerBinding(std::move(name), "volume"),
         regions_desc_(std::move(desc)),
         frame_(std::move(frame)),
         method_(std::move(method)),
-        swell_(std::move(swell)) {}
+        swell_(std::move(swell)),
+        morphed_(std::move(morphed)) {}
 
   std::unique_ptr<Layer> makeLayer() const override;
+  bool readsMorphedRest() const override { return morphed_.has_value(); }
   std::span<const VolumeRegion> regions() const override { return frame_.regions(); }
   std::span<const double> restVolumes() const override { return method_->restVolumes(); }
   const RegionsDesc& regionsDesc() const override { return regions_desc_; }
@@ -31,12 +36,14 @@ class Binding final : public VolumeLayerBinding, public std::enable_shared_from_
   const VolumeFrameBinding& frame() const { return frame_; }
   const VolumeCorrectorBinding& method() const { return *method_; }
   const VolumeSwell& swell() const { return swell_; }
+  const std::optional<MorphedVolumes>& morphed() const { return morphed_; }
 
  private:
   RegionsDesc regions_desc_;
   VolumeFrameBinding frame_;
   std::unique_ptr<VolumeCorrectorBinding> method_;
   VolumeSwell swell_;
+  std::optional<MorphedVolumes> morphed_;  ///< of characters that have morphs
 };
 
 class WorkingLayer final : public VolumeLayer {
@@ -49,11 +56,12 @@ class WorkingLayer final : public VolumeLayer {
     report_.regions.resize(binding_->regions().size());
     report_.after_m3.resize(binding_->regions().size());
     if (!binding_->swell().empty()) unswollen_.resize(frame_.points().size());
+    if (binding_->morphed()) morphed_scratch_ = binding_->morphed()->makeScratch();
   }
 
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
     skin.materialise();
-    frame_.measure(in, skin.positions(), binding_->restVolumes());
+    frame_.measure(in, skin.positions(), restVolumes(skin));
     const bool swells = !binding_->swell().empty();
     if (swells) {
       std::copy(frame_.points().begin(), frame_.points().end(), unswollen_.begin());
@@ -77,10 +85,17 @@ class WorkingLayer final : public VolumeLayer {
   }
 
  private:
+  /// Of the shape that the pose's morphs make of the rest surface: what is theirs is not lost.
+  std::span<const double> restVolumes(const SkinFrame& skin) noexcept {
+    if (skin.morphedRest().empty() || !binding_->morphed()) return binding_->restVolumes();
+    return binding_->morphed()->measure(frame_.surface(), skin.morphedRest(), morphed_scratch_);
+  }
+
   std::shared_ptr<const Binding> binding_;
   VolumeFrame frame_;
   std::unique_ptr<VolumeCorrector> corrector_;
   VolumeSwell::Scratch swell_scratch_;
+  MorphedVolumes::Scratch morphed_scratch_;
   std::vector<Vec3d> unswollen_;
   VolumeReport report_;
 };
@@ -132,13 +147,16 @@ Result<std::shared_ptr<const LayerBinding>> bindVolume(std::string name, const V
     DERM_TRY(swell,
              VolumeSwell::bind(surface, *regions, bound.rest, character.skeleton, desc.swell));
   }
+  std::optional<MorphedVolumes> morphed;
+  if (!character.morphs.empty()) morphed.emplace(character.mesh, bound, *surface, *regions);
   const VolumeMaterial material{character, bound, surface, regions};
   DERM_TRY(std::unique_ptr<VolumeCorrectorBinding> method,
            bindVolumeCorrector(material, desc, notes));
   frame.forgetShares();
   frame.forgetTriangles();
-  return std::shared_ptr<const LayerBinding>(std::make_shared<Binding>(
-      std::move(name), std::move(frame), std::move(method), std::move(swell), desc.regions));
+  return std::shared_ptr<const LayerBinding>(
+      std::make_shared<Binding>(std::move(name), std::move(frame), std::move(method),
+                                std::move(swell), std::move(morphed), desc.regions));
 }
 
 }  // namespace

@@ -182,11 +182,14 @@ int VolumeMethodBinding::iterations(const Scratch& scratch) { return scratch.buf
 
 void VolumeMethodBinding::solve(std::span<const Vec3d> points, std::span<const Vec3d> feet,
                                 std::span<const double> targets, Scratch& scratch,
-                                std::span<Vec3d> displacement,
-                                std::span<RegionOutcome> outcomes) const noexcept {
+                                std::span<Vec3d> displacement, std::span<RegionOutcome> outcomes,
+                                std::span<const double> rest_volumes) const noexcept {
   DERM_REQUIRE(points.size() == pointCount() && displacement.size() == pointCount());
   DERM_REQUIRE(targets.size() == regionCount() && outcomes.size() == regionCount());
-  VolumeSolver(*parts_, *scratch.buffers_, points, feet, displacement, outcomes).run(targets);
+  if (rest_volumes.empty()) rest_volumes = parts_->rest_volumes;
+  DERM_REQUIRE(rest_volumes.size() == regionCount());
+  VolumeSolver(*parts_, *scratch.buffers_, points, feet, rest_volumes, displacement, outcomes)
+      .run(targets);
 }
 
 }  // namespace derm

@@ -13,6 +13,7 @@ constexpr std::size_t kChunk = 4096;
 constexpr double kNothingWanted = 1e-14;  // of the rest volume: rounding of the sum itself
 constexpr double kReached = 1e-13;        // of the rest volume
 constexpr double kShort = 1e-9;           // of the rest volume: reported beyond this
+constexpr double kNoVolume = 1e-9;        // of the volume as bound
 constexpr int kMostSteps = 30;
 /// Of the cube root of the body's volume. The axes push a cylinder wrung by 180 degrees by over 1.
 constexpr double kMostReach = 4;
@@ -61,7 +62,7 @@ void VolumeSolver::keepNear() noexcept {
         return part;
       }).largest;
   double volume = 0;
-  for (const double rest : p_.rest_volumes) volume += std::abs(rest);
+  for (const double rest : rest_volumes_) volume += std::abs(rest);
   const double most = kMostReach * std::cbrt(volume);
   if (largest <= most) return;
   if (!std::isfinite(largest)) {
@@ -79,11 +80,13 @@ bool VolumeSolver::prepare(std::span<const double> targets) noexcept {
   measure(x_);
   bool any = false;
   for (std::size_t l = 0; l < targets.size(); ++l) {
-    const double rest = std::abs(p_.rest_volumes[l]);
+    const double rest = std::abs(rest_volumes_[l]);
     RegionOutcome& outcome = outcomes_[l];
     outcome = {.before_m3 = b_.volumes[l], .target_m3 = b_.volumes[l]};
     b_.wanted[l] = 0;
-    b_.active[l] = p_.usable[l] != 0 && std::isfinite(b_.volumes[l]) && std::isfinite(targets[l]);
+    // A shape may leave next to nothing of a region that has a volume as bound.
+    b_.active[l] = p_.usable[l] != 0 && rest > kNoVolume * std::abs(p_.rest_volumes[l]) &&
+                   std::isfinite(b_.volumes[l]) && std::isfinite(targets[l]);
     outcome.idle = b_.active[l] == 0;
     if (outcome.idle) continue;
     const double most = p_.desc.max_change * rest;
@@ -126,7 +129,7 @@ double VolumeSolver::residual(std::span<const double> volumes) noexcept {
   for (std::size_t l = 0; l < volumes.size(); ++l) {
     b_.residual[l] = b_.active[l] != 0 ? outcomes_[l].target_m3 - volumes[l] : 0.0;
     if (b_.active[l] == 0) continue;
-    const double error = std::abs(b_.residual[l] / p_.rest_volumes[l]);
+    const double error = std::abs(b_.residual[l] / rest_volumes_[l]);
     worst = std::isfinite(error) ? std::max(worst, error) : HUGE_VAL;
   }
   return worst;
@@ -134,7 +137,7 @@ double VolumeSolver::residual(std::span<const double> volumes) noexcept {
 
 void VolumeSolver::reportShort() noexcept {
   for (std::size_t l = 0; l < outcomes_.size(); ++l)
-    if (b_.active[l] != 0 && !(std::abs(b_.residual[l]) <= kShort * std::abs(p_.rest_volumes[l])))
+    if (b_.active[l] != 0 && !(std::abs(b_.residual[l]) <= kShort * std::abs(rest_volumes_[l])))
       outcomes_[l].short_of_target = true;
 }
 

@@ -51,8 +51,15 @@ class VolumeSolver {
  public:
   VolumeSolver(const detail::VolumeMethodParts& parts, detail::VolumeMethodBuffers& buffers,
                std::span<const Vec3d> points, std::span<const Vec3d> feet,
-               std::span<Vec3d> displacement, std::span<RegionOutcome> outcomes)
-      : p_(parts), b_(buffers), x_(points), feet_(feet), u_(displacement), outcomes_(outcomes) {}
+               std::span<const double> rest_volumes, std::span<Vec3d> displacement,
+               std::span<RegionOutcome> outcomes)
+      : p_(parts),
+        b_(buffers),
+        x_(points),
+        feet_(feet),
+        rest_volumes_(rest_volumes),
+        u_(displacement),
+        outcomes_(outcomes) {}
 
   void run(std::span<const double> targets) noexcept;
 
@@ -97,6 +104,7 @@ class VolumeSolver {
   const detail::VolumeMethodParts& p_;
   detail::VolumeMethodBuffers& b_;
   std::span<const Vec3d> x_, feet_;
+  std::span<const double> rest_volumes_;  ///< of this frame's shape
   std::span<Vec3d> u_;
   std::span<RegionOutcome> outcomes_;
 };

@@ -10,7 +10,7 @@
 #include "derm/mesh/triangle_tree.h"
 #include "derm/mesh/weld.h"
 
-#include "implicit/edge_index.h"
+#include "implicit/mesh_parts.h"
 #include "implicit/sign_flood.h"
 
 namespace derm {
@@ -22,21 +22,31 @@ Error bad(std::string message, std::optional<std::uint64_t> index = std::nullopt
   return Error{ErrorCode::BadData, std::move(message), {.element = "mesh", .index = index}};
 }
 
-/// Writes the triangles of a mesh into a grid: distance and side of the nearest one.
+std::uint64_t mostBlocks(const PotentialDesc& desc) {
+  return desc.max_memory / skinBytesPerBlock();
+}
+
+Error tooLarge(const PotentialDesc& desc) {
+  return bad("the band needs more than the " + std::to_string(desc.max_memory >> 20) +
+             " MB allowed at a voxel of " + std::to_string(desc.voxel_m) + " m");
+}
+
+/// Writes triangles of a mesh into a grid: distance and side of the nearest one.
 class TriangleWriter {
  public:
-  TriangleWriter(const TriMesh& mesh, const PotentialDesc& desc, BandGrid& grid)
-      : mesh_(mesh), desc_(desc), grid_(grid) {
+  TriangleWriter(const TriMesh& mesh, const detail::MeshPart& part, const PotentialDesc& desc,
+                 BandGrid& grid)
+      : mesh_(mesh), part_(part), desc_(desc), grid_(grid) {
     for (const Vec3f& p : mesh.positions)
       points_.push_back((p.cast<double>() - desc.origin) / desc.voxel_m);
   }
 
-  Result<void> makeBlocks() {
+  /// Around the triangles, and wherever `solid` has blocks.
+  Result<void> makeBlocks(const BandGrid* solid) {
     BlockMap seen;
     std::vector<BlockCoord> wanted;
-    const std::uint64_t most = desc_.max_memory / skinBytesPerBlock();
-    for (const Triangle& t : mesh_.triangles) {
-      const NodeBox box = boxOf(t);
+    for (const std::uint32_t t : part_.triangles) {
+      const NodeBox box = boxOf(mesh_.triangles[t]);
       for (int z = box.low[2] >> 3; z <= box.high[2] >> 3; ++z)
         for (int y = box.low[1] >> 3; y <= box.high[1] >> 3; ++y)
           for (int x = box.low[0] >> 3; x <= box.high[0] >> 3; ++x) {
@@ -44,11 +54,11 @@ class TriangleWriter {
             if (seen.find(at) != 0) continue;
             seen.set(at, 1);
             wanted.push_back(at);
-            if (wanted.size() > most)
-              return bad("the band needs more than the " + std::to_string(desc_.max_memory >> 20) +
-                         " MB allowed at a voxel of " + std::to_string(desc_.voxel_m) + " m");
+            if (wanted.size() > mostBlocks(desc_)) return tooLarge(desc_);
           }
     }
+    if (solid != nullptr)
+      for (const std::uint32_t slot : solid->order()) wanted.push_back(solid->coord(slot));
     grid_.createBlocks(wanted);
     side_.assign(grid_.slotCount() * BandGrid::kNodes, 0.0f);
     for (const std::uint32_t slot : grid_.order())
@@ -57,7 +67,8 @@ class TriangleWriter {
   }
 
   void writeAll() {
-    for (const Triangle& t : mesh_.triangles) write(t);
+    for (std::size_t i = 0; i < part_.triangles.size(); ++i)
+      write(mesh_.triangles[part_.triangles[i]], part_.turns[i]);
   }
 
   /// Negative: behind the nearest triangle.
@@ -81,7 +92,7 @@ class TriangleWriter {
     return box;
   }
 
-  void write(const Triangle& t) {
+  void write(const Triangle& t, float turn) {
     const Vec3d &a = points_[t[0]], &b = points_[t[1]], &c = points_[t[2]];
     Vec3d normal = Vec3d(b - a).cross(Vec3d(c - a));
     const double length = normal.norm();
@@ -102,13 +113,14 @@ class TriangleWriter {
           if (distance > best + 1e-4f) continue;
           // At an edge several triangles are as near: the one that faces the point most knows best.
           float& side = side_[slot * BandGrid::kNodes + static_cast<std::size_t>(node)];
-          const float faces = static_cast<float>(height);
+          const float faces = turn * static_cast<float>(height);
           if (distance < best - 1e-4f || std::abs(faces) > std::abs(side)) side = faces;
           best = std::min(best, distance);
         }
   }
 
   const TriMesh& mesh_;
+  const detail::MeshPart& part_;
   const PotentialDesc& desc_;
   BandGrid& grid_;
   std::vector<Vec3d> points_;  ///< [voxel]
@@ -129,21 +141,38 @@ Result<void> checkMesh(const TriMesh& mesh, const PotentialDesc& desc) {
   return {};
 }
 
-std::vector<BandGrid::Words> openNodes(const BandGrid& grid) {
+/// Signed distances to a part of the mesh.
+struct PartField {
+  explicit PartField(float width) : grid(width) {}
+  BandGrid grid;
+  std::vector<BlockCoord> dry;  ///< places inside, without a block
+  /// Open nodes near the surface that their triangle says are inside, and those of them that the
+  /// flood has reached.
+  std::size_t behind = 0, leaked = 0;
+};
+
+/// Nodes of a block that lie in a solid found before; all outside where there is none.
+BandGrid::Words signsAt(const BandGrid* solid, const BlockCoord& at) {
+  return solid == nullptr ? BandGrid::Words{} : solid->signs(solid->slotAt(at));
+}
+
+std::vector<BandGrid::Words> openNodes(const BandGrid& grid, const BandGrid* solid) {
   std::vector<BandGrid::Words> open(grid.slotCount());
-  for (const std::uint32_t slot : grid.order())
+  for (const std::uint32_t slot : grid.order()) {
+    const BandGrid::Words taken = signsAt(solid, grid.coord(slot));
     for (int i = 0; i < 512; ++i)
       open[slot][static_cast<std::size_t>(i >> 6)] |=
           static_cast<std::uint64_t>(grid.values(slot)[i] > kOpen) << (i & 63);
+    for (std::size_t z = 0; z < 8; ++z) open[slot][z] &= ~taken[z];
+  }
   return open;
 }
 
-/// Gives all nodes their sign. Returns the share of open nodes near the surface which their
-/// triangle says are inside but the flood has reached.
-double applySigns(BandGrid& grid, const std::vector<BandGrid::Words>& open,
-                  const std::vector<BandGrid::Words>& reached, const TriangleWriter& triangles,
-                  float turn) {
-  std::size_t leaked = 0, behind = 0;
+/// Gives all nodes their sign.
+void applySigns(const std::vector<BandGrid::Words>& open,
+                const std::vector<BandGrid::Words>& reached, const TriangleWriter& triangles,
+                PartField& field) {
+  BandGrid& grid = field.grid;
   const float w = grid.width();
   for (const std::uint32_t slot : grid.order()) {
     float* f = grid.values(slot);
@@ -151,18 +180,72 @@ double applySigns(BandGrid& grid, const std::vector<BandGrid::Words>& open,
       const std::size_t z = static_cast<std::size_t>(i >> 6);
       const bool passed = (open[slot][z] >> (i & 63) & 1) != 0;
       const bool wet = (reached[slot][z] >> (i & 63) & 1) != 0;
-      const bool behind_triangle = turn * triangles.side(slot, i) < 0;
+      const bool behind_triangle = triangles.side(slot, i) < 0;
       const bool inside = passed ? !wet : behind_triangle;
       if (passed && f[i] < w && behind_triangle) {
-        ++behind;
-        leaked += wet;
+        ++field.behind;
+        field.leaked += wet;
       }
       const float d = std::min(f[i], w);
       f[i] = inside ? std::max(d, 1e-4f) : -d;
     }
     grid.updateWords(slot);
   }
-  return behind > 0 ? static_cast<double>(leaked) / static_cast<double>(behind) : 0;
+}
+
+/// The field of one part. What is open is closed by `solid`, if there is one: an arm's open end may
+/// lie in a trunk. Within the solid nodes take the side of the nearest triangle.
+Result<PartField> fieldOf(const TriMesh& mesh, const detail::MeshPart& part,
+                          const PotentialDesc& desc, const PartField* solid) {
+  PartField field(desc.band_width);
+  const BandGrid* const taken = solid != nullptr ? &solid->grid : nullptr;
+  TriangleWriter triangles(mesh, part, desc, field.grid);
+  DERM_CHECK(triangles.makeBlocks(taken));
+  if (solid != nullptr) field.grid.markInside(solid->dry);
+  triangles.writeAll();
+  const std::vector<BandGrid::Words> open = openNodes(field.grid, taken);
+  const detail::SignFlood flood(field.grid, open);
+  field.dry = flood.dryPlaces();
+  applySigns(open, flood.reached(), triangles, field);
+  field.grid.markInside(field.dry);
+  return field;
+}
+
+/// Makes `field` that of the union: the larger value. Outside that is the distance from the union,
+/// since what is nearest is never hidden; inside it is at most the depth, and as exact as near
+/// surfaces that do not meet.
+Result<void> unite(const PartField& other, const PotentialDesc& desc, PartField& field) {
+  BandGrid& grid = field.grid;
+  std::vector<BlockCoord> wanted;
+  for (const std::uint32_t slot : other.grid.order())
+    if (!grid.isLive(grid.slotAt(other.grid.coord(slot)))) wanted.push_back(other.grid.coord(slot));
+  if (grid.blockCount() + wanted.size() > mostBlocks(desc)) return tooLarge(desc);
+  grid.createBlocks(wanted);
+  const std::span<const std::uint32_t> order = grid.order();
+  parallelFor(order.size(), 64, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const float* const more = other.grid.values(other.grid.slotAt(grid.coord(order[i])));
+      float* const f = grid.values(order[i]);
+      for (std::size_t n = 0; n < BandGrid::kNodes; ++n) f[n] = std::max(f[n], more[n]);
+      grid.updateWords(order[i]);
+    }
+  });
+  grid.markInside(other.dry);
+  field.dry.insert(field.dry.end(), other.dry.begin(), other.dry.end());
+  field.behind += other.behind;
+  field.leaked += other.leaked;
+  return {};
+}
+
+/// The union of all parts.
+Result<PartField> fieldOfAll(const TriMesh& mesh, const std::vector<detail::MeshPart>& parts,
+                             const PotentialDesc& desc) {
+  DERM_TRY(PartField all, fieldOf(mesh, parts.front(), desc, nullptr));
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    DERM_TRY(const PartField more, fieldOf(mesh, parts[k], desc, parts[k].closed ? nullptr : &all));
+    DERM_CHECK(unite(more, desc, all));
+  }
+  return all;
 }
 
 }  // namespace
@@ -173,18 +256,16 @@ Result<Potential> buildMeshPotential(const TriMesh& mesh, const PotentialDesc& d
   const std::vector<Triangle> welded = mapped(mesh.triangles, weldMap(mesh.positions));
   const Closedness closedness = checkClosed(welded);
   const bool inside_out = volume(mesh.positions, mesh.triangles) < 0;
+  const detail::MeshParts parts = detail::splitIntoParts(mesh, welded, inside_out);
   if (inside_out)
     notes.warn("mesh-inside-out", "mesh", "the triangles face inwards; they are turned");
-  Potential potential{desc.voxel_m, desc.origin, BandGrid(desc.band_width)};
-  BandGrid& grid = potential.grid;
-  TriangleWriter triangles(mesh, desc, grid);
-  DERM_CHECK(triangles.makeBlocks());
-  triangles.writeAll();
-  const std::vector<BandGrid::Words> open = openNodes(grid);
-  const detail::SignFlood flood(grid, open);
-  const std::vector<BlockCoord> dry = flood.dryPlaces();
+  else if (parts.turned_pieces > 0)
+    notes.warn("mesh-inside-out", "mesh",
+               std::to_string(parts.turned_pieces) +
+                   " closed pieces face inwards; they are turned, so hollows are filled");
+  DERM_TRY(PartField field, fieldOfAll(mesh, parts.parts, desc));
   const double leaked =
-      applySigns(grid, open, flood.reached(), triangles, inside_out ? -1.0f : 1.0f);
+      field.behind > 0 ? static_cast<double>(field.leaked) / static_cast<double>(field.behind) : 0;
   constexpr double kLeak = 0.3;  // thin sheets and crossing parts give a few per cent
   if (!closedness.closed() && leaked > kLeak) {
     std::string where;
@@ -198,10 +279,9 @@ Result<Potential> buildMeshPotential(const TriMesh& mesh, const PotentialDesc& d
   }
   if (!closedness.closed())
     notes.warn("mesh-not-closed", "mesh", "has small defects; openings below a voxel are closed");
-  grid.markInside(dry);
-  grid.fitToBand();
-  if (grid.blockCount() == 0) return bad("has no inside at this voxel size");
-  return potential;
+  field.grid.fitToBand();
+  if (field.grid.blockCount() == 0) return bad("has no inside at this voxel size");
+  return Potential{desc.voxel_m, desc.origin, std::move(field.grid)};
 }
 
 }  // namespace derm

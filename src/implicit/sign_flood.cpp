@@ -42,6 +42,7 @@ void SignFlood::enter(const BlockCoord& at, const BandGrid::Words& from) {
   if (!holds(at)) return;
   const std::uint32_t slot = grid_.slotAt(at);
   bool fresh = false;
+  if (slot == BandGrid::kInside) return;
   if (!grid_.isLive(slot)) {
     const bool any = std::any_of(from.begin(), from.end(), [](std::uint64_t w) { return w != 0; });
     fresh = any && wet_[cell(at)] == 0;

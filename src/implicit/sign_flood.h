@@ -7,7 +7,7 @@
 namespace derm::detail {
 
 /// Finds what can be reached from far outside through nodes that are open: a flood over blocks, 64
-/// nodes at a time. Blocks that do not exist are open.
+/// nodes at a time. Blocks that do not exist are open, unless they are marked as inside.
 class SignFlood {
  public:
   /// `open`: bits of open nodes, by slot. The box of blocks is the grid's, grown by one.

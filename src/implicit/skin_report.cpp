@@ -1,5 +1,10 @@
 #include "derm/implicit/skin_report.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "derm/implicit/polygonise.h"
+
 namespace derm {
 
 SkinRecord recorded(const ActiveSkin& skin, const TriMesh& mesh, const SkinStep& last) {
@@ -16,6 +21,16 @@ SkinRecord recorded(const ActiveSkin& skin, const TriMesh& mesh, const SkinStep&
   if (skin.strategy().volume != Hold::No)
     for (const Body& b : skin.bodies()) r.wanted_volume += b.wanted_volume;
   return r;
+}
+
+double unreachedShare(const Potential& skin, const Potential& target, double voxels) {
+  const TriMesh mesh = polygonised(target);
+  const double far = skin.voxel_m * std::min(voxels, static_cast<double>(skin.grid.activeLimit()));
+  std::size_t unreached = 0;
+  for (const Vec3f& p : mesh.positions) unreached += std::abs(skin.valueAt(p.cast<double>())) > far;
+  return mesh.positions.empty()
+             ? 0
+             : static_cast<double>(unreached) / static_cast<double>(mesh.positions.size());
 }
 
 }  // namespace derm

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "derm/deform/morphs.h"
 #include "derm/mesh/measures.h"
 
 namespace derm {
@@ -37,21 +38,26 @@ void widen(SurfaceMeasure& measure, double stretch) {
 
 }  // namespace
 
-VolumeMeter::VolumeMeter(MeasuredSurface surface, VolumeRegions regions)
-    : surface_(std::move(surface)),
+VolumeMeter::VolumeMeter(const Character& character, const BoundSurface& bound,
+                         MeasuredSurface surface, VolumeRegions regions)
+    : character_(&character),
+      morphed_rest_(character.mesh, bound),
+      surface_(std::move(surface)),
       regions_(std::move(regions)),
       volumes_(surface_, regions_, RegionTables::Volumes),
       points_(surface_.pointCount()),
       feet_(regions_.jointCount()),
       parts_(regions_.regionCount()) {}
 
-Result<VolumeMeter> VolumeMeter::make(const TriMesh& rest, const Skeleton& skeleton,
-                                      const Skin& skin, const RegionsDesc& desc) {
+Result<VolumeMeter> VolumeMeter::make(const Character& character, const BoundSurface& bound,
+                                      const RegionsDesc& desc) {
+  const TriMesh& rest = bound.rest;
   Diagnostics said_already;  // by the layer
   MeasuredSurface surface =
       makeMeasuredSurface(rest.positions, rest.triangles, "mesh", said_already);
-  DERM_TRY(VolumeRegions regions, VolumeRegions::bind(surface, rest, skeleton, skin, desc));
-  VolumeMeter out(std::move(surface), std::move(regions));
+  DERM_TRY(VolumeRegions regions,
+           VolumeRegions::bind(surface, rest, character.skeleton, bound.skin, desc));
+  VolumeMeter out(character, bound, std::move(surface), std::move(regions));
   measurePoints(out.surface_, rest.positions, Vec3d::Zero(), out.points_);
   out.region_rest_m3_ = out.volumes_.volumes(out.points_, out.regions_.bindPositions());
   const double diagonal = bounds(rest.positions).diagonal();
@@ -77,7 +83,35 @@ Result<VolumeMeter> VolumeMeter::make(const TriMesh& rest, const Skeleton& skele
                    out.edges_.end());
   for (const double volume : out.surface_.piece_volumes) out.rest_m3_ += volume;
   for (const double area : out.surface_.piece_areas) out.rest_area_m2_ += area;
+  out.shape_m3_ = out.rest_m3_;
+  out.region_shape_m3_ = out.region_rest_m3_;
   return out;
+}
+
+double VolumeMeter::wholeVolume() const {
+  double sum = 0;
+  for (const Triangle& t : surface_.triangles)
+    sum += points_[t[0]].dot(points_[t[1]].cross(points_[t[2]])) / 6;
+  return sum;
+}
+
+void VolumeMeter::takeShape(std::span<const float> morph_weights) {
+  if (std::all_of(morph_weights.begin(), morph_weights.end(), [](float w) { return w == 0; })) {
+    shape_m3_ = rest_m3_;
+    region_shape_m3_ = region_rest_m3_;
+    return;
+  }
+  morphed_ = character_->mesh.positions;
+  addMorphs(character_->morphs, morph_weights,
+            {.positions = morphed_, .normals = {}, .tangents = {}});
+  morphed_space_.resize(morphed_rest_.spaceCount());
+  const std::span<const Vec3f> positions = morphed_rest_.evaluate(morphed_, morphed_space_);
+  const Vec3d origin = centroid(positions);
+  measurePoints(surface_, positions, origin, points_);
+  feet_ = regions_.bindPositions();
+  for (Vec3d& foot : feet_) foot -= origin;
+  region_shape_m3_ = volumes_.volumes(points_, feet_);
+  shape_m3_ = wholeVolume();
 }
 
 void VolumeMeter::measure(std::span<const Vec3f> positions, std::span<const Affine3d> model) {
@@ -87,14 +121,12 @@ void VolumeMeter::measure(std::span<const Vec3f> positions, std::span<const Affi
   for (Vec3d& foot : feet_) foot -= origin;
   const std::vector<double> volumes = volumes_.volumes(points_, feet_);
   constexpr double kFar = std::numeric_limits<double>::infinity();
-  whole_ = {.volume_m3 = 0, .area_m2 = 0, .min_stretch = kFar, .max_stretch = 0};
+  whole_ = {.volume_m3 = wholeVolume(), .area_m2 = 0, .min_stretch = kFar, .max_stretch = 0};
   std::fill(parts_.begin(), parts_.end(), whole_);
   for (std::size_t l = 0; l < volumes.size(); ++l) parts_[l].volume_m3 = volumes[l];
-  for (std::size_t t = 0; t < surface_.triangles.size(); ++t) {
+  for (std::size_t t = 0; t < surface_.ownTriangleCount(); ++t) {
     const Triangle& c = surface_.triangles[t];
     const Vec3d &a = points_[c[0]], &b = points_[c[1]], &d = points_[c[2]];
-    whole_.volume_m3 += a.dot(b.cross(d)) / 6;
-    if (t >= surface_.ownTriangleCount()) continue;
     const double area = Vec3d(b - a).cross(Vec3d(d - a)).norm() / 2;
     whole_.area_m2 += area;
     parts_[region_of_triangle_[t]].area_m2 += area;

@@ -3,8 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "derm/anim/skeleton.h"
-#include "derm/anim/skin.h"
+#include "derm/character/character.h"
+#include "derm/deform/layer.h"
+#include "derm/deform/morphed_rest.h"
 #include "derm/deform/region_volumes.h"
 #include "derm/deform/volume_regions.h"
 #include "derm/mesh/measured_surface.h"
@@ -15,7 +16,8 @@ namespace derm {
 
 class VolumeMeter {
  public:
-  static Result<VolumeMeter> make(const TriMesh& rest, const Skeleton& skeleton, const Skin& skin,
+  /// `surface` is what a stack makes of the character, which must outlive the meter.
+  static Result<VolumeMeter> make(const Character& character, const BoundSurface& surface,
                                   const RegionsDesc& desc);
 
   std::size_t regionCount() const { return regions_.regionCount(); }
@@ -23,6 +25,12 @@ class VolumeMeter {
   double restVolume() const { return rest_m3_; }
   double restArea() const { return rest_area_m2_; }
   std::span<const double> restVolumes() const { return region_rest_m3_; }
+
+  /// Goes on to the rest shape with these weights of the character's morphs.
+  void takeShape(std::span<const float> morph_weights);
+  /// [m^3] of that shape, in the bind pose.
+  double shapeVolume() const { return shape_m3_; }
+  std::span<const double> shapeVolumes() const { return region_shape_m3_; }
 
   /// Measures positions (per vertex of the mesh) in a pose given by joint-to-model matrices.
   void measure(std::span<const Vec3f> positions, std::span<const Affine3d> model);
@@ -36,15 +44,21 @@ class VolumeMeter {
     double rest_m;
     std::uint32_t region;
   };
-  VolumeMeter(MeasuredSurface surface, VolumeRegions regions);
+  VolumeMeter(const Character& character, const BoundSurface& bound, MeasuredSurface surface,
+              VolumeRegions regions);
+  double wholeVolume() const;
+
+  const Character* character_;
+  MorphedRest morphed_rest_;
 
   MeasuredSurface surface_;
   VolumeRegions regions_;
   RegionVolumes volumes_;
   std::vector<std::uint32_t> region_of_triangle_;  ///< own ones, by largest share
   std::vector<Edge> edges_;
-  double rest_m3_ = 0, rest_area_m2_ = 0;
-  std::vector<double> region_rest_m3_;
+  double rest_m3_ = 0, rest_area_m2_ = 0, shape_m3_ = 0;
+  std::vector<double> region_rest_m3_, region_shape_m3_;
+  std::vector<Vec3f> morphed_, morphed_space_;
   std::vector<Vec3d> points_, feet_;
   SurfaceMeasure whole_;
   std::vector<SurfaceMeasure> parts_;

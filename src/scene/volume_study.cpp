@@ -48,22 +48,21 @@ double change(double now, double rest) { return rest != 0 ? std::abs(now / rest 
 
 void addErrors(const VolumeStudy::Frame& frame, VolumeStudy& study) {
   study.max_relative_loss_before =
-      std::max(study.max_relative_loss_before, change(frame.before.volume_m3, study.rest_m3));
+      std::max(study.max_relative_loss_before, change(frame.before.volume_m3, frame.rest_m3));
   double wanted = 0;
   bool any_held = false;
   for (std::size_t l = 0; l < frame.regions.size(); ++l) {
     const VolumeStudy::Region& region = frame.regions[l];
     study.region_loss_before[l] = std::max(
-        study.region_loss_before[l], change(region.before.volume_m3, study.region_rest_m3[l]));
+        study.region_loss_before[l], change(region.before.volume_m3, region.rest_m3));
     wanted += region.held ? region.target_m3 : region.after.volume_m3;
     any_held = any_held || region.held;
     if (region.held)
       study.max_relative_error_after = std::max(study.max_relative_error_after,
                                                 change(region.after.volume_m3, region.target_m3));
     else
-      study.max_relative_change_unheld =
-          std::max(study.max_relative_change_unheld,
-                   change(region.after.volume_m3, study.region_rest_m3[l]));
+      study.max_relative_change_unheld = std::max(study.max_relative_change_unheld,
+                                                  change(region.after.volume_m3, region.rest_m3));
   }
   if (any_held)
     study.max_relative_error_after =
@@ -95,9 +94,8 @@ Result<VolumeStudy> studyVolume(const Recipe& recipe, const SceneOptions& option
   const Working working = lastVolume(with);
   const RegionsDesc whole{.kind = RegionKind::Whole};
   const bool divided = working.binding != nullptr && !working.binding->regions().empty();
-  DERM_TRY(VolumeMeter meter,
-           VolumeMeter::make(surface.rest, with.character()->skeleton, surface.skin,
-                             divided ? working.binding->regionsDesc() : whole));
+  DERM_TRY(VolumeMeter meter, VolumeMeter::make(*with.character(), surface,
+                                                divided ? working.binding->regionsDesc() : whole));
   VolumeStudy study;
   study.character = recipe.character;
   study.clip = with.clip() != nullptr ? with.clip()->name : "";
@@ -120,6 +118,8 @@ Result<VolumeStudy> studyVolume(const Recipe& recipe, const SceneOptions& option
     for (std::size_t l = 0; l < frame.regions.size(); ++l)
       frame.regions[l].before = meter.parts()[l];
     const SkinFrame& corrected = with.frame(f);
+    meter.takeShape(with.playback().pose().morph_weights);
+    frame.rest_m3 = meter.shapeVolume();
     meter.measure(corrected.positions(), with.playback().model());
     frame.after = meter.whole();
     frame.max_move_m = largestMove(plain.positions(), corrected.positions());
@@ -127,9 +127,10 @@ Result<VolumeStudy> studyVolume(const Recipe& recipe, const SceneOptions& option
     if (divided) report = working.layer->report();
     for (std::size_t l = 0; l < frame.regions.size(); ++l) {
       VolumeStudy::Region& region = frame.regions[l];
+      region.rest_m3 = meter.shapeVolumes()[l];
       region.after = meter.parts()[l];
       region.held = report && !report->regions[l].idle && !report->regions[l].short_of_target;
-      region.target_m3 = report ? report->regions[l].target_m3 : study.region_rest_m3[l];
+      region.target_m3 = report ? report->regions[l].target_m3 : region.rest_m3;
     }
     addErrors(frame, study);
     study.frames.push_back(std::move(frame));
@@ -185,13 +186,14 @@ Result<VolumeComparison> measureWay(const Way& way, Scene& moments, VolumeMeter&
     const auto start = std::chrono::steady_clock::now();
     const SkinFrame& frame = runner.evaluate();
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    meter.takeShape(runner.pose().morph_weights);
     meter.measure(frame.positions(), runner.model());
     out.worst_percent =
-        std::max(out.worst_percent, 100 * change(meter.whole().volume_m3, meter.restVolume()));
+        std::max(out.worst_percent, 100 * change(meter.whole().volume_m3, meter.shapeVolume()));
     for (std::size_t l = 0; l < meter.regionCount(); ++l)
       out.worst_region_percent =
           std::max(out.worst_region_percent,
-                   100 * change(meter.parts()[l].volume_m3, meter.restVolumes()[l]));
+                   100 * change(meter.parts()[l].volume_m3, meter.shapeVolumes()[l]));
     out.min_stretch =
         f == 0 ? meter.whole().min_stretch : std::min(out.min_stretch, meter.whole().min_stretch);
     out.max_stretch =
@@ -214,7 +216,7 @@ Result<std::vector<VolumeComparison>> compareVolumeMethods(const Recipe& recipe,
   bare.layers.clear();
   DERM_TRY(Scene moments, openScene(bare, options, notes));
   const Character& character = *moments.character();
-  DERM_TRY(VolumeMeter meter, VolumeMeter::make(character.mesh, character.skeleton, character.skin,
+  DERM_TRY(VolumeMeter meter, VolumeMeter::make(character, moments.stack().output(),
                                                 volumePreset(VolumePreset::Default).regions));
   const std::vector<Way> ways = allWays();
   std::vector<std::vector<Vec3f>> linear, centre;  // what the corrections start from

@@ -22,6 +22,7 @@ Json shapeOf(const SurfaceMeasure& m) {
 
 Json jsonOf(const VolumeStudy::Frame& frame, const VolumeStudy& study) {
   Json json = {{"time_s", frame.time_s},
+               {"rest_m3", frame.rest_m3},
                {"before_m3", frame.before.volume_m3},
                {"after_m3", frame.after.volume_m3},
                {"max_move_m", frame.max_move_m},
@@ -31,7 +32,7 @@ Json jsonOf(const VolumeStudy::Frame& frame, const VolumeStudy& study) {
   for (std::size_t l = 0; l < frame.regions.size(); ++l) {
     const VolumeStudy::Region& region = frame.regions[l];
     json["regions"].push_back({{"name", study.region_names[l]},
-                               {"rest_m3", study.region_rest_m3[l]},
+                               {"rest_m3", region.rest_m3},
                                {"before_m3", region.before.volume_m3},
                                {"after_m3", region.after.volume_m3},
                                {"target_m3", region.target_m3},
@@ -58,7 +59,8 @@ double percent(double now, double rest) { return rest != 0 ? 100 * (now / rest -
 }  // namespace
 
 VolumeChange VolumeStudy::wholeChange(const Frame& frame) const {
-  return {percent(frame.before.volume_m3, rest_m3), percent(frame.after.volume_m3, rest_m3)};
+  return {percent(frame.before.volume_m3, frame.rest_m3),
+          percent(frame.after.volume_m3, frame.rest_m3)};
 }
 
 std::optional<std::size_t> VolumeStudy::worstRegionBefore() const {
@@ -70,9 +72,9 @@ std::optional<std::size_t> VolumeStudy::worstRegionBefore() const {
 
 VolumeChange VolumeStudy::worstRegionChange(const Frame& frame) const {
   VolumeChange worst;
-  for (std::size_t l = 0; l < frame.regions.size(); ++l) {
-    const double before = percent(frame.regions[l].before.volume_m3, region_rest_m3[l]);
-    const double after = percent(frame.regions[l].after.volume_m3, region_rest_m3[l]);
+  for (const Region& region : frame.regions) {
+    const double before = percent(region.before.volume_m3, region.rest_m3);
+    const double after = percent(region.after.volume_m3, region.rest_m3);
     if (std::abs(before) > std::abs(worst.before_percent)) worst.before_percent = before;
     if (std::abs(after) > std::abs(worst.after_percent)) worst.after_percent = after;
   }
@@ -114,7 +116,7 @@ std::string toJson(const std::vector<VolumeComparison>& rows) {
 std::string toCsv(const VolumeStudy& study) {
   std::string out =
       "time_s,before_m3,after_m3,before_area_m2,after_area_m2,before_min_stretch,"
-      "before_max_stretch,after_min_stretch,after_max_stretch,max_move_m";
+      "before_max_stretch,after_min_stretch,after_max_stretch,max_move_m,rest_m3";
   for (const std::string& name : study.region_names)
     out += "," + cell(name + " before_m3") + "," + cell(name + " after_m3");
   out += "\n";
@@ -122,7 +124,7 @@ std::string toCsv(const VolumeStudy& study) {
     std::string line = number(f.time_s);
     for (const double v : {f.before.volume_m3, f.after.volume_m3, f.before.area_m2, f.after.area_m2,
                            f.before.min_stretch, f.before.max_stretch, f.after.min_stretch,
-                           f.after.max_stretch, f.max_move_m})
+                           f.after.max_stretch, f.max_move_m, f.rest_m3})
       line += "," + number(v);
     for (const VolumeStudy::Region& r : f.regions)
       line += "," + number(r.before.volume_m3) + "," + number(r.after.volume_m3);

@@ -8,6 +8,7 @@ derm_test(deform det flesh_det_test.cpp playback_test.cpp skinning_det_test.cpp)
 derm_test(deform property auto_weights_data_test.cpp auto_weights_property_test.cpp
   fold_curve_property_test.cpp wrinkles_property_test.cpp
   flesh_property_test.cpp skinning_property_test.cpp volume_layer_property_test.cpp
+  volume_morphs_test.cpp
   volume_methods_property_test.cpp)
 # Real characters come from files.
 target_link_libraries(derm_test_deform_property PRIVATE derm::io)

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/posed.h"
+
 namespace derm {
 namespace {
 
@@ -44,6 +46,38 @@ TEST(VolumeStudy, WithoutAVolumeLayerBeforeAndAfterAreOne) {
   EXPECT_GT(study.max_relative_loss_before, 0.05);
   EXPECT_EQ(study.max_relative_error_after, 0);
   EXPECT_NEAR(study.max_relative_change_unheld, study.max_relative_loss_before, 1e-12);
+}
+
+TEST(VolumeStudy, CountsWhatJointsDoToTheMorphedShapeNotWhatMorphsDo) {
+  Character c = *testing_support::riggedTube();
+  MorphTarget fat{.name = "fat", .default_weight = 1};
+  for (std::uint32_t v = 0; v < c.mesh.vertexCount(); ++v) {
+    fat.vertices.push_back(v);
+    fat.positions.push_back(0.3f * c.mesh.positions[v]);
+  }
+  c.morphs = {fat};
+  c.instances[0].morph_count = 1;
+  Recipe recipe = defaultVolumeRecipe("");
+  recipe.clip = "bend";
+  recipe.fps = 4;
+  SceneOptions options;
+  options.character = std::make_shared<const Character>(c);
+  Diagnostics notes;
+  const VolumeStudy study = studyVolume(recipe, options, notes).value();
+  const double grown = 1.3 * 1.3 * 1.3;
+  for (const VolumeStudy::Frame& frame : study.frames) {
+    EXPECT_NEAR(frame.rest_m3, grown * study.rest_m3, 1e-5 * study.rest_m3);
+    EXPECT_NEAR(frame.after.volume_m3, frame.rest_m3, 1e-5 * study.rest_m3);
+    EXPECT_LT(std::abs(study.wholeChange(frame).after_percent), 1e-3);
+    for (const VolumeStudy::Region& region : frame.regions)
+      EXPECT_NEAR(region.target_m3, region.rest_m3, 1e-5 * study.rest_m3);
+  }
+  EXPECT_EQ(study.frames.front().max_move_m, 0);  // the clip begins without a bend
+  EXPECT_GT(study.max_relative_loss_before, 1e-4);
+  EXPECT_LT(study.max_relative_loss_before, 0.5);  // the shape itself has 1.2 times more
+  EXPECT_LE(study.max_relative_error_after, 1e-5);
+  const std::vector<VolumeComparison> rows = compareVolumeMethods(recipe, options, notes).value();
+  for (const VolumeComparison& row : rows) EXPECT_LT(row.worst_percent, 50) << row.name;
 }
 
 TEST(VolumeStudy, CancelsWhenAsked) {

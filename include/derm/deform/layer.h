@@ -78,6 +78,9 @@ class LayerBinding {
   const std::string& type() const { return type_; }  ///< "flesh"
   /// True where evaluate() depends on the past: then step() is called on a fixed grid of instants.
   virtual bool stateful() const { return false; }
+  /// True where evaluate() asks the frame for morphedRest(): stacks without such a layer do not
+  /// keep it.
+  virtual bool readsMorphedRest() const { return false; }
   /// The surface handed on; null where it is the one bound to. A layer that refines announces its
   /// finer topology here and presents it in evaluate(). It has the same streams (normals, tangents)
   /// as the surface bound to.

@@ -19,15 +19,26 @@ namespace derm {
 /// allocates afterwards.
 class SkinFrame {
  public:
-  /// Room for surfaces of up to this many vertices and triangles.
+  /// Room for surfaces of up to this many vertices and triangles. `morphed_vertices`: those of the
+  /// surface that frames begin with, where layers read morphedRest().
   SkinFrame(std::size_t most_vertices, std::size_t most_triangles, bool with_normals,
-            bool with_tangents);
+            bool with_tangents, std::size_t morphed_vertices = 0);
 
   /// Begins an instant: the content is `rest`, its normals are right, nothing is copied.
   void begin(const TriMesh& rest, const NormalUpdate& normals);
   bool isRest() const { return is_rest_; }
   /// Copies the rest surface into the buffers, if that has not happened.
   void materialise();
+
+  /// The shape at rest with this instant's morphs, in the bind pose: one position [m] per vertex of
+  /// the surface the frame began with, whatever layers have refined since. Empty where no morph has
+  /// been added, and where no layer reads it (LayerBinding::readsMorphedRest).
+  std::span<const Vec3f> morphedRest() const {
+    return std::span(morphed_rest_).first(is_morphed_ ? morphed_rest_.size() : 0);
+  }
+  /// For the layer that adds morphs: makes morphedRest() the rest surface and gives it for adding
+  /// to. Empty where no layer reads it.
+  std::span<Vec3f> beginMorphedRest();
 
   std::size_t vertexCount() const { return rest_ == nullptr ? 0 : vertex_count_; }
   std::span<const Triangle> triangles() const { return triangles_; }
@@ -93,11 +104,14 @@ class SkinFrame {
 
   Buffer front_;
   Buffer back_;
+  std::vector<Vec3f> morphed_rest_;
   std::vector<Vec3f> normals_belong_to_;
   std::vector<Vec3f> triangle_areas_;
   bool normals_stale_ = false;
   bool is_rest_ = true;
+  bool is_morphed_ = false;
   std::size_t vertex_count_ = 0;
+  const TriMesh* first_rest_ = nullptr;  ///< what the frame began with
   const TriMesh* rest_ = nullptr;
   const NormalUpdate* normal_update_ = nullptr;
   std::span<const Triangle> triangles_;

@@ -23,6 +23,8 @@ class Stack {
   const BoundSurface& input() const { return *surfaces_.front(); }
   const BoundSurface& output() const { return *surfaces_.back(); }
   bool stateful() const;
+  /// Whether frames keep their morphed rest shape: there are morphs, and a layer reads it.
+  bool keepsMorphedRest() const;
   std::size_t mostVertices() const;
   std::size_t mostTriangles() const;
 

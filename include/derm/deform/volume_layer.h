@@ -87,7 +87,7 @@ class VolumeLayerBinding : public LayerBinding {
   using LayerBinding::LayerBinding;
   /// The regions' names and joints.
   virtual std::span<const VolumeRegion> regions() const = 0;
-  /// [m^3] per region.
+  /// [m^3] per region, without morphs.
   virtual std::span<const double> restVolumes() const = 0;
   /// How the surface was divided: VolumeRegions::bind() gives the same regions again, for
   /// measuring.
@@ -105,11 +105,13 @@ class VolumeLayer : public Layer {
 /// Gives a skinned surface its volume back, frame by frame. Comes after skinning (centre is what
 /// it is made for), before or after flesh.
 ///
-/// Targets are the regions' rest volumes, grown with the scale of the pose's joints (the mean
-/// determinant of the matrices that carry a region), so that scaling a character scales the result.
-/// A frame whose volumes are right to 2e-7, which is what float positions can tell, is not touched:
-/// rest in, rest out, to the bit. Where a surface cannot be met it is left as near as it came; see
-/// VolumeReport. A character without a skin passes through, with a note.
+/// Targets are the regions' volumes at rest, with the morphs that layers below have added
+/// (SkinFrame::morphedRest), grown with the scale of the pose's joints (the mean determinant of the
+/// matrices that carry a region): scaling a character scales the result, and what its morphs make
+/// of it stays. Morphs cost one more sum over the surface in frames that have any. A frame whose
+/// volumes are right to 2e-7, which is what float positions can tell, is not touched: rest in, rest
+/// out, to the bit. Where a surface cannot be met it is left as near as it came; see VolumeReport.
+/// A character without a skin passes through, with a note.
 ///
 /// Fails on numbers out of range and groups that do not exist. Notes what MeasuredSurface and the
 /// correction note. Memory about 200 bytes per vertex that bends.

@@ -129,10 +129,13 @@ class VolumeMethodBinding {
   /// Displacements [m] that give every region its target [m^3]. `points` are the skinned surface's
   /// points and `feet` the posed joints of its regions, both less an origin near them. Writes one
   /// displacement per point (apexes: their border's mean) and one outcome per region.
-  /// Allocation-free; same bits for any thread count.
+  /// `rest_volumes` [m^3] per region are what max_change and errors are shares of, where the shape
+  /// has other ones than as bound (scaled joints, morphs); empty = as bound. Allocation-free; same
+  /// bits for any thread count.
   void solve(std::span<const Vec3d> points, std::span<const Vec3d> feet,
              std::span<const double> targets, Scratch& scratch, std::span<Vec3d> displacement,
-             std::span<RegionOutcome> outcomes) const noexcept;
+             std::span<RegionOutcome> outcomes,
+             std::span<const double> rest_volumes = {}) const noexcept;
 
   /// [m^3] per region, of any points of the surface; for reports. As RegionVolumes gives them.
   std::vector<double> volumes(std::span<const Vec3d> points, std::span<const Vec3d> feet) const;

@@ -22,4 +22,9 @@ struct SkinRecord {
 /// The numbers of a skin as it is now and its polygons. O(surface).
 SkinRecord recorded(const ActiveSkin& skin, const TriMesh& mesh, const SkinStep& last);
 
+/// [0,1] How much of a target's surface is further from the skin than this many of the skin's
+/// voxels, at most its band's width: what a skin has not reached, which its own distance from the
+/// target does not tell. By the vertices of the target's polygons. O(surface).
+double unreachedShare(const Potential& skin, const Potential& target, double voxels);
+
 }  // namespace derm

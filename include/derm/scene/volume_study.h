@@ -24,7 +24,9 @@ struct SurfaceMeasure {
 };
 
 struct VolumeChange {
-  double before_percent = 0;  ///< [%] against rest, with its sign
+  /// [%] with its sign, against the rest volume of the frame's shape: what joints do to it, not
+  /// what morphs do.
+  double before_percent = 0;
   double after_percent = 0;
 };
 
@@ -34,12 +36,14 @@ struct VolumeChange {
 struct VolumeStudy {
   struct Region {
     SurfaceMeasure before, after;
-    double target_m3 = 0;  ///< what the layer aimed for; the rest volume where there is no layer
+    double rest_m3 = 0;    ///< [m^3] at rest, with this frame's morphs
+    double target_m3 = 0;  ///< what the layer aimed for; rest_m3 where there is no layer
     bool held = false;     ///< the layer could and did aim for it: counts for the errors below
   };
   struct Frame {
     double time_s = 0;  ///< [s] in the clip
     SurfaceMeasure before, after;
+    double rest_m3 = 0;           ///< [m^3] at rest, with this frame's morphs
     double max_move_m = 0;        ///< [m] largest distance between before and after
     std::vector<Region> regions;  ///< as region_names
   };
@@ -48,20 +52,21 @@ struct VolumeStudy {
   std::string clip;      ///< empty: the rest pose
   std::string skinning;  ///< method of both
   double fps = 0;
-  double rest_m3 = 0;
-  double rest_area_m2 = 0;
+  double rest_m3 = 0;       ///< [m^3] without morphs, as region_rest_m3
+  double rest_area_m2 = 0;  ///< [m^2] without morphs; stretches are against that shape too
   std::vector<std::string> region_names;
   std::vector<double> region_rest_m3;
   std::vector<Frame> frames;
 
-  /// Largest |V / V_rest - 1| of the whole, before; and of each region, as region_names.
+  /// Largest |V / V_rest - 1| of the whole, before; and of each region, as region_names. V_rest is
+  /// the frame's, with its morphs, here and below.
   double max_relative_loss_before = 0;
   std::vector<double> region_loss_before;
   /// Largest |V / target - 1| after, of the regions that are held and of the whole (regions that
   /// are not held count there as they are).
   double max_relative_error_after = 0;
   /// Largest |V / V_rest - 1| after, of regions that are not held: no layer is there, it had
-  /// to stop short (max_change), or nothing bends in them but morphs and scaled joints change them.
+  /// to stop short (max_change), or nothing bends in them but scaled joints change them.
   double max_relative_change_unheld = 0;
 
   VolumeChange wholeChange(const Frame& frame) const;
@@ -81,8 +86,8 @@ Recipe defaultVolumeRecipe(std::string character);
 
 /// One line of a comparison of methods over the same clip.
 struct VolumeComparison {
-  std::string name;                 ///< "linear", "centre + section"
-  double worst_percent = 0;         ///< [%] largest |V / V_rest - 1| of the whole
+  std::string name;          ///< "linear", "centre + section"
+  double worst_percent = 0;  ///< [%] largest |V / V_rest - 1| of the whole, V_rest with morphs
   double worst_region_percent = 0;  ///< [%] the same of a joint region
   double max_move_m = 0;            ///< [m] that the correction moved a vertex
   double min_stretch = 1, max_stretch = 1;
@@ -97,11 +102,11 @@ Result<std::vector<VolumeComparison>> compareVolumeMethods(const Recipe& recipe,
                                                            const Progress& progress = {});
 
 /// JSON: character clip fps rest_m3 rest_area_m2 max_relative_error_after …
-/// frames[{time_s,before_m3,after_m3,before{area_m2,min_stretch,max_stretch},after{…},
+/// frames[{time_s,rest_m3,before_m3,after_m3,before{area_m2,min_stretch,max_stretch},after{…},
 /// regions[{name,rest_m3,before_m3,after_m3,target_m3,…}]}]
 std::string toJson(const VolumeStudy& study);
 std::string toJson(const std::vector<VolumeComparison>& rows);
-/// One line per frame: time, whole before and after, then two columns per region.
+/// One line per frame: time, whole before and after, its rest volume, then two columns per region.
 std::string toCsv(const VolumeStudy& study);
 std::string toCsv(const std::vector<VolumeComparison>& rows);
 /// Change of volume over time, in percent: the whole and the worst region, before and after.
