@@ -53,8 +53,8 @@ void addErrors(const VolumeStudy::Frame& frame, VolumeStudy& study) {
   bool any_held = false;
   for (std::size_t l = 0; l < frame.regions.size(); ++l) {
     const VolumeStudy::Region& region = frame.regions[l];
-    study.region_loss_before[l] = std::max(
-        study.region_loss_before[l], change(region.before.volume_m3, region.rest_m3));
+    study.region_loss_before[l] =
+        std::max(study.region_loss_before[l], change(region.before.volume_m3, region.rest_m3));
     wanted += region.held ? region.target_m3 : region.after.volume_m3;
     any_held = any_held || region.held;
     if (region.held)

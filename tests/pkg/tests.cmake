@@ -9,7 +9,8 @@ add_test(NAME pkg.snippets COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/snippets_test
 set_tests_properties(pkg.rooms pkg.subproject pkg.consumer pkg.snippets PROPERTIES LABELS pkg TIMEOUT 600)
 if(TARGET derm_example_live AND TARGET derm_cli)
   add_test(NAME pkg.examples COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/examples_test.sh
-    $<TARGET_FILE:derm_cli> $<TARGET_FILE:derm_example_pose> $<TARGET_FILE:derm_example_live>)
+    $<TARGET_FILE:derm_cli> $<TARGET_FILE:derm_example_pose> $<TARGET_FILE:derm_example_live>
+    $<TARGET_FILE:derm_example_own_layer>)
   set_tests_properties(pkg.examples PROPERTIES LABELS pkg)
 endif()
 if(DERM_SANITIZE)  # the consumer is not built with the sanitizer's runtime
