@@ -21,15 +21,16 @@ struct CastOptions {
 
 int listMembers(bool json) {
   nlohmann::json all = nlohmann::json::array();
-  const auto list = [&](std::span<const CastMember> members, const char* kind) {
+  const auto list = [&](std::span<const CastMember> members, bool liquid) {
     for (const CastMember& m : members) {
-      all.push_back({{"name", m.name}, {"description", m.description}, {"kind", kind}});
-      if (!json) fmt::print("{:<16} {}\n", m.name, m.description);
+      all.push_back({{"name", m.name},
+                     {"description", m.description},
+                     {"kind", liquid ? "liquid" : "character"}});
+      if (!json) fmt::print("{:<16} {}{}\n", m.name, liquid ? "(liquid) " : "", m.description);
     }
   };
-  list(castMembers(), "character");
-  if (!json) fmt::print("\nfor `derm implicit particles`:\n");
-  list(castLiquids(), "liquid");
+  list(castMembers(), false);
+  list(castLiquids(), true);
   if (json) fmt::print("{}\n", all.dump(2));
   return kDone;
 }

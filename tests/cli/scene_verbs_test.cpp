@@ -91,7 +91,7 @@ TEST_F(SceneVerbs, ClipsCanBeGivenByNumber) {
   const Outcome o = derm({"bake", "cast:cat", "--clip", "1", "-o", folder_ / "number.pc2"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
   EXPECT_TRUE(contentOf(folder_ / "number.pc2") == contentOf(folder_ / "name.pc2"));
-  EXPECT_EQ(derm({"bake", "cast:cat", "--clip", "9", "-o", folder_ / "no.pc2"}).exit_code, 1);
+  EXPECT_EQ(derm({"bake", "cast:cat", "--clip", "9", "-o", folder_ / "no.pc2"}).exit_code, 2);
 }
 
 TEST_F(SceneVerbs, ProposedRecipesNameTheirCharacterFromWhereTheyLie) {

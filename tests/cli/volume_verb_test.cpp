@@ -81,7 +81,7 @@ TEST(CliVolume, ComparesEveryMethodOnTheSameClip) {
 TEST(CliVolume, MistakesHaveTheirExitCodes) {
   const Folder folder;
   EXPECT_EQ(derm({"volume"}).exit_code, 2);
-  EXPECT_EQ(derm({"volume", "cast:arm", "--clip", "bned"}).exit_code, 1);
+  EXPECT_EQ(derm({"volume", "cast:arm", "--clip", "bned"}).exit_code, 2);
   EXPECT_EQ(derm({"volume", "cast:arm", "--csv", "--json"}).exit_code, 2);
   EXPECT_EQ(derm({"volume", "cast:arm", "--fps", "0"}).exit_code, 2);
   EXPECT_EQ(derm({"volume", folder / "nowhere.glb"}).exit_code, 1);

@@ -7,7 +7,7 @@ derm=$1
 data=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for name in $("$derm" cast --list | awk '{ print $1 }'); do
+for name in $("$derm" cast --list | awk '!/\(liquid\)/ { print $1 }'); do
   "$derm" cast "$name" -o "$work/$name.glb"
   "$derm" cast "$name" -o "$work/$name.gltf"
   "$derm" pose "cast:$name" --time 0.5 --method dual-quaternion -o "$work/$name-posed.glb"
