@@ -51,12 +51,12 @@ if picture readme; then
     show "jump$t" examples/recipes/cat_jump.toml --time "$t" --size 317x300 --yaw 60 --pitch 12
   done
   show twist examples/recipes/arm_twist.toml --compare side --time 2 --yaw 20 --pitch 20 --size 640x220
-  show wrist examples/recipes/wrist.toml --time 3 --yaw 30 --pitch 40 --size 316x220
+  show knee examples/recipes/trousers.toml --time 0.8 --look-at shin_left --yaw 200 --pitch 15 --zoom 2.5 --size 316x220
   "$derm" implicit particles cast:two-drops-merge --volume exact --size 1276x444 --instants 8 --strip "$work/drops.png" >/dev/null
-  # Panels of the upper row end where those of the lower one do; the drops meet in the strip's third.
+  # Panels of the upper row end where those of the lower one do; the drops meet in the strip's second.
   ffmpeg -loglevel error -y -i "$work/jump0.png" -i "$work/jump0.50.png" -i "$work/jump0.70.png" -i "$work/jump1.47.png" \
-    -i "$work/twist.png" -i "$work/wrist.png" -i "$work/drops.png" -filter_complex \
-    "[0]pad=iw+4:ih:0:0:white[s];[1]pad=iw+4:ih:0:0:white[t];[2]pad=iw+4:ih:0:0:white[u];[s][t][u][3]hstack=4,pad=iw:ih+4:0:0:white[top];[4]pad=iw+4:ih:0:0:white[a];[5]pad=iw+4:ih:0:0:white[b];[6]crop=316:220:640:0[c];[a][b][c]hstack=3[row];[top][row]vstack" \
+    -i "$work/twist.png" -i "$work/knee.png" -i "$work/drops.png" -filter_complex \
+    "[0]pad=iw+4:ih:0:0:white[s];[1]pad=iw+4:ih:0:0:white[t];[2]pad=iw+4:ih:0:0:white[u];[s][t][u][3]hstack=4,pad=iw:ih+4:0:0:white[top];[4]pad=iw+4:ih:0:0:white[a];[5]pad=iw+4:ih:0:0:white[b];[6]crop=316:220:320:0[c];[a][b][c]hstack=3[row];[top][row]vstack" \
     -c:v libwebp -quality 82 "$out/readme.webp"
 fi
 
