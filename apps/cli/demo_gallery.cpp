@@ -1,6 +1,7 @@
 #include "demo_gallery.h"
 
 #include <array>
+#include <string>
 
 #include "derm/io/png.h"
 #include "derm/scene/scene.h"
@@ -22,6 +23,7 @@ struct Exhibit {
   double time_s;            ///< [s] of the picture; not used by strips
   std::size_t strip_count;  ///< 0: one picture beside linear skinning
   OrbitDesc orbit;
+  std::string_view focus = {};  ///< the joint to look at; empty: the whole character
 };
 
 constexpr std::array kExhibits = {
@@ -43,9 +45,10 @@ constexpr std::array kExhibits = {
             "A baby's wrist bends; the skin in the crease folds, since it cannot get shorter.",
             "folds.png",
             kWristRecipe,
-            3.0,
+            2.6,
             0,
-            {.yaw_rad = 0.5, .pitch_rad = 0.7}}};
+            {.yaw_rad = 0.35, .pitch_rad = 0.8, .zoom = 2},
+            "hand"}};
 
 Result<void> draw(const Exhibit& exhibit, const std::filesystem::path& folder, Diagnostics& notes) {
   DERM_TRY(const Recipe recipe, parseRecipe(exhibit.recipe, std::string(exhibit.file)));
@@ -53,6 +56,7 @@ Result<void> draw(const Exhibit& exhibit, const std::filesystem::path& folder, D
   ViewDesc view;
   view.size = kPanel;
   view.orbit = exhibit.orbit;
+  if (!exhibit.focus.empty()) view.focus = std::string(exhibit.focus);
   view.follow = view.field = exhibit.strip_count > 0;
   if (exhibit.strip_count == 0) view.comparison = Comparison::SideBySide;
   DERM_TRY(SceneView picture, SceneView::make(scene, view, notes));
