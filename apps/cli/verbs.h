@@ -4,7 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -20,15 +22,22 @@ namespace derm::cli {
 
 using Run = std::function<int()>;
 
+/// What a word says, if that is a finite number.
+inline std::optional<double> numberOf(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || stop != end || !std::isfinite(value)) return {};
+  return value;
+}
+
 /// For options that need a number of a range (CLI11's own check lets nan through).
 inline CLI::Validator within(double least, double most) {
   return CLI::Validator(
       [least, most](std::string& text) -> std::string {
-        double value = 0;
-        const char* const end = text.data() + text.size();
-        const auto [stop, failure] = std::from_chars(text.data(), end, value);
-        const bool inside =
-            failure == std::errc{} && stop == end && value >= least && value <= most;
+        const std::optional<double> value = numberOf(text);
+        const bool inside = value && *value >= least && *value <= most;
         return inside ? "" : fmt::format("must be {:g} to {:g}, not {}", least, most, text);
       },
       fmt::format("in [{:g} - {:g}]", least, most));
@@ -37,11 +46,8 @@ inline CLI::Validator within(double least, double most) {
 /// For options that need a number above 0 (CLI11's own check answers with the largest double).
 inline const CLI::Validator kAboveZero(
     [](std::string& text) -> std::string {
-      double value = 0;
-      const char* const end = text.data() + text.size();
-      const auto [stop, failure] = std::from_chars(text.data(), end, value);
-      const bool above = failure == std::errc{} && stop == end && value > 0 && std::isfinite(value);
-      return above ? "" : "must be a number above 0, not " + text;
+      const std::optional<double> value = numberOf(text);
+      return value && *value > 0 ? "" : "must be a number above 0, not " + text;
     },
     "> 0");
 

@@ -1,11 +1,11 @@
 #include "derm/deform/character_weights.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "derm/base/number_text.h"
 #include "derm/mesh/measures.h"
 
 namespace derm {
@@ -240,14 +240,9 @@ void checkSkeletonSize(const TriMesh& mesh, std::span<const JointId> bones,
   const double mesh_m = bounds(mesh.positions).diagonal();
   if (!(skeleton_m > 0 && mesh_m > 0)) return;
   if (skeleton_m <= kSeveral * mesh_m && mesh_m <= kSeveral * skeleton_m) return;
-  const auto metres = [](double length) {
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, length, std::chars_format::general, 3);
-    return std::string(text, end.ptr) + " m";
-  };
   notes.warn("skeleton-size", element,
-             "the joints span " + metres(skeleton_m) + ", the mesh " + metres(mesh_m) +
-                 ": are both in the right unit?");
+             "the joints span " + shortNumber(skeleton_m, 3) + " m, the mesh " +
+                 shortNumber(mesh_m, 3) + " m: are both in the right unit?");
 }
 
 Result<Skin> autoWeights(const Character& c, std::span<const JointId> bones,

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "derm/base/number_text.h"
+
 #include "deform/wrinkle_surface.h"
 
 namespace derm {
@@ -339,7 +341,6 @@ void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
 }
 
 void FoldingLayer::report(Diagnostics& notes) const {
-  const auto millimetres = [](double m) { return std::to_string(1000 * m) + " mm"; };
   const auto percent = [](double x) { return std::to_string(std::lround(100 * x)) + " %"; };
   for (const Tool& tool : tools_) {
     if (tool.frames_saturated > 0)

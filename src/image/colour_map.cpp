@@ -5,9 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "derm/base/number_text.h"
 #include "derm/image/draw.h"
-
-#include "image/number_text.h"
 
 namespace derm {
 namespace {
@@ -77,7 +76,7 @@ Rgba8Image heatLegend(std::string_view title, float full, int height_px) {
   const float text_x = bar_x + bar_w + size * 0.5f;
   float text_w = textWidth("0 (none)", size);
   for (int i = 1; i <= 4; ++i)
-    text_w = std::max(text_w, textWidth(detail::shortNumber(full * float(i) / 4.0f), size));
+    text_w = std::max(text_w, textWidth(shortNumber(full * float(i) / 4.0f), size));
   const float width = std::max(text_x + text_w, pad + textWidth(title, size)) + pad;
 
   Rgba8Image out(static_cast<int>(std::ceil(width)), height_px, {0, 0, 0, 0});
@@ -93,7 +92,7 @@ Rgba8Image heatLegend(std::string_view title, float full, int height_px) {
     const float t = float(i) / 4.0f;
     const float y = std::floor(bar_bottom) + (std::floor(bar_top) - std::floor(bar_bottom)) * t;
     fillRect(out, {bar_x + bar_w, y - 0.5f, bar_x + bar_w + size * 0.25f, y + 0.5f}, text.colour);
-    if (i > 0) drawText(out, Vec2f(text_x, y + size * 0.35f), detail::shortNumber(full * t), text);
+    if (i > 0) drawText(out, Vec2f(text_x, y + size * 0.35f), shortNumber(full * t), text);
   }
   const float zero_top = float(height_px) - pad - zero_h;
   fillRect(out, {bar_x, zero_top, bar_x + bar_w, zero_top + zero_h}, encodedColour(zeroColour()));

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "image/number_text.h"
+#include "derm/base/number_text.h"
+
 #include "image/plot_surface.h"
 
 namespace derm {
@@ -95,7 +96,7 @@ std::vector<double> ticks(const Scale& scale) {
 }
 
 std::string tickText(const Scale& scale, double value) {
-  return detail::fixedNumber(value / std::pow(10.0, scale.exponent), scale.decimals);
+  return fixedNumber(value / std::pow(10.0, scale.exponent), scale.decimals);
 }
 
 std::string axisText(const PlotAxis& axis, const Scale& scale) {

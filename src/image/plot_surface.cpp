@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "image/number_text.h"
+#include "derm/base/number_text.h"
 
 namespace derm::detail {
 namespace {

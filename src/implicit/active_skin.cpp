@@ -1,14 +1,13 @@
 #include "derm/implicit/active_skin.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <string>
 
 #include "derm/base/hash.h"
+#include "derm/base/number_text.h"
 #include "derm/base/parallel.h"
 #include "derm/implicit/build_potential.h"
 
@@ -27,13 +26,6 @@ constexpr double kNoSlower = 0.998;
 constexpr int kQuietSteps = 32;
 constexpr std::size_t kEdgesPerChunk = 8192;
 constexpr double kMostSettlingMove = 0.45;  // [voxel] below what a node's move is clipped to
-
-std::string threeDigits(double number) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number,
-                                 std::chars_format::general, 3);
-  return std::string(digits.data(), end.ptr);
-}
 
 Error badField(const char* field, const std::string& what) {
   return Error{ErrorCode::BadArgument, what, {.element = field}};
@@ -304,19 +296,20 @@ Result<void> ActiveSkin::Impl::checkStepCount(const SkinStep& last, int taken,
     return badField(strategy.inertia.on ? "inertia"
                     : tense             ? "tension"
                                         : "attraction",
-                    "is so strong that stable steps are " + threeDigits(usual) +
-                        " s long: " + threeDigits(left_s) + " s take " + threeDigits(stable_steps) +
-                        " of them" + allowed);
+                    "is so strong that stable steps are " + shortNumber(usual, 3) +
+                        " s long: " + shortNumber(left_s, 3) + " s take " +
+                        shortNumber(stable_steps, 3) + " of them" + allowed);
   }
   // A few short steps at the start say nothing yet.
   constexpr int kEnoughToJudge = 64;
   if (taken < std::min(kEnoughToJudge, strategy.most_steps)) return {};
   const double needed = taken + left_s / last.dt_s;
   if (needed <= strategy.most_steps) return {};
-  return badField("target", "it moves the skin at " + threeDigits(last.max_speed) + " m/s, " +
-                                threeDigits(last.max_speed / potential.voxel_m * left_s) +
-                                " voxels within the " + threeDigits(left_s) +
-                                " s left: that takes " + threeDigits(needed) + " steps" + allowed);
+  return badField("target", "it moves the skin at " + shortNumber(last.max_speed, 3) + " m/s, " +
+                                shortNumber(last.max_speed / potential.voxel_m * left_s, 3) +
+                                " voxels within the " + shortNumber(left_s, 3) +
+                                " s left: that takes " + shortNumber(needed, 3) + " steps" +
+                                allowed);
 }
 
 // ------------------------------------------------------------------------------------------- API

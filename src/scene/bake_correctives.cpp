@@ -1,9 +1,9 @@
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "derm/base/number_text.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/io/gltf.h"
 #include "derm/mesh/measures.h"
@@ -26,15 +26,6 @@ constexpr double kBetweenOfDiagonal = 0.0005;
 
 /// Of the bounding diagonal: bounds below may be lost to rounding, whatever the keys.
 constexpr double kNearRounding = 1e-5;
-
-std::string shortNumber(double number) {
-  std::array<char, 32> text{};
-  const auto [end, error] =
-      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, 3);
-  return {text.data(), error == std::errc() ? end : text.data()};
-}
-
-std::string millimetres(double metres) { return shortNumber(1000 * metres) + " mm"; }
 
 /// What is written, and what it plays like.
 struct Outcome {
@@ -188,7 +179,7 @@ class CorrectivesOutput final : public BakeOutput {
     if (bound_m && best.played.between_m > *bound_m)
       notes.warn("off-between-frames", "correctives",
                  "between frames the file is up to " + millimetres(best.played.between_m) +
-                     " off (at " + shortNumber(best.played.between_s) +
+                     " off (at " + shortNumber(best.played.between_s, 3) +
                      " s), more than asked for: the skin changes faster than keys can follow");
     if (fitted.shapes.empty())
       notes.info("nothing-to-correct", "correctives",

@@ -151,9 +151,8 @@ Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& p
   return {};
 }
 
-/// What will lie on a picture of the instant. Pairs have both labels in each half, so that both are
-/// seen by the same camera.
-/// The same for all instants, or the camera would move with their numbers.
+/// What will lie on a picture, the same for all instants, or the camera would move with their
+/// numbers. Pairs have both labels in each half, so that both are seen by the same camera.
 std::vector<ClipRect> SceneView::plates(const PictureSize& size) const {
   std::vector<ClipRect> out;
   const auto label = [&](std::string_view text, Corner corner, const LabelStyle& style = {}) {

@@ -179,6 +179,9 @@ TEST(Cli, NumbersThatAreNoneAreRefused) {
     EXPECT_EQ(o.exit_code, 2) << option << o.err;
     EXPECT_NE(o.err.find(option), std::string::npos) << o.err;
   }
+  EXPECT_EQ(derm({"bake", "cast:cylinder-m258", "--fps", "+1", "-o", folder / "x.pc2"}).exit_code,
+            0)
+      << "a plus is part of a number";
   for (const char* seconds : {"-1", "0", "nan", "1e300"})
     EXPECT_EQ(derm({"implicit", "particles", "cast:drop", "--seconds", seconds, "-o",
                     folder / "x_{frame}.ply"})

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "derm/io/gltf.h"
@@ -101,6 +102,21 @@ inline Result<Character> parse(const std::vector<std::uint8_t>& bytes, Diagnosti
 inline Result<Character> parse(const std::vector<std::uint8_t>& bytes) {
   Diagnostics notes;
   return parse(bytes, notes);
+}
+/// What must be readable, and valid.
+inline Character readValid(const std::vector<std::uint8_t>& bytes, Diagnostics& notes,
+                           const ImportOptions& options = {}) {
+  Result<Character> c = parse(bytes, notes, options);
+  EXPECT_TRUE(c) << (c ? "" : c.error().text());
+  if (!c) return {};
+  EXPECT_TRUE(validate(*c)) << (validate(*c) ? "" : validate(*c).error().text());
+  return *std::move(c);
+}
+inline std::vector<std::uint8_t> encode(const Character& c) {
+  Diagnostics notes;
+  Result<std::vector<std::uint8_t>> bytes = encodeGlb(c, notes);
+  EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().text());
+  return bytes ? *std::move(bytes) : std::vector<std::uint8_t>();
 }
 inline Result<Character> parseText(std::string_view text) {
   Diagnostics notes;

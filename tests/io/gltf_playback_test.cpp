@@ -6,23 +6,11 @@
 namespace derm {
 namespace {
 
+using testing_support::encode;
 using testing_support::GltfBuilder;
 using testing_support::Json;
 using testing_support::jsonOf;
-using testing_support::parse;
-
-Character read(const std::vector<std::uint8_t>& bytes, Diagnostics& notes) {
-  Result<Character> c = parse(bytes, notes);
-  EXPECT_TRUE(c) << (c ? "" : c.error().text());
-  return c ? *std::move(c) : Character();
-}
-
-std::vector<std::uint8_t> encode(const Character& c) {
-  Diagnostics notes;
-  Result<std::vector<std::uint8_t>> bytes = encodeGlb(c, notes);
-  EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().text());
-  return bytes ? *std::move(bytes) : std::vector<std::uint8_t>();
-}
+using testing_support::readValid;
 
 /// A triangle that follows two joints by these weights (of joints 0 and 1, per vertex).
 GltfBuilder skinnedTriangle(const std::vector<float>& weights) {
@@ -59,12 +47,12 @@ TEST(GltfPlayback, RepairedWeightsAreWrittenRepaired) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.name);
     Diagnostics notes;
-    const Character c = read(skinnedTriangle(one.weights).glb(), notes);
+    const Character c = readValid(skinnedTriangle(one.weights).glb(), notes);
     EXPECT_TRUE(one.note == nullptr || notes.count(one.note) > 0);
     // Read again, there is nothing left to repair: any program takes the weights as they are.
     Diagnostics again;
     const std::vector<std::uint8_t> written = encode(c);
-    const Character back = read(written, again);
+    const Character back = readValid(written, again);
     EXPECT_EQ(back.skin, c.skin);
     for (const char* kind :
          {"vertex-without-weights", "weights-not-normalised", "weight-not-usable"})
@@ -78,14 +66,14 @@ TEST(GltfPlayback, RepairedWeightsAreWrittenRepaired) {
 TEST(GltfPlayback, GoodWeightsStayWhereTheyAre) {
   Diagnostics notes;
   const GltfBuilder g = skinnedTriangle({1, 0, 0.25f, 0.75f, 0.1f, 0.9f});
-  EXPECT_EQ(jsonOf(encode(read(g.glb(), notes))), jsonOf(g.glb()));
+  EXPECT_EQ(jsonOf(encode(readValid(g.glb(), notes))), jsonOf(g.glb()));
 }
 
 TEST(GltfPlayback, MorphsOfAFileWithoutNormalsMoveNone) {
   GltfBuilder g = skinnedTriangle({1, 0, 0, 1, 0, 1});
   g.root["meshes"][0]["primitives"][0]["attributes"].erase("NORMAL");
   Diagnostics notes;
-  Character c = read(g.glb(), notes);
+  Character c = readValid(g.glb(), notes);
   ASSERT_FALSE(c.mesh.normals.empty()) << "they are computed";
   MorphTarget bump{.name = "bump", .vertices = {0, 1, 2}};
   bump.positions.assign(3, Vec3f(0, 0, 0.1f));

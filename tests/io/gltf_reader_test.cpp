@@ -18,11 +18,7 @@ using testing_support::parse;
 
 Character read(const GltfBuilder& g, const ImportOptions& options = {}) {
   Diagnostics notes;
-  Result<Character> c = parse(g.glb(), notes, options);
-  EXPECT_TRUE(c) << (c ? "" : c.error().text());
-  if (!c) return {};
-  EXPECT_TRUE(validate(*c)) << (validate(*c) ? "" : validate(*c).error().text());
-  return *std::move(c);
+  return testing_support::readValid(g.glb(), notes, options);
 }
 
 /// Vertices as an engine would show them at rest: sum w G B v.

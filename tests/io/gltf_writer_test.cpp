@@ -14,24 +14,16 @@
 namespace derm {
 namespace {
 
+using testing_support::encode;
 using testing_support::GltfBuilder;
 using testing_support::Json;
 using testing_support::jsonOf;
 using testing_support::parse;
-
-std::vector<std::uint8_t> encode(const Character& c) {
-  Diagnostics notes;
-  Result<std::vector<std::uint8_t>> bytes = encodeGlb(c, notes);
-  EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().text());
-  return bytes ? *std::move(bytes) : std::vector<std::uint8_t>();
-}
+using testing_support::readValid;
 
 Character read(const std::vector<std::uint8_t>& bytes) {
-  Result<Character> c = parse(bytes);
-  EXPECT_TRUE(c) << (c ? "" : c.error().text());
-  if (!c) return {};
-  EXPECT_TRUE(validate(*c)) << (validate(*c) ? "" : validate(*c).error().text());
-  return *std::move(c);
+  Diagnostics notes;
+  return readValid(bytes, notes);
 }
 
 /// One of everything, with words of others on every kind of object.

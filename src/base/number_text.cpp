@@ -1,17 +1,17 @@
-#include "image/number_text.h"
+#include "derm/base/number_text.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 
-namespace derm::detail {
+namespace derm {
 
-std::string shortNumber(double value) {
+std::string shortNumber(double value, int digits) {
   if (!std::isfinite(value)) return "-";
   std::array<char, 64> text;
-  const auto end =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 4)
-          .ptr;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::general, digits)
+                       .ptr;
   return std::string(text.data(), end);
 }
 
@@ -27,4 +27,6 @@ std::string fixedNumber(double value, int decimals) {
   return out;
 }
 
-}  // namespace derm::detail
+std::string millimetres(double metres) { return shortNumber(1000 * metres, 3) + " mm"; }
+
+}  // namespace derm
