@@ -9,9 +9,9 @@
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/flesh_auto.h"
 #include "derm/deform/stack.h"
-#include "derm/deform/volume_layer.h"
 #include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
+#include "derm/volume/volume_layer.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/stack.h"
-#include "derm/deform/volume_layer.h"
 #include "derm/io/character_file.h"
+#include "derm/volume/volume_layer.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "derm/deform/character_weights.h"
 #include "derm/io/character_file.h"
+#include "derm/weights/character_weights.h"
 
 #include "character_input.h"
 #include "terminal.h"

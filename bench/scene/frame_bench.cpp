@@ -14,9 +14,9 @@
 #include "derm/base/parallel.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/flesh.h"
-#include "derm/deform/volume_layer.h"
 #include "derm/deform/wrinkles.h"
 #include "derm/scene/scene.h"
+#include "derm/volume/volume_layer.h"
 
 #include "support/rigged_tube.h"
 #include "support/timing.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 using Slot = BodyPlan::Slot;
@@ -233,4 +233,4 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pairBodies(const BodyPlan& 
   return out;
 }
 
-}  // namespace derm
+}  // namespace derm::detail

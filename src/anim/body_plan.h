@@ -10,7 +10,7 @@
 
 #include "anim/joint_names.h"
 
-namespace derm {
+namespace derm::detail {
 
 /// The joints of a two-legged, two-armed body in a skeleton, found by what their names say and by
 /// how they hang together. Where a bone is cut into several ("upperarm01", "upperarm02"), the first
@@ -45,4 +45,4 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pairBodies(const BodyPlan& 
 std::optional<std::uint32_t> commonAncestor(const Skeleton& skeleton,
                                             const std::vector<std::uint32_t>& joints);
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 constexpr std::size_t kFewestJoints = 3;
@@ -130,22 +130,27 @@ Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
   return map;
 }
 
+}  // namespace derm::detail
+
+namespace derm {
+
 std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton& source,
                                                                  const Skeleton& target) {
-  std::vector<JointMeaning> source_meaning, target_meaning;
-  for (const Joint& j : source.joints) source_meaning.push_back(meaningOf(j.name));
-  for (const Joint& j : target.joints) target_meaning.push_back(meaningOf(j.name));
-  const std::map<std::string_view, JointId> source_names = firstOfName(source);
-  const std::map<std::string_view, JointId> target_names = firstOfName(target);
-  std::vector<std::uint32_t> match(source.size(), kNoJoint);
+  std::vector<detail::JointMeaning> source_meaning, target_meaning;
+  for (const Joint& j : source.joints) source_meaning.push_back(detail::meaningOf(j.name));
+  for (const Joint& j : target.joints) target_meaning.push_back(detail::meaningOf(j.name));
+  const std::map<std::string_view, JointId> source_names = detail::firstOfName(source);
+  const std::map<std::string_view, JointId> target_names = detail::firstOfName(target);
+  std::vector<std::uint32_t> match(source.size(), detail::kNoJoint);
   std::vector<bool> taken(target.size(), false);
   const auto mayPair = [&](std::uint32_t s, std::uint32_t t) {
     return source_names.at(source.joints[s].name) == JointId(s) &&
            target_names.at(target.joints[t].name) == JointId(t);
   };
-  const std::optional<BodyPlan> source_body = findBody(source), target_body = findBody(target);
+  const std::optional<detail::BodyPlan> source_body = detail::findBody(source),
+                                        target_body = detail::findBody(target);
   if (source_body && target_body)
-    for (const auto& [s, t] : pairBodies(*source_body, *target_body))
+    for (const auto& [s, t] : detail::pairBodies(*source_body, *target_body))
       if (mayPair(s, t)) {
         match[s] = t;
         taken[t] = true;
@@ -158,7 +163,7 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
         free_targets.emplace(target_key(t), t);
     for (std::uint32_t s = 0; s < source.size(); ++s) {
       const auto found = free_targets.find(source_key(s));
-      if (match[s] != kNoJoint || found == free_targets.end() ||
+      if (match[s] != detail::kNoJoint || found == free_targets.end() ||
           source_names.at(source.joints[s].name) != JointId(s))
         continue;
       match[s] = found->second;
@@ -174,7 +179,7 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
        [&](std::uint32_t t) { return target_meaning[t].canonical; });
   std::vector<std::pair<std::string, std::string>> pairs;
   for (std::uint32_t s = 0; s < source.size(); ++s)
-    if (match[s] != kNoJoint)
+    if (match[s] != detail::kNoJoint)
       pairs.emplace_back(source.joints[s].name, target.joints[match[s]].name);
   return pairs;
 }

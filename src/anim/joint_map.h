@@ -8,7 +8,7 @@
 
 #include "anim/body_plan.h"
 
-namespace derm {
+namespace derm::detail {
 
 constexpr std::uint32_t kNoJoint = JointId::kInvalid;
 
@@ -30,4 +30,4 @@ struct JointMap {
 Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
                            const RetargetDesc& desc);
 
-}  // namespace derm
+}  // namespace derm::detail

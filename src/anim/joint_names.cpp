@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 struct Synonym {
@@ -207,4 +207,4 @@ JointMeaning meaningOf(std::string_view joint_name) {
   return out;
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace derm {
+namespace derm::detail {
 
 /// What part of a body a joint is, as far as its name tells.
 enum class BodyPart {
@@ -26,4 +26,4 @@ struct JointMeaning {
 
 JointMeaning meaningOf(std::string_view joint_name);
 
-}  // namespace derm
+}  // namespace derm::detail

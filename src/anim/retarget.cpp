@@ -57,7 +57,7 @@ struct PosedSkeleton {
 };
 
 /// Left, up and forward of a standing body, from where its legs and arms begin.
-std::optional<Mat3d> bodyAxes(const BodyPlan& body, const PosedSkeleton& pose) {
+std::optional<Mat3d> bodyAxes(const detail::BodyPlan& body, const PosedSkeleton& pose) {
   const Vec3d legs[2] = {pose.position(*body.sides[0].thigh), pose.position(*body.sides[1].thigh)};
   const Vec3d arms[2] = {pose.position(*body.sides[0].upper_arm),
                          pose.position(*body.sides[1].upper_arm)};
@@ -89,7 +89,8 @@ Quatd quarterTurn(const Mat3d& from, const Mat3d& to) {
 }
 
 /// Turns the source's poses into the target's axes, where both are bodies.
-Quatd turnBetween(const JointMap& map, const PosedSkeleton& source, const PosedSkeleton& target) {
+Quatd turnBetween(const detail::JointMap& map, const PosedSkeleton& source,
+                  const PosedSkeleton& target) {
   if (!map.source_body || !map.target_body) return Quatd::Identity();
   const std::optional<Mat3d> from = bodyAxes(*map.source_body, source);
   const std::optional<Mat3d> to = bodyAxes(*map.target_body, target);
@@ -98,7 +99,8 @@ Quatd turnBetween(const JointMap& map, const PosedSkeleton& source, const PosedS
 
 /// A performer's T-pose is a reference for limbs; a head that looks down in it a little does so
 /// against the skeleton's own rest, and all of the motion would look up by as much.
-void liftHead(const BodyPlan& body, std::span<const Transform> rest, std::span<Transform> pose) {
+void liftHead(const detail::BodyPlan& body, std::span<const Transform> rest,
+              std::span<Transform> pose) {
   constexpr float kNod = 0.6f;  // [rad] more is another convention of the file's, not a posture
   std::vector<std::uint32_t> joints = body.neck;
   if (body.head) joints.push_back(*body.head);
@@ -108,12 +110,12 @@ void liftHead(const BodyPlan& body, std::span<const Transform> rest, std::span<T
 }
 
 /// The mapped joint a bone leads to, if its direction says something about the pose.
-std::optional<std::uint32_t> boneEnd(const JointMap& map, std::uint32_t joint) {
+std::optional<std::uint32_t> boneEnd(const detail::JointMap& map, std::uint32_t joint) {
   const std::vector<std::uint32_t>& below = map.below[joint];
   if (below.empty()) return std::nullopt;
-  const BodyPart part = map.parts[joint];
-  if (part == BodyPart::Trunk || part == BodyPart::Tip) return std::nullopt;
-  if (part == BodyPart::Unknown && below.size() != 1) return std::nullopt;
+  const detail::BodyPart part = map.parts[joint];
+  if (part == detail::BodyPart::Trunk || part == detail::BodyPart::Tip) return std::nullopt;
+  if (part == detail::BodyPart::Unknown && below.size() != 1) return std::nullopt;
   // Twist helpers hang beside a limb's next joint, which carries most of what follows.
   return *std::max_element(below.begin(), below.end(), [&](std::uint32_t a, std::uint32_t b) {
     return map.weight[a] < map.weight[b];
@@ -121,7 +123,7 @@ std::optional<std::uint32_t> boneEnd(const JointMap& map, std::uint32_t joint) {
 }
 
 /// The target's reference rotations in model space: its rest, limbs turned to the source's.
-std::vector<Quatd> alignedRotations(const JointMap& map, const PosedSkeleton& source_pose,
+std::vector<Quatd> alignedRotations(const detail::JointMap& map, const PosedSkeleton& source_pose,
                                     const Skeleton& target, const PosedSkeleton& target_rest,
                                     bool align) {
   if (!align) return target_rest.rotations;
@@ -130,7 +132,7 @@ std::vector<Quatd> alignedRotations(const JointMap& map, const PosedSkeleton& so
     const JointId parent = target.joints[i].parent;
     const Quatd local = target_rest.local[i].rotation.cast<double>();
     out[i] = parent.valid() ? Quatd((out[parent.index()] * local).normalized()) : local;
-    if (map.source_of[i] == kNoJoint) continue;
+    if (map.source_of[i] == detail::kNoJoint) continue;
     const std::optional<std::uint32_t> end = boneEnd(map, i);
     if (!end) continue;
     const Vec3d wanted =
@@ -235,11 +237,11 @@ class RootMotion {
 /// Rotation keys of every mapped joint, grown key by key.
 class RotationKeys {
  public:
-  RotationKeys(const JointMap& map, const Skeleton& target, const PosedSkeleton& source_reference,
-               std::vector<Quatd> aligned)
+  RotationKeys(const detail::JointMap& map, const Skeleton& target,
+               const PosedSkeleton& source_reference, std::vector<Quatd> aligned)
       : map_(map), target_(target), model_(target.size()), tracks_(target.size()) {
     for (std::uint32_t i = 0; i < target.size(); ++i)
-      if (map.source_of[i] != kNoJoint)
+      if (map.source_of[i] != detail::kNoJoint)
         offsets_.push_back(source_reference.rotations[map.source_of[i]].conjugate() * aligned[i]);
       else
         offsets_.push_back(target.joints[i].rest.rotation.cast<double>());
@@ -248,7 +250,7 @@ class RotationKeys {
     for (std::uint32_t i = 0; i < target_.size(); ++i) {
       const JointId parent = target_.joints[i].parent;
       const Quatd above = parent.valid() ? model_[parent.index()] : Quatd(Quatd::Identity());
-      if (map_.source_of[i] == kNoJoint) {
+      if (map_.source_of[i] == detail::kNoJoint) {
         model_[i] = (above * offsets_[i]).normalized();
         continue;
       }
@@ -263,7 +265,7 @@ class RotationKeys {
   }
   void finish(std::span<const float> times_s, Clip& clip) && {
     for (std::uint32_t i = 0; i < target_.size(); ++i) {
-      if (map_.source_of[i] == kNoJoint) continue;
+      if (map_.source_of[i] == detail::kNoJoint) continue;
       tracks_[i].channel = Channel::Rotation;
       tracks_[i].joint = JointId(i);
       tracks_[i].times_s.assign(times_s.begin(), times_s.end());
@@ -272,7 +274,7 @@ class RotationKeys {
   }
 
  private:
-  const JointMap& map_;
+  const detail::JointMap& map_;
   const Skeleton& target_;
   std::vector<Quatd> offsets_;  ///< S_j0^-1 T'_j0 of mapped joints, rest rotation of others
   std::vector<Quatd> model_;
@@ -305,9 +307,9 @@ Result<std::vector<float>> keyTimes(const Clip& clip, const RetargetDesc& desc,
   return times_s;
 }
 
-void noteMapping(const JointMap& map, const Skeleton& target, Diagnostics& notes) {
+void noteMapping(const detail::JointMap& map, const Skeleton& target, Diagnostics& notes) {
   for (std::uint32_t i = 0; i < target.size(); ++i)
-    if (map.source_of[i] == kNoJoint)
+    if (map.source_of[i] == detail::kNoJoint)
       notes.info("joint-not-mapped", "retarget",
                  "joints that the motion does not have keep their rest pose", i);
 }
@@ -347,8 +349,8 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
                       const RetargetDesc& desc, Diagnostics& notes) {
   DERM_CHECK(validate(source, "source skeleton"));
   DERM_CHECK(validate(target, "target skeleton"));
-  DERM_CHECK(validate(clip, source.size(), kNoJoint, "source"));
-  DERM_TRY(const JointMap map, mapJoints(source, target, desc));
+  DERM_CHECK(validate(clip, source.size(), detail::kNoJoint, "source"));
+  DERM_TRY(const detail::JointMap map, detail::mapJoints(source, target, desc));
   DERM_TRY(const std::vector<float> times_s, keyTimes(clip, desc, map.count + 1));
   noteMapping(map, target, notes);
 

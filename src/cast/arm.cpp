@@ -7,7 +7,7 @@
 
 /// A left arm, stretched out along +x with the palm down and the thumb forward (+z): the elbow
 /// bends about -y, the forearm twists about x, fingers curl about -z.
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 struct Finger {
@@ -251,4 +251,4 @@ Character makeArm() {
   return arm;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -2,7 +2,7 @@
 
 #include "cast/members.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 Character makeCat() {
   const Figure figure = catFigure();
@@ -11,4 +11,4 @@ Character makeCat() {
   return cat;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -3,7 +3,7 @@
 
 #include "cast/cat.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr bool kMirrored = true;
@@ -363,4 +363,4 @@ Figure catFigure() {
   return f;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -8,7 +8,7 @@
 #include "cast/curve.h"
 #include "cast/planar_pose.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr double kEase = 0.10;       // share of a leg's length, see PlanarPose::reach
@@ -391,4 +391,4 @@ Clip idleClip(const Rig& rig) {
 
 std::vector<Clip> catClips(const Rig& rig) { return {runClip(rig), jumpClip(rig), idleClip(rig)}; }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

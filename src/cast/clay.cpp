@@ -1,6 +1,6 @@
 #include "cast/members.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 void mouldOfClay(Character& c, const Vec4f& colour) {
   Material clay;
@@ -13,4 +13,4 @@ void mouldOfClay(Character& c, const Vec4f& colour) {
   c.parts.front().material = 0;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -5,7 +5,7 @@
 
 #include "derm/base/assert.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 Curve::Curve(std::vector<Key> keys, double period) : keys_(std::move(keys)), period_(period) {
   DERM_REQUIRE(!keys_.empty());
@@ -53,4 +53,4 @@ double Curve::operator()(double time) const {
          h * s * t * (s * slopes_[i] - t * slopes_[i + 1]);
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

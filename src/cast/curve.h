@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <vector>
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// A smooth curve through keys, as animators draw them: tangents are automatic (no overshoot at a
 /// high or low key, even speed elsewhere) unless a key gives its own slope.
@@ -28,4 +28,4 @@ class Curve {
   double period_;
 };
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -76,7 +76,7 @@ CylinderModel makeCylinderModel(CylinderKind kind) {
   return model;
 }
 
-namespace cast {
+namespace detail::cast {
 namespace {
 
 /// There and back through `top_degrees`, a key every 30 degrees, 30 degrees each second.
@@ -138,5 +138,5 @@ Character makeCylinder(CylinderKind kind) {
   return c;
 }
 
-}  // namespace cast
+}  // namespace detail::cast
 }  // namespace derm

@@ -4,7 +4,7 @@
 
 #include "derm/mesh/normals.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 /// One part per material, triangles in order of material; parts share the vertices.
@@ -85,4 +85,4 @@ Character built(const Figure& figure) {
   return c;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -12,7 +12,7 @@
 #include "cast/surface.h"
 #include "cast/weights.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// All that makes a modelled member of the cast, but its clips.
 struct Figure {
@@ -42,4 +42,4 @@ Character built(const Figure& figure);
 /// A matt (or, with low roughness, wet) coloured surface. Colour is linear RGB.
 Material paint(std::string name, const Vec3d& colour, double roughness = 0.6);
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -4,7 +4,7 @@
 #include "derm/character/character.h"
 
 /// One function per member; cast.cpp has their names and descriptions.
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// Makes the mesh one part of one matt material.
 void mouldOfClay(Character& c, const Vec4f& colour);
@@ -24,4 +24,4 @@ Character makeTwoSpheres();
 Character makeScrew();
 Character makeLetterD();
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -7,7 +7,7 @@
 #include "cast/members.h"
 
 /// A fly agaric, 0.3 m tall, standing on y = 0: a cap and a foot, one joint each.
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr double kRim_m = 0.160;  // height of the cap's rim
@@ -183,4 +183,4 @@ Character makeMushroom() {
   return mushroom;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr double kDegrees = 180.0 / std::numbers::pi;
@@ -78,4 +78,4 @@ void PlanarPose::addKeys(double time_s, ClipSketch& clip) const {
   }
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -5,7 +5,7 @@
 
 #include "cast/rig.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// A pose in which joints only pitch (turn about x) and the root only moves: what most of a running
 /// or walking body does, and simple enough to place feet by formula. Angles in degrees; positive
@@ -43,4 +43,4 @@ class PlanarPose {
 /// v turned about x. [degrees]
 Vec3d pitched(const Vec3d& v, double degrees);
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

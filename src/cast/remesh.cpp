@@ -9,7 +9,7 @@
 
 #include "cast/work_mesh.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 using Index = WorkMesh::Index;
@@ -354,4 +354,4 @@ Surface remeshed(const Surface& fine, const Sculpt& sculpt, std::span<const Regi
   return Remesher(fine, sculpt, regions, desc).run();
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -5,7 +5,7 @@
 
 #include "cast/surface.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// A place that wants triangles of another size than the rest.
 struct DetailSpot {
@@ -31,4 +31,4 @@ struct RemeshDesc {
 Surface remeshed(const Surface& fine, const Sculpt& sculpt, std::span<const Region> regions,
                  const RemeshDesc& desc);
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

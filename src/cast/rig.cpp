@@ -4,7 +4,7 @@
 
 #include "derm/base/assert.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 JointId Rig::add(std::string name, std::string_view parent, const Vec3d& position) {
   Joint joint;
@@ -77,4 +77,4 @@ Quatd aboutX(double degrees) { return about(Vec3d::UnitX(), degrees); }
 Quatd aboutY(double degrees) { return about(Vec3d::UnitY(), degrees); }
 Quatd aboutZ(double degrees) { return about(Vec3d::UnitZ(), degrees); }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -9,7 +9,7 @@
 #include "derm/anim/skeleton.h"
 #include "derm/anim/skin.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// A skeleton described by where its joints stand. All joints rest unrotated: their axes are
 /// parallel to the model's, so "about x" means the same thing everywhere in the rig and in a clip.
@@ -49,4 +49,4 @@ Quatd aboutX(double degrees);
 Quatd aboutY(double degrees);
 Quatd aboutZ(double degrees);
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

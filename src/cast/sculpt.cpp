@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 double ellipsoidDistance(const Vec3d& p, const Vec3d& radii) {
@@ -217,4 +217,4 @@ Vec3d Sculpt::projected(Vec3d p, double step) const {
   return p;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

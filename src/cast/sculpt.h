@@ -7,7 +7,7 @@
 
 #include "derm/math/vec.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// A ball on a limb's axis: where, and how thick. [m]
 struct Bead {
@@ -91,4 +91,4 @@ double roundConeDistance(const Vec3d& p, const Bead& a, const Bead& b);
 /// 0 below `low`, 1 above `high`, smooth between.
 double smoothStep(double low, double high, double x);
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -5,7 +5,7 @@
 
 #include "cast/members.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr double kVoxel = 0.03;  // [m] for shapes about 2 m across
@@ -35,4 +35,4 @@ Character makeTwoSpheres() { return named(shaped(twoBlobs()), "two-spheres"); }
 Character makeScrew() { return named(shaped(ScrewTarget({})), "screw"); }
 Character makeLetterD() { return named(shaped(LetterDTarget(Vec3d::Zero(), 1.6)), "letter-d"); }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr int kBlock = 6;  // cells along a block's side
@@ -199,4 +199,4 @@ Surface mirrored(const Surface& half, std::vector<std::uint32_t>& mirror_of) {
   return whole;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

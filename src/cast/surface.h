@@ -8,7 +8,7 @@
 
 #include "cast/sculpt.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// A part of the skin with a material of its own: where the skin lies inside a solid. Its outline
 /// becomes a line of mesh edges, so that colours do not bleed across.
@@ -43,4 +43,4 @@ void cutRegion(Surface& surface, const Region& region);
 /// Adds the mirror image of a half. `mirror_of` gets each vertex's partner (itself on the plane).
 Surface mirrored(const Surface& half, std::vector<std::uint32_t>& mirror_of);
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

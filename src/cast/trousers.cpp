@@ -9,7 +9,7 @@
 /// Jeans for an adult on invisible legs, hems just above y = 0, facing +z; exactly symmetric.
 /// Smooth at rest: folds are for a wrinkles layer to make. Closed: the openings at waist and hems
 /// are hollows.
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr bool kMirrored = true;
@@ -189,4 +189,4 @@ Character makeTrousers() {
   return trousers;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -7,7 +7,7 @@
 #include "derm/base/assert.h"
 #include "derm/mesh/adjacency.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 /// Rows of weights, one number per joint.
@@ -169,4 +169,4 @@ Skin diffusedWeights(const TriMesh& mesh, const Rig& rig, std::span<const Bone> 
   return std::move(skin).finish();
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

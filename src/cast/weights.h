@@ -9,7 +9,7 @@
 #include "cast/rig.h"
 #include "cast/sculpt.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// The flesh around one joint's bone. A joint may have several; a joint without one moves nothing.
 struct Bone {
@@ -50,4 +50,4 @@ Skin diffusedWeights(const TriMesh& mesh, const Rig& rig, std::span<const Bone> 
 /// Per joint its partner on the other side, itself where it has none.
 std::vector<std::size_t> mirrorJoints(const Skeleton& skeleton);
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 bool dead(const Triangle& t) { return t[0] == t[1]; }
@@ -165,4 +165,4 @@ void WorkMesh::flip(const Sides& s, Index a, Index b) {
   around_[c].push_back(s.right);
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

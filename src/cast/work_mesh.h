@@ -6,7 +6,7 @@
 
 #include "cast/surface.h"
 
-namespace derm::cast {
+namespace derm::detail::cast {
 
 /// A triangle surface that can be edited: vertices know their triangles, the dead stay in place
 /// until `compacted`. May have a boundary. All edits keep it an oriented manifold.
@@ -64,4 +64,4 @@ class WorkMesh {
   std::size_t alive_triangles_ = 0;
 };
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -7,7 +7,7 @@
 
 /// A baby's left forearm and hand along +x, palm down, thumb forward (+z): rolls of fat with a deep
 /// crease at the wrist, which is where skinning has the most to lose. The hand bends about z.
-namespace derm::cast {
+namespace derm::detail::cast {
 namespace {
 
 constexpr double kCrease_m = 0.1015;  // x of the deepest point of the wrist's crease
@@ -128,4 +128,4 @@ Character makeWrist() {
   return wrist;
 }
 
-}  // namespace derm::cast
+}  // namespace derm::detail::cast

@@ -1,3 +1,2 @@
 derm_room(character
-  SOURCES character.cpp
-  ROOMS base math mesh anim)
+  SOURCES character.cpp)

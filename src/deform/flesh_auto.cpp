@@ -6,11 +6,11 @@
 #include <numbers>
 #include <set>
 
-#include "derm/deform/character_weights.h"
-#include "derm/deform/flesh_weights.h"
 #include "derm/mesh/measures.h"
+#include "derm/weights/character_weights.h"
 
 #include "anim/joint_names.h"
+#include "deform/flesh_weights.h"
 
 namespace derm {
 namespace {
@@ -157,17 +157,17 @@ class Proposer {
   }
 
  private:
-  JointMeaning meaning(std::uint32_t b) const {
-    return meaningOf(c_.skeleton[tree_.joints[b]].name);
+  detail::JointMeaning meaning(std::uint32_t b) const {
+    return detail::meaningOf(c_.skeleton[tree_.joints[b]].name);
   }
 
   /// What part of the body a bone is by its name, numbered or not.
-  BodyPart partOf(std::uint32_t b) const {
-    const BodyPart part = meaning(b).part;
-    if (part != BodyPart::Unknown) return part;
+  detail::BodyPart partOf(std::uint32_t b) const {
+    const detail::BodyPart part = meaning(b).part;
+    if (part != detail::BodyPart::Unknown) return part;
     std::string name = c_.skeleton[tree_.joints[b]].name;
     std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
-    return meaningOf(name).part;
+    return detail::meaningOf(name).part;
   }
 
   /// The branch that a chain goes on with: the one that reaches furthest.
@@ -243,9 +243,10 @@ class Proposer {
   /// Thickness of an element and, where it has any, its frequency. False where it is no flesh.
   bool measure(FleshProposal& p, const Tissue& tissue) const {
     if (!validate(p.desc, c_.skeleton)) return false;
-    const Result<FleshWeights> weights = fleshWeights(p.desc, c_.skeleton, bind_, surface_);
+    const Result<detail::FleshWeights> weights =
+        detail::fleshWeights(p.desc, c_.skeleton, bind_, surface_);
     if (!weights || weights->vertices.size() < kFewestVertices) return false;
-    const VirtualBone bone = virtualBone(p.desc, bind_);
+    const detail::VirtualBone bone = detail::virtualBone(p.desc, bind_);
     double sum = 0, total = 0;
     for (std::size_t i = 0; i < weights->vertices.size(); ++i) {
       const Vec3d at = c_.mesh.positions[weights->vertices[i]].cast<double>();
@@ -274,9 +275,10 @@ class Proposer {
   /// its joints near its back already.
   bool hangFromTheBack(FleshDesc& desc) const {
     if (!validate(desc, c_.skeleton)) return false;
-    const Result<FleshWeights> weights = fleshWeights(desc, c_.skeleton, bind_, surface_);
+    const Result<detail::FleshWeights> weights =
+        detail::fleshWeights(desc, c_.skeleton, bind_, surface_);
     if (!weights) return false;
-    const VirtualBone bone = virtualBone(desc, bind_);
+    const detail::VirtualBone bone = detail::virtualBone(desc, bind_);
     const Vec3d along = (bone.to - bone.from) / bone.length();
     if (std::abs(along.y()) > kLyingTrunk) return false;
     const Vec3d up = (Vec3d::UnitY() - along.y() * along).normalized();
@@ -329,8 +331,9 @@ class Proposer {
     double thickest = 0;
     for (const Stretch& s : stretches(branch)) {
       // A name is only a hint: what begins a branch is no hand, whatever it is called.
-      const BodyPart part = partOf(s.begin);
-      if ((part == BodyPart::Tip && s.begin != branch) || part == BodyPart::Trunk) continue;
+      const detail::BodyPart part = partOf(s.begin);
+      if ((part == detail::BodyPart::Tip && s.begin != branch) || part == detail::BodyPart::Trunk)
+        continue;
       FleshProposal p{.region = FleshRegion::Limb};
       p.desc.dominant = tree_.joints[s.begin];
       p.desc.ends = {tree_.joints[s.end]};

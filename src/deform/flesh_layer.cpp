@@ -3,14 +3,14 @@
 #include <limits>
 
 #include "derm/base/parallel.h"
-#include "derm/deform/character_weights.h"
 #include "derm/deform/flesh.h"
-#include "derm/deform/flesh_motion.h"
-#include "derm/deform/flesh_weights.h"
 #include "derm/math/polar.h"
 #include "derm/math/transform.h"
+#include "derm/weights/character_weights.h"
 
 #include "deform/flesh_kernels.h"
+#include "deform/flesh_motion.h"
+#include "deform/flesh_weights.h"
 
 namespace derm {
 namespace {
@@ -50,16 +50,16 @@ struct CarriedPlace {
 
 struct FleshElement {
   FleshDesc desc;
-  FleshDynamics dynamics;
-  FleshWeights weights;
+  detail::FleshDynamics dynamics;
+  detail::FleshWeights weights;
   detail::FleshRuns runs;
   CarriedPlace from, to, anchor;
   ContactBinding contact;
 
-  FleshAnchor anchorAt(std::span<const Affine3d> model) const noexcept {
+  detail::FleshAnchor anchorAt(std::span<const Affine3d> model) const noexcept {
     const CarriedPlace::Part& part = anchor.parts.front();
     const Affine3d carried = model[part.joint.index()] * part.inverse_bind;
-    FleshAnchor out;
+    detail::FleshAnchor out;
     out.place = model[part.joint.index()] * part.in_joint;
     const double volume = carried.linear().determinant();
     out.scale = std::cbrt(std::abs(volume));
@@ -96,7 +96,7 @@ class FleshLayer final : public Layer {
                   float alpha) const noexcept;
 
   std::shared_ptr<const FleshElement> element_;
-  FleshMotion motion_;
+  detail::FleshMotion motion_;
   std::vector<FleshTightest> tightest_;
   std::vector<PosedContact> shapes_;
   std::vector<Vec3f> posed_;  ///< where the element's vertices were before the flesh moved
@@ -184,7 +184,7 @@ Vec3f FleshLayer::pushedOut(const FleshFrame& frame, const Vec3f& posed, const V
 }
 
 void FleshLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept {
-  const FleshWeights& w = element_->weights;
+  const detail::FleshWeights& w = element_->weights;
   const std::span<Vec3f> positions = skin.positions();
   parallelFor(w.vertices.size(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -248,8 +248,9 @@ Result<CarriedPlace> carriedPlace(std::span<const JointId> joints,
   return out;
 }
 
-FleshDynamics dynamicsOf(const FleshDesc& desc, const VirtualBone& bone, double safe_elongation_m) {
-  FleshDynamics out;
+detail::FleshDynamics dynamicsOf(const FleshDesc& desc, const detail::VirtualBone& bone,
+                                 double safe_elongation_m) {
+  detail::FleshDynamics out;
   out.spring = springOf(desc);
   out.rotation_spring = rotationSpringOf(desc);
   out.integrator = desc.integrator;
@@ -275,8 +276,8 @@ LayerFactory fleshLayer(const FleshDesc& desc) {
     const std::vector<Affine3d> bind = bindModelMatrices(character);
     auto element = std::make_shared<FleshElement>();
     element->desc = desc;
-    const VirtualBone bone = virtualBone(desc, bind);
-    DERM_TRY(element->weights, fleshWeights(desc, skeleton, bind, *surface));
+    const detail::VirtualBone bone = detail::virtualBone(desc, bind);
+    DERM_TRY(element->weights, detail::fleshWeights(desc, skeleton, bind, *surface));
     element->runs = detail::makeFleshRuns(element->weights.vertices, element->weights.alpha);
     element->dynamics = dynamicsOf(desc, bone, element->weights.safe_elongation_m);
     const std::vector<JointId> dominant = {desc.dominant};

@@ -1,9 +1,9 @@
-#include "derm/deform/flesh_motion.h"
+#include "deform/flesh_motion.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 /// [s] An Euler step longer than this is taken as this long: the spring has come to rest.
@@ -127,4 +127,4 @@ Result<void> FleshMotion::restore(StateReader& in) {
   return in.read(known_);
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -1,4 +1,4 @@
-#include "derm/deform/flesh_weights.h"
+#include "deform/flesh_weights.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "derm/mesh/measures.h"
 #include "derm/mesh/triangle_tree.h"
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 /// Less of the motion than this is not worth a vertex.
@@ -159,4 +159,4 @@ Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleto
   return out;
 }
 
-}  // namespace derm
+}  // namespace derm::detail

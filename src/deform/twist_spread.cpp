@@ -24,7 +24,7 @@ constexpr double kNearAxis = 0.1;
 
 bool isCalled(std::string_view joint_name, std::string_view wanted) {
   const auto means = [&](std::string_view name) {
-    const std::string text = meaningOf(name).canonical;
+    const std::string text = detail::meaningOf(name).canonical;
     return text == wanted || (text.size() == wanted.size() + 2 && text.ends_with(wanted) &&
                               (text.starts_with("l.") || text.starts_with("r.")));
   };

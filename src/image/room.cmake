@@ -1,4 +1,3 @@
 derm_room(image
   SOURCES colour_map.cpp compose.cpp difference.cpp draw.cpp outline.cpp
-    plot.cpp plot_surface.cpp rgba8_image.cpp stroke_font.cpp
-  ROOMS base math)
+    plot.cpp plot_surface.cpp rgba8_image.cpp stroke_font.cpp)

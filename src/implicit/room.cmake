@@ -4,5 +4,4 @@ derm_room(implicit
     edge_speeds.cpp lattice_surface.cpp level_set_exchange.cpp mesh_parts.cpp mesh_potential.cpp packed_potential.cpp particle_system.cpp particle_target.cpp polygonise.cpp
     potential.cpp potential_target.cpp shape_targets.cpp sign_flood.cpp
     skin_births.cpp skin_control.cpp skin_inertia.cpp skin_report.cpp
-  ROOMS base math mesh anim character deform
   PRIVATE hwy::hwy)

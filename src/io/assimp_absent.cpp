@@ -1,6 +1,6 @@
-#include "derm/io/assimp_import.h"
+#include "io/assimp_import.h"
 
-namespace derm {
+namespace derm::detail {
 
 bool assimpAvailable() { return false; }
 
@@ -12,4 +12,4 @@ Result<Character> loadWithAssimp(const std::filesystem::path& file, const Import
                {.file = file.string()}};
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -1,4 +1,4 @@
-#include "derm/io/assimp_import.h"
+#include "io/assimp_import.h"
 
 #include <cmath>
 #include <exception>
@@ -10,11 +10,11 @@
 #include "derm/io/file_bytes.h"
 
 #include "io/assimp_scene.h"
+#include "io/external_images.h"
 #include "io/import_units.h"
-#include "io/side_images.h"
 #include "io/text_scanner.h"
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 /// Unit and axes as the file declares them.
@@ -85,11 +85,12 @@ Declared declaredByDae(std::string_view text) {
   std::string_view metres_text = between(unit, "meter=\"", "\"");
   if (metres_text.empty()) metres_text = between(unit, "meter='", "'");
   double metres = 1.0;
-  if (text::parseNumber(text::trimmed(metres_text), metres) == text::NumberKind::Finite &&
+  if (detail::text::parseNumber(detail::text::trimmed(metres_text), metres) ==
+          detail::text::NumberKind::Finite &&
       metres > 0)
     out.metres = metres;
   out.unit = unitName(out.metres);
-  const std::string_view up = text::trimmed(between(asset, "<up_axis>", "<"));
+  const std::string_view up = detail::text::trimmed(between(asset, "<up_axis>", "<"));
   if (up == "Z_UP") {
     out.up = "+Z";
     out.to_y_up << 1, 0, 0, 0, 0, 1, 0, -1, 0;
@@ -124,13 +125,14 @@ bool hasNodeMotion(const aiScene& scene) {
 Result<Character> convert(const aiScene& scene, const std::string& file, Diagnostics& notes) {
   Character character;
   character.name = fileStem(file);
-  const assimp::NodeList nodes = assimp::listNodes(scene);
-  Skeleton skeleton = assimp::skeletonOf(nodes, file, notes);
+  const detail::assimp::NodeList nodes = detail::assimp::listNodes(scene);
+  Skeleton skeleton = detail::assimp::skeletonOf(nodes, file, notes);
   const bool with_skeleton = hasBones(scene) || hasNodeMotion(scene);
-  assimp::addMaterials(scene, file, character, notes);
-  DERM_CHECK(assimp::addMeshes(scene, nodes, skeleton, with_skeleton, file, character, notes));
+  detail::assimp::addMaterials(scene, file, character, notes);
+  DERM_CHECK(
+      detail::assimp::addMeshes(scene, nodes, skeleton, with_skeleton, file, character, notes));
   if (with_skeleton) character.skeleton = std::move(skeleton);
-  assimp::addClips(scene, nodes, file, character, notes);
+  detail::assimp::addClips(scene, nodes, file, character, notes);
   if (character.mesh.vertexCount() == 0 && character.skeleton.size() == 0)
     return Error{ErrorCode::BadData, "neither a mesh nor a skeleton in the file", {.file = file}};
   return character;
@@ -161,7 +163,7 @@ Result<Character> importBytes(std::span<const std::uint8_t> bytes, const std::st
     undoUnitOfRoot(*scene, declared.metres);
   }
   DERM_TRY(Character character, convert(*scene, file, notes));
-  const std::string format = text::upperCase(ending);
+  const std::string format = detail::text::upperCase(ending);
   if (declared.unit.empty()) {
     DERM_TRY(declared.metres, assumedMetresPerUnit(options, file, format, notes));
   } else {
@@ -175,7 +177,7 @@ Result<Character> importBytes(std::span<const std::uint8_t> bytes, const std::st
                       .up_axis = declared.up};
   aiString generator;
   if (scene->mMetaData != nullptr && scene->mMetaData->Get("SourceAsset_Generator", generator))
-    character.import.generator = assimp::text(generator);
+    character.import.generator = detail::assimp::text(generator);
   DERM_CHECK(validate(character));
   return character;
 }
@@ -187,12 +189,12 @@ bool assimpAvailable() { return true; }
 Result<Character> loadWithAssimp(const std::filesystem::path& file, const ImportOptions& options,
                                  Diagnostics& notes) {
   DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
-  std::string ending = text::lowerCase(file.extension().string());
+  std::string ending = detail::text::lowerCase(file.extension().string());
   if (ending.starts_with('.')) ending.erase(0, 1);
   // Assimp catches its own exceptions while reading, but not all of the standard library's.
   try {
     DERM_TRY(Character character, importBytes(bytes, file.string(), ending, options, notes));
-    fetchSideImages(file, character, notes);
+    fetchExternalImages(file, character, notes);
     return character;
   } catch (const std::exception& failure) {
     return Error{ErrorCode::BadData,
@@ -201,4 +203,4 @@ Result<Character> loadWithAssimp(const std::filesystem::path& file, const Import
   }
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -5,9 +5,9 @@
 #include <assimp/material.h>
 
 #include "io/assimp_scene.h"
-#include "io/side_images.h"
+#include "io/external_images.h"
 
-namespace derm::assimp {
+namespace derm::detail::assimp {
 namespace {
 
 /// Pictures of the scene, embedded ones with their bytes.
@@ -104,4 +104,4 @@ void addMaterials(const aiScene& scene, std::string_view file, Character& charac
   }
 }
 
-}  // namespace derm::assimp
+}  // namespace derm::detail::assimp

@@ -9,7 +9,7 @@
 
 #include "io/assimp_scene.h"
 
-namespace derm::assimp {
+namespace derm::detail::assimp {
 namespace {
 
 bool hasTriangles(const aiMesh& mesh) {
@@ -254,4 +254,4 @@ Result<void> addMeshes(const aiScene& scene, const NodeList& nodes, const Skelet
   return {};
 }
 
-}  // namespace derm::assimp
+}  // namespace derm::detail::assimp

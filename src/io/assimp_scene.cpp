@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace derm::assimp {
+namespace derm::detail::assimp {
 namespace {
 
 constexpr double kAssumedTicksPerSecond = 25;  // assimp's own default where the file says nothing
@@ -163,4 +163,4 @@ void addClips(const aiScene& scene, const NodeList& nodes, std::string_view file
   }
 }
 
-}  // namespace derm::assimp
+}  // namespace derm::detail::assimp

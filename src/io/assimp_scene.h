@@ -11,7 +11,7 @@
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 
-namespace derm::assimp {
+namespace derm::detail::assimp {
 
 inline Vec3f vec(const aiVector3D& v) { return {v.x, v.y, v.z}; }
 Affine3d affine(const aiMatrix4x4& m);
@@ -41,4 +41,4 @@ void addClips(const aiScene& scene, const NodeList& nodes, std::string_view file
 void addMaterials(const aiScene& scene, std::string_view file, Character& character,
                   Diagnostics& notes);
 
-}  // namespace derm::assimp
+}  // namespace derm::detail::assimp

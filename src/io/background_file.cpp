@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
@@ -74,4 +74,4 @@ Result<void> BackgroundFile::commit() {
   return file_.commit();
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -11,7 +11,7 @@
 #include "derm/base/result.h"
 #include "derm/io/whole_file.h"
 
-namespace derm {
+namespace derm::detail {
 
 /// A WholeFile written by a thread of its own, so that making bytes and writing them overlap. What
 /// is appended is copied into one of two blocks; while one is written the other fills.
@@ -45,4 +45,4 @@ class BackgroundFile {
   std::thread thread_;  ///< last: it uses all of the above
 };
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace derm::bvh {
+namespace derm::detail::bvh {
 namespace {
 
 using text::equalIgnoringCase;
@@ -157,4 +157,4 @@ Result<Hierarchy> parseHierarchy(text::LineScanner& lines, std::string_view name
   return HierarchyParser(lines, name).parse();
 }
 
-}  // namespace derm::bvh
+}  // namespace derm::detail::bvh

@@ -9,7 +9,7 @@
 
 #include "io/text_scanner.h"
 
-namespace derm::bvh {
+namespace derm::detail::bvh {
 
 enum class ChannelKind : std::uint8_t {
   Xposition,
@@ -40,4 +40,4 @@ struct Hierarchy {
 /// Reads up to and including the line "MOTION". Works without recursion, so depth costs no stack.
 Result<Hierarchy> parseHierarchy(text::LineScanner& lines, std::string_view name);
 
-}  // namespace derm::bvh
+}  // namespace derm::detail::bvh

@@ -14,9 +14,9 @@
 namespace derm {
 namespace {
 
-using bvh::BvhChannel;
-using bvh::Hierarchy;
-using text::nextWord;
+using detail::bvh::BvhChannel;
+using detail::bvh::Hierarchy;
+using detail::text::nextWord;
 
 constexpr std::size_t kMostFrames = 1 << 23;  // so that float times still increase
 constexpr double kShortestFrame_s = 1e-6;
@@ -33,7 +33,7 @@ struct JointChannels {
 
 class MotionParser {
  public:
-  MotionParser(text::LineScanner& lines, std::string_view name, Diagnostics& notes,
+  MotionParser(detail::text::LineScanner& lines, std::string_view name, Diagnostics& notes,
                const Hierarchy& hierarchy, double unit_m)
       : lines_(lines), name_(name), notes_(notes), hierarchy_(hierarchy), unit_m_(unit_m) {}
   Result<void> parse(BvhMotion& motion);
@@ -49,7 +49,7 @@ class MotionParser {
   }
   bool nextFilledLine(std::string_view& line) {
     while (lines_.next(line)) {
-      line = text::trimmed(line);
+      line = detail::text::trimmed(line);
       if (!line.empty()) return true;
     }
     return false;
@@ -59,7 +59,7 @@ class MotionParser {
   Result<void> readFrame(std::string_view line, std::size_t frame);
   Result<void> addKeys(std::size_t frame, Clip& clip);
 
-  text::LineScanner& lines_;
+  detail::text::LineScanner& lines_;
   std::string_view name_;
   Diagnostics& notes_;
   const Hierarchy& hierarchy_;
@@ -78,24 +78,27 @@ Result<void> MotionParser::readHeader() {
       return bad(std::string("the file ends before \"") + (has_frames ? "Frame Time:" : "Frames:") +
                  "\"");
     const std::size_t colon = std::min(line.find(':'), line.size());
-    const std::string_view key = text::trimmed(line.substr(0, colon));
-    const std::string_view value = text::trimmed(line.substr(std::min(colon + 1, line.size())));
-    if (text::equalIgnoringCase(key, "Frames") && !has_frames) {
+    const std::string_view key = detail::text::trimmed(line.substr(0, colon));
+    const std::string_view value =
+        detail::text::trimmed(line.substr(std::min(colon + 1, line.size())));
+    if (detail::text::equalIgnoringCase(key, "Frames") && !has_frames) {
       std::int64_t count = 0;
-      if (!text::parseInteger(value, count) || count < 0)
-        return bad("Frames: " + text::quoted(value) + " is not a count");
+      if (!detail::text::parseInteger(value, count) || count < 0)
+        return bad("Frames: " + detail::text::quoted(value) + " is not a count");
       declared_frames_ = static_cast<std::uint64_t>(count);
       has_frames = true;
-    } else if (text::equalIgnoringCase(key, "Frame Time") && !has_time) {
-      if (text::parseNumber(value, frame_time_s_) != text::NumberKind::Finite || frame_time_s_ < 0)
-        return bad("Frame Time: " + text::quoted(value) + " is not a time in seconds");
+    } else if (detail::text::equalIgnoringCase(key, "Frame Time") && !has_time) {
+      if (detail::text::parseNumber(value, frame_time_s_) != detail::text::NumberKind::Finite ||
+          frame_time_s_ < 0)
+        return bad("Frame Time: " + detail::text::quoted(value) + " is not a time in seconds");
       has_time = true;
       if (frame_time_s_ >= kShortestFrame_s && frame_time_s_ <= kLongestFrame_s) continue;
       notes_.warn("frame-time-unusable", name_,
                   "frame time " + std::string(value) + " s makes no sense; 1/30 s assumed");
       frame_time_s_ = kAssumedFrame_s;
     } else {
-      return bad(text::quoted(line) + " where \"Frames:\" and \"Frame Time:\" are expected");
+      return bad(detail::text::quoted(line) +
+                 " where \"Frames:\" and \"Frame Time:\" are expected");
     }
   }
   return {};
@@ -120,13 +123,13 @@ void MotionParser::makeTracks(Clip& clip) {
     joint.first = c;
     const std::uint32_t index = hierarchy_.channels[c].joint;
     for (; c < channels && hierarchy_.channels[c].joint == index; ++c) {
-      std::optional<std::size_t>& track = bvh::isRotation(hierarchy_.channels[c].kind)
+      std::optional<std::size_t>& track = detail::bvh::isRotation(hierarchy_.channels[c].kind)
                                               ? joint.rotation_track
                                               : joint.translation_track;
       if (!track)
-        track = add(
-            bvh::isRotation(hierarchy_.channels[c].kind) ? Channel::Rotation : Channel::Translation,
-            index);
+        track = add(detail::bvh::isRotation(hierarchy_.channels[c].kind) ? Channel::Rotation
+                                                                         : Channel::Translation,
+                    index);
     }
     joint.count = c - joint.first;
     joints_.push_back(joint);
@@ -140,11 +143,11 @@ Result<void> MotionParser::readFrame(std::string_view line, std::size_t frame) {
   for (std::string_view word = nextWord(line); !word.empty(); word = nextWord(line)) {
     if (++count > wanted) continue;
     double value = 0;
-    const text::NumberKind kind = text::parseNumber(word, value);
-    if (kind != text::NumberKind::Finite)
-      return bad("value " + std::to_string(count - 1) + ": " + text::quoted(word) +
-                     (kind == text::NumberKind::NotFinite ? " is not a finite number"
-                                                          : " is not a number"),
+    const detail::text::NumberKind kind = detail::text::parseNumber(word, value);
+    if (kind != detail::text::NumberKind::Finite)
+      return bad("value " + std::to_string(count - 1) + ": " + detail::text::quoted(word) +
+                     (kind == detail::text::NumberKind::NotFinite ? " is not a finite number"
+                                                                  : " is not a number"),
                  frame);
     row_.push_back(value);
   }
@@ -163,8 +166,8 @@ Result<void> MotionParser::addKeys(std::size_t frame, Clip& clip) {
     Vec3d position = hierarchy_.skeleton.joints[index].rest.translation.cast<double>();
     Quatd rotation = Quatd::Identity();
     for (std::size_t c = joint.first; c < joint.first + joint.count; ++c) {
-      const int axis = bvh::axisOf(hierarchy_.channels[c].kind);
-      if (bvh::isRotation(hierarchy_.channels[c].kind))
+      const int axis = detail::bvh::axisOf(hierarchy_.channels[c].kind);
+      if (detail::bvh::isRotation(hierarchy_.channels[c].kind))
         rotation = rotation * Quatd(Eigen::AngleAxisd(row_[c] * std::numbers::pi / 180.0,
                                                       Eigen::Vector3d::Unit(axis)));
       else
@@ -217,11 +220,11 @@ Result<void> MotionParser::parse(BvhMotion& motion) {
 
 Result<BvhMotion> parseBvh(std::string_view text, std::string_view name,
                            const ImportOptions& options, Diagnostics& notes) {
-  DERM_TRY(const double unit_m, assumedMetresPerUnit(options, name, "BVH", notes));
-  text::LineScanner lines(text);
-  DERM_TRY(Hierarchy hierarchy, bvh::parseHierarchy(lines, name));
+  DERM_TRY(const double unit_m, detail::assumedMetresPerUnit(options, name, "BVH", notes));
+  detail::text::LineScanner lines(text);
+  DERM_TRY(Hierarchy hierarchy, detail::bvh::parseHierarchy(lines, name));
   BvhMotion motion;
-  motion.clip.name = fileStem(name);
+  motion.clip.name = detail::fileStem(name);
   DERM_CHECK(MotionParser(lines, name, notes, hierarchy, unit_m).parse(motion));
   motion.skeleton = std::move(hierarchy.skeleton);
   if (unit_m != 1.0)

@@ -4,12 +4,12 @@
 #include <array>
 #include <fstream>
 
-#include "derm/io/assimp_import.h"
 #include "derm/io/bvh.h"
 #include "derm/io/gltf.h"
 #include "derm/io/obj.h"
 #include "derm/io/ply.h"
 
+#include "io/assimp_import.h"
 #include "io/text_scanner.h"
 
 namespace derm {
@@ -34,13 +34,13 @@ constexpr std::array<Format, 9> kFormats = {{{".glb", loadGltf},
                                              {".obj", loadObj},
                                              {".ply", loadPly},
                                              {".bvh", loadBvhCharacter},
-                                             {".fbx", loadWithAssimp},
-                                             {".dae", loadWithAssimp},
-                                             {".off", loadWithAssimp},
-                                             {".stl", loadWithAssimp}}};
+                                             {".fbx", detail::loadWithAssimp},
+                                             {".dae", detail::loadWithAssimp},
+                                             {".off", detail::loadWithAssimp},
+                                             {".stl", detail::loadWithAssimp}}};
 
 std::string endingOf(const std::filesystem::path& file) {
-  return text::lowerCase(file.extension().string());
+  return detail::text::lowerCase(file.extension().string());
 }
 
 bool hasGlbMagic(const std::filesystem::path& file) {
@@ -74,7 +74,7 @@ Error unknownEnding(const std::filesystem::path& file, const std::string& verb,
 std::vector<std::string> readableEndings() {
   std::vector<std::string> out;
   for (const Format& f : kFormats)
-    if (f.load != loadWithAssimp || assimpAvailable()) out.emplace_back(f.ending);
+    if (f.load != detail::loadWithAssimp || detail::assimpAvailable()) out.emplace_back(f.ending);
   return out;
 }
 

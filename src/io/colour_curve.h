@@ -5,7 +5,7 @@
 
 #include "derm/math/vec.h"
 
-namespace derm {
+namespace derm::detail {
 
 /// The sRGB curve, for formats that store vertex colours as screens show them. Alpha has no curve.
 inline float linearFromSrgb(float encoded) {
@@ -23,4 +23,4 @@ inline Vec4f linearFromSrgb(const Vec4f& encoded) {
           std::clamp(encoded[3], 0.0f, 1.0f)};
 }
 
-}  // namespace derm
+}  // namespace derm::detail

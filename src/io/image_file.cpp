@@ -4,8 +4,9 @@
 #include <string>
 
 #include "derm/io/file_bytes.h"
-#include "derm/io/jpeg.h"
 #include "derm/io/png.h"
+
+#include "io/jpeg.h"
 
 namespace derm {
 namespace {
@@ -34,7 +35,7 @@ std::string_view otherFormat(std::span<const std::uint8_t> bytes) {
 
 Result<Rgba8Image> decodeImage(std::span<const std::uint8_t> bytes, std::string_view name) {
   if (startsWith(bytes, "\x89PNG")) return decodePng(bytes, name);
-  if (startsWith(bytes, "\xFF\xD8\xFF")) return decodeJpeg(bytes, name);
+  if (startsWith(bytes, "\xFF\xD8\xFF")) return detail::decodeJpeg(bytes, name);
   const std::string_view other = otherFormat(bytes);
   return Error{ErrorCode::Unsupported,
                (other.empty() ? std::string("not a PNG or JPEG picture")

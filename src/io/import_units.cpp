@@ -3,7 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
-namespace derm {
+namespace derm::detail {
 
 Result<double> metresPerUnit(const ImportOptions& options, double declared_m,
                              std::string_view file) {
@@ -24,4 +24,4 @@ Result<double> assumedMetresPerUnit(const ImportOptions& options, std::string_vi
 
 std::string fileStem(std::string_view file) { return std::filesystem::path(file).stem().string(); }
 
-}  // namespace derm
+}  // namespace derm::detail

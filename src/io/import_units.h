@@ -7,7 +7,7 @@
 #include "derm/base/result.h"
 #include "derm/io/import_options.h"
 
-namespace derm {
+namespace derm::detail {
 
 /// The length of one file unit to use: the caller's where given (checked: > 0 and finite), else
 /// `declared_m`, what the file or its format says.
@@ -21,4 +21,4 @@ Result<double> assumedMetresPerUnit(const ImportOptions& options, std::string_vi
 /// "spot" of "models/spot.obj".
 std::string fileStem(std::string_view file);
 
-}  // namespace derm
+}  // namespace derm::detail

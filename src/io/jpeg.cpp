@@ -1,4 +1,4 @@
-#include "derm/io/jpeg.h"
+#include "io/jpeg.h"
 
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h uses FILE without including it
@@ -10,7 +10,7 @@
 
 #include "derm/io/png.h"
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 constexpr int kMostScans = 500;
@@ -115,4 +115,4 @@ Result<Rgba8Image> decodeJpeg(std::span<const std::uint8_t> bytes, std::string_v
   return std::move(reading.image);
 }
 
-}  // namespace derm
+}  // namespace derm::detail

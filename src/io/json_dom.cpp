@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 // What nlohmann::json and glibc's allocator take for each kind of value.
@@ -263,4 +263,4 @@ Result<ParsedJson> parseJson(std::span<const std::uint8_t> text, std::string_vie
   return ParsedJson{std::move(builder.document()), shape.memory};
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -9,7 +9,7 @@
 
 #include "io/json_value.h"
 
-namespace derm {
+namespace derm::detail {
 
 struct JsonLimits {
   unsigned depth = 256;               ///< deepest nesting of arrays and objects
@@ -33,4 +33,4 @@ Result<ParsedJson> parseJson(std::span<const std::uint8_t> text, std::string_vie
 /// a list and so needs up to three times their memory. Recurses as deep as the document.
 void dismantle(Json& document);
 
-}  // namespace derm
+}  // namespace derm::detail

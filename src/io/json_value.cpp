@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace derm {
+namespace derm::detail {
 
 std::string JsonPath::text() const {
   std::vector<const JsonPath*> chain;
@@ -111,4 +111,4 @@ Json& objectMember(Json& object, const char* key) {
   return member;
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -10,7 +10,7 @@
 
 #include "derm/base/result.h"
 
-namespace derm {
+namespace derm::detail {
 
 /// Sorted keys: the same document always gives the same bytes.
 using Json = nlohmann::json;
@@ -69,4 +69,4 @@ Json& objectMember(Json& object, const char* key);
 /// Whole number of a JSON value, where it is one ("3" and "3.0", not "3.5" or "-1").
 std::optional<std::uint64_t> asUint(const Json& value);
 
-}  // namespace derm
+}  // namespace derm::detail

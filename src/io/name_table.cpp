@@ -11,7 +11,7 @@ namespace {
 
 std::string_view withoutComment(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i)
-    if (line[i] == '#' && (i == 0 || text::isBlank(line[i - 1]))) return line.substr(0, i);
+    if (line[i] == '#' && (i == 0 || detail::text::isBlank(line[i - 1]))) return line.substr(0, i);
   return line;
 }
 
@@ -20,7 +20,7 @@ std::string_view withoutComment(std::string_view line) {
 Result<NamePairs> parseNameTable(std::string_view text, std::string_view name) {
   NamePairs pairs;
   std::set<std::string, std::less<>> sources, targets;
-  text::LineScanner lines(text);
+  detail::text::LineScanner lines(text);
   std::string_view line;
   while (lines.next(line)) {
     const auto bad = [&](std::string message) {
@@ -28,21 +28,22 @@ Result<NamePairs> parseNameTable(std::string_view text, std::string_view name) {
                    std::move(message),
                    {.file = std::string(name), .line = lines.lineNumber()}};
     };
-    line = text::trimmed(withoutComment(line));
+    line = detail::text::trimmed(withoutComment(line));
     if (line.empty()) continue;
     const std::size_t equals = line.find('=');
     std::string_view target = line;
     const std::string_view source = equals == std::string_view::npos
-                                        ? text::nextWord(target)
-                                        : text::trimmed(line.substr(0, equals));
-    target = text::trimmed(equals == std::string_view::npos ? target : line.substr(equals + 1));
+                                        ? detail::text::nextWord(target)
+                                        : detail::text::trimmed(line.substr(0, equals));
+    target =
+        detail::text::trimmed(equals == std::string_view::npos ? target : line.substr(equals + 1));
     const bool two_words = target.find_first_of(" \t") == std::string_view::npos;
     if (source.empty() || target.empty() || (equals == std::string_view::npos && !two_words))
-      return bad(text::quoted(line) + " is not \"source = target\"");
+      return bad(detail::text::quoted(line) + " is not \"source = target\"");
     if (!sources.emplace(source).second)
-      return bad("source " + text::quoted(source) + " was given before");
+      return bad("source " + detail::text::quoted(source) + " was given before");
     if (!targets.emplace(target).second)
-      return bad("target " + text::quoted(target) + " was given before");
+      return bad("target " + detail::text::quoted(target) + " was given before");
     pairs.emplace_back(source, target);
   }
   return pairs;

@@ -5,7 +5,7 @@
 
 #include "io/text_scanner.h"
 
-namespace derm::obj {
+namespace derm::detail::obj {
 namespace {
 
 std::uint32_t runEnd(const Faces& faces, std::size_t run) {
@@ -156,4 +156,4 @@ void addGroups(const Faces& faces, std::string_view file, std::size_t text_size,
     notes.warn("groups-left-out", file, "more group names than the faces justify; some left out");
 }
 
-}  // namespace derm::obj
+}  // namespace derm::detail::obj

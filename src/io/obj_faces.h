@@ -11,7 +11,7 @@
 
 #include "io/obj_tables.h"
 
-namespace derm::obj {
+namespace derm::detail::obj {
 
 /// Triangles that share object, groups and material, one after the other.
 struct Run {
@@ -55,4 +55,4 @@ void addGroups(const Faces& faces, std::string_view file, std::size_t text_size,
 /// `o` names as group names: groups are told apart by blanks.
 std::string groupName(std::string_view object);
 
-}  // namespace derm::obj
+}  // namespace derm::detail::obj

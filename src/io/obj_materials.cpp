@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "io/side_images.h"
+#include "io/external_images.h"
 #include "io/text_scanner.h"
 
-namespace derm::obj {
+namespace derm::detail::obj {
 namespace {
 
 using text::nextWord;
@@ -169,4 +169,4 @@ void parseMaterials(std::string_view text, std::string_view file, std::string_vi
   for (Material& m : character.materials) m.transparent = m.base_colour[3] < 1.0f;
 }
 
-}  // namespace derm::obj
+}  // namespace derm::detail::obj

@@ -6,7 +6,7 @@
 #include "derm/base/diagnostics.h"
 #include "derm/character/character.h"
 
-namespace derm::obj {
+namespace derm::detail::obj {
 
 /// Reads an .mtl text into the materials (and pictures) of `character` that have its names;
 /// materials nobody uses are left out. `folder` is the text's folder relative to the OBJ, "" or
@@ -14,4 +14,4 @@ namespace derm::obj {
 void parseMaterials(std::string_view text, std::string_view file, std::string_view folder,
                     Character& character, Diagnostics& notes);
 
-}  // namespace derm::obj
+}  // namespace derm::detail::obj

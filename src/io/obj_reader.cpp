@@ -10,21 +10,21 @@
 #include "derm/mesh/weld.h"
 
 #include "io/colour_curve.h"
+#include "io/external_images.h"
 #include "io/import_units.h"
 #include "io/obj_faces.h"
 #include "io/obj_materials.h"
 #include "io/polygon_triangles.h"
-#include "io/side_images.h"
 #include "io/text_scanner.h"
 
 namespace derm {
 namespace {
 
-using obj::Corner;
-using obj::Faces;
-using obj::kNone;
-using text::LineScanner;
-using text::nextWord;
+using detail::obj::Corner;
+using detail::obj::Faces;
+using detail::obj::kNone;
+using detail::text::LineScanner;
+using detail::text::nextWord;
 
 constexpr std::size_t kMostGroups = 65536;
 constexpr std::size_t kMostLibraries = 64;
@@ -91,12 +91,12 @@ class ObjParser {
   std::size_t positions_seen_ = 0;
   std::size_t uvs_seen_ = 0;
   std::size_t normals_seen_ = 0;
-  obj::Run state_;
+  detail::obj::Run state_;
   std::vector<Corner> polygon_;
   std::vector<std::uint32_t> polygon_vertices_;
   std::vector<Vec3f> polygon_positions_;
   std::vector<Triangle> polygon_triangles_;
-  PolygonTriangulator triangulator_;
+  detail::PolygonTriangulator triangulator_;
 };
 
 template <class T, std::size_t N>
@@ -105,11 +105,11 @@ Result<std::size_t> ObjParser::readNumbers(const char* keyword, std::string_view
   std::size_t count = 0;
   for (std::string_view word = nextWord(rest); count < N && !word.empty() && word.front() != '#';
        word = nextWord(rest)) {
-    const text::NumberKind kind = text::parseNumber(word, values[count]);
-    if (kind == text::NumberKind::NotANumber)
-      return bad(keyword, text::quoted(word) + " is not a number", count);
-    if (kind == text::NumberKind::NotFinite)
-      return bad(keyword, text::quoted(word) + " is not a finite number", count);
+    const detail::text::NumberKind kind = detail::text::parseNumber(word, values[count]);
+    if (kind == detail::text::NumberKind::NotANumber)
+      return bad(keyword, detail::text::quoted(word) + " is not a number", count);
+    if (kind == detail::text::NumberKind::NotFinite)
+      return bad(keyword, detail::text::quoted(word) + " is not a finite number", count);
     ++count;
   }
   return count;
@@ -129,7 +129,7 @@ Result<void> ObjParser::readPosition(std::string_view rest) {
     const Vec4f encoded(v[3], v[4], v[5], count == 7 ? v[6] : 1.0f);
     if ((encoded.array() < 0.0f).any() || (encoded.array() > 1.0f).any())
       notes_.warn("colour-out-of-range", name_, "vertex colour outside [0,1] clamped", vertex);
-    colours_.push_back(linearFromSrgb(encoded));
+    colours_.push_back(detail::linearFromSrgb(encoded));
   } else {
     if (!colours_.empty()) colours_.push_back(Vec4f::Ones());
     if (count == 4 && v[3] != 1.0f)
@@ -196,8 +196,8 @@ Result<void> ObjParser::readVertexData() {
 Result<std::uint32_t> ObjParser::readIndex(std::string_view word, const char* what,
                                            std::size_t seen, std::size_t total) const {
   std::int64_t index = 0;
-  if (!text::parseInteger(word, index))
-    return bad("f", text::quoted(word) + " is not a " + what + " index");
+  if (!detail::text::parseInteger(word, index))
+    return bad("f", detail::text::quoted(word) + " is not a " + what + " index");
   const auto count = static_cast<std::int64_t>(total);
   const std::int64_t place = index > 0 ? index - 1 : static_cast<std::int64_t>(seen) + index;
   if (index == 0 || place < 0 || place >= count)
@@ -280,12 +280,12 @@ void ObjParser::readGroups(std::string_view rest, Faces& faces) {
 }
 
 void ObjParser::readObject(std::string_view rest, Faces& faces) {
-  const std::string_view object = text::trimmed(rest);
+  const std::string_view object = detail::text::trimmed(rest);
   state_.object = static_cast<std::uint32_t>(faces.objects.size());
   faces.objects.push_back(object);
   std::uint32_t group = kNone;
   if (!object.empty()) {
-    std::string made = obj::groupName(object);
+    std::string made = detail::obj::groupName(object);
     const std::string_view group_name =
         made == object ? object : faces.made_names.emplace_back(std::move(made));
     group = faces.groups.number(group_name, kMostGroups).value_or(kNone);
@@ -299,10 +299,11 @@ void ObjParser::readState(std::string_view keyword, std::string_view rest, Faces
   } else if (keyword == "o") {
     readObject(rest, faces);
   } else if (keyword == "usemtl") {
-    const std::string_view material = text::trimmed(rest);
+    const std::string_view material = detail::text::trimmed(rest);
     state_.material = material.empty() ? kNone : faces.materials.number(material).value_or(kNone);
   } else if (keyword == "mtllib") {
-    if (faces.libraries.size() < kMostLibraries) faces.libraries.push_back(text::trimmed(rest));
+    if (faces.libraries.size() < kMostLibraries)
+      faces.libraries.push_back(detail::text::trimmed(rest));
   } else if (keyword == "l" || keyword == "p") {
     notes_.info("not-a-face", name_, "lines and points are not read", lines_.lineNumber());
   } else if (keyword != "s") {  // smoothing groups only steer normals, which we compute smooth
@@ -401,7 +402,7 @@ void readLibrary(std::string_view names, std::string_view file, const ObjSideFil
     if (!bytes.ok()) return false;
     const std::string_view mtl(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     const std::string folder = path.substr(0, path.rfind('/') + 1);
-    obj::parseMaterials(mtl, path, folder, character, notes);
+    detail::obj::parseMaterials(mtl, path, folder, character, notes);
     return true;
   };
   if (tryOne(names)) return;
@@ -413,9 +414,9 @@ void readLibrary(std::string_view names, std::string_view file, const ObjSideFil
     found = (word != whole && tryOne(word)) || found;
   }
   if (!found)
-    notes.info(
-        "material-library-missing", file,
-        "material library " + text::quoted(whole) + " not found; materials keep their names");
+    notes.info("material-library-missing", file,
+               "material library " + detail::text::quoted(whole) +
+                   " not found; materials keep their names");
 }
 
 }  // namespace
@@ -423,17 +424,17 @@ void readLibrary(std::string_view names, std::string_view file, const ObjSideFil
 Result<Character> parseObj(std::string_view text, std::string_view name,
                            const ImportOptions& options, Diagnostics& notes,
                            const ObjSideFileReader& read_side_file) {
-  DERM_TRY(const double unit_m, assumedMetresPerUnit(options, name, "OBJ", notes));
+  DERM_TRY(const double unit_m, detail::assumedMetresPerUnit(options, name, "OBJ", notes));
   ObjParser parser(text, name, notes);
   DERM_CHECK(parser.readVertexData());
   DERM_TRY(Faces faces, parser.readFaces());
   Character character;
-  character.name = fileStem(name);
+  character.name = detail::fileStem(name);
   character.import.format = "OBJ";
   character.import.metres_per_unit = unit_m;
   character.mesh = parser.takeVertices(faces);
-  obj::addParts(faces, character);
-  obj::addGroups(faces, name, text.size(), character, notes);
+  detail::obj::addParts(faces, character);
+  detail::obj::addGroups(faces, name, text.size(), character, notes);
   character.mesh.triangles = std::move(faces.triangles);
   for (const std::string_view library : faces.libraries)
     readLibrary(library, name, read_side_file, character, notes);
@@ -455,7 +456,7 @@ Result<Character> loadObj(const std::filesystem::path& file, const ImportOptions
   DERM_TRY(Character character,
            parseObj({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(),
                     options, notes, read));
-  fetchSideImages(file, character, notes);
+  detail::fetchExternalImages(file, character, notes);
   return character;
 }
 

@@ -3,7 +3,7 @@
 #include "derm/base/assert.h"
 #include "derm/base/hash.h"
 
-namespace derm::obj {
+namespace derm::detail::obj {
 
 CornerTable::CornerTable(std::size_t position_count)
     : first_(position_count), hash_table_(64, kNone) {}
@@ -84,4 +84,4 @@ std::optional<std::uint32_t> NameTable::number(std::string_view name, std::size_
   return hash_table_[slot];
 }
 
-}  // namespace derm::obj
+}  // namespace derm::detail::obj

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace derm::obj {
+namespace derm::detail::obj {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
@@ -59,4 +59,4 @@ class NameTable {
   std::vector<std::uint32_t> hash_table_;
 };
 
-}  // namespace derm::obj
+}  // namespace derm::detail::obj

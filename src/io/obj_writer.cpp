@@ -31,7 +31,7 @@ void appendTurned(std::string& out, float v) {
   char digits[40];
   char* end = std::to_chars(digits, digits + sizeof digits, static_cast<float>(exact)).ptr;
   double read = 0;
-  text::parseNumber({digits, static_cast<std::size_t>(end - digits)}, read);
+  detail::text::parseNumber({digits, static_cast<std::size_t>(end - digits)}, read);
   if (static_cast<float>(1.0 - read) != v)
     end = std::to_chars(digits, digits + sizeof digits, exact).ptr;
   out.append(digits, end);
@@ -41,13 +41,13 @@ void appendTurned(std::string& out, float v) {
 std::string lineName(std::string_view name) {
   std::string out(name);
   std::replace(out.begin(), out.end(), '\n', '_');
-  if (!out.empty() && text::isBlank(out.front())) out.front() = '_';
-  if (!out.empty() && text::isBlank(out.back())) out.back() = '_';
+  if (!out.empty() && detail::text::isBlank(out.front())) out.front() = '_';
+  if (!out.empty() && detail::text::isBlank(out.back())) out.back() = '_';
   return out;
 }
 
 /// The same as one word.
-std::string wordName(std::string_view name) { return obj::groupName(lineName(name)); }
+std::string wordName(std::string_view name) { return detail::obj::groupName(lineName(name)); }
 
 /// Ends a line of names. A '\' as its last byte would join the next one.
 void endNames(std::string& out) { out += out.back() == '\\' ? " \n" : "\n"; }
@@ -57,7 +57,7 @@ void appendVertices(std::string& out, const TriMesh& mesh) {
     out += "v";
     for (int i = 0; i < 3; ++i) append(out += ' ', mesh.positions[v][i]);
     if (!mesh.colours.empty())
-      for (int i = 0; i < 3; ++i) append(out += ' ', srgbFromLinear(mesh.colours[v][i]));
+      for (int i = 0; i < 3; ++i) append(out += ' ', detail::srgbFromLinear(mesh.colours[v][i]));
     out += '\n';
   }
   for (const Vec2f& uv : mesh.uvs) {

@@ -25,15 +25,15 @@ Error badLine(std::string_view name, std::uint64_t line, std::string message) {
 Result<std::vector<float>> numbersOf(std::string_view line, std::string_view name,
                                      std::uint64_t number) {
   std::vector<float> values;
-  for (std::string_view word; !(word = text::nextWord(line)).empty();) {
+  for (std::string_view word; !(word = detail::text::nextWord(line)).empty();) {
     float value = 0;
-    switch (text::parseNumber(word, value)) {
-      case text::NumberKind::Finite:
+    switch (detail::text::parseNumber(word, value)) {
+      case detail::text::NumberKind::Finite:
         break;
-      case text::NumberKind::NotFinite:
-        return badLine(name, number, text::quoted(word) + " is not a finite number");
-      case text::NumberKind::NotANumber:
-        return badLine(name, number, text::quoted(word) + " is not a number");
+      case detail::text::NumberKind::NotFinite:
+        return badLine(name, number, detail::text::quoted(word) + " is not a finite number");
+      case detail::text::NumberKind::NotANumber:
+        return badLine(name, number, detail::text::quoted(word) + " is not a number");
     }
     if (values.size() == 8) break;
     values.push_back(value);
@@ -43,15 +43,15 @@ Result<std::vector<float>> numbersOf(std::string_view line, std::string_view nam
 
 Result<Particles> parseXyz(std::string_view text, std::string_view name) {
   Particles out;
-  text::LineScanner lines(text);
+  detail::text::LineScanner lines(text);
   std::size_t width = 0;
   bool counted = false;
   for (std::string_view line; lines.next(line);) {
-    line = text::trimmed(line);
+    line = detail::text::trimmed(line);
     if (line.empty() || line.front() == '#') continue;
     std::int64_t count = 0;
     // A leading count, and the comment line that then follows it.
-    if (width == 0 && !counted && text::parseInteger(line, count)) {
+    if (width == 0 && !counted && detail::text::parseInteger(line, count)) {
       counted = true;
       if (!lines.next(line)) break;
       continue;
@@ -101,19 +101,19 @@ Error badVertex(std::string_view name, std::uint64_t index, std::size_t byte, st
 }
 
 /// Steps over one element's values up to `count` of them.
-Result<void> readVertices(ply::Cursor& cursor, const ply::Element& element, std::string_view name,
-                          Particles& out) {
+Result<void> readVertices(detail::ply::Cursor& cursor, const detail::ply::Element& element,
+                          std::string_view name, Particles& out) {
   if (!cursor.hasRoomFor(element) || element.count >= 0xFFFFFFFFu)
     return badVertex(name, 0, cursor.byte(),
                      std::to_string(element.count) + " announced, but the data is too short");
   bool has[kSlots] = {};
-  for (const ply::Property& p : element.properties)
+  for (const detail::ply::Property& p : element.properties)
     if (const Slot slot = slotNamed(p.name); slot != kIgnored && !p.count_type) has[slot] = true;
   if (!has[X] || !has[Y] || !has[Z])
     return badVertex(name, 0, cursor.byte(), "no properties x, y and z");
   for (std::uint64_t i = 0; i < element.count; ++i) {
     std::array<double, kSlots> v{};
-    for (const ply::Property& p : element.properties) {
+    for (const detail::ply::Property& p : element.properties) {
       double length = 1, value = 0;
       if (p.count_type && (!cursor.next(*p.count_type, length) || !(length >= 0 && length < 4e9)))
         return badVertex(name, i, cursor.byte(), "the data ends here");
@@ -135,10 +135,10 @@ Result<void> readVertices(ply::Cursor& cursor, const ply::Element& element, std:
 }
 
 Result<Particles> parsePly(std::string_view text, std::string_view name) {
-  DERM_TRY(const ply::Header header, ply::parseHeader(text, name));
-  ply::Cursor cursor(header.format, header.body, header.body_start);
+  DERM_TRY(const detail::ply::Header header, detail::ply::parseHeader(text, name));
+  detail::ply::Cursor cursor(header.format, header.body, header.body_start);
   Particles out;
-  for (const ply::Element& element : header.elements) {
+  for (const detail::ply::Element& element : header.elements) {
     if (element.name != "vertex") {
       if (element.count == 0) continue;
       return badVertex(name, 0, cursor.byte(),
@@ -157,7 +157,7 @@ Result<Particles> parseParticles(std::span<const std::uint8_t> bytes, std::strin
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   Result<Particles> read = text.starts_with("ply") ? parsePly(text, name)
                            : text.starts_with("# vtk DataFile")
-                               ? vtk::parseParticles(text, name, notes)
+                               ? detail::vtk::parseParticles(text, name, notes)
                                : parseXyz(text, name);
   if (!read) return read;
   DERM_CHECK(validate(*read, name));

@@ -9,7 +9,7 @@
 
 #include "io/text_scanner.h"
 
-namespace derm::ply {
+namespace derm::detail::ply {
 namespace {
 
 using text::nextWord;
@@ -203,4 +203,4 @@ bool Cursor::next(Scalar type, double& value) {
   return true;
 }
 
-}  // namespace derm::ply
+}  // namespace derm::detail::ply

@@ -8,7 +8,7 @@
 
 #include "derm/base/result.h"
 
-namespace derm::ply {
+namespace derm::detail::ply {
 
 enum class Format { Ascii, BinaryLittle, BinaryBig };
 enum class Scalar { Int8, UInt8, Int16, UInt16, Int32, UInt32, Float32, Float64 };
@@ -57,4 +57,4 @@ class Cursor {
   Format format_;
 };
 
-}  // namespace derm::ply
+}  // namespace derm::detail::ply

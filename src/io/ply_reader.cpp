@@ -18,10 +18,10 @@
 namespace derm {
 namespace {
 
-using ply::Cursor;
-using ply::Element;
-using ply::Property;
-using ply::Scalar;
+using detail::ply::Cursor;
+using detail::ply::Element;
+using detail::ply::Property;
+using detail::ply::Scalar;
 
 constexpr std::size_t kMostCorners = 1 << 18;  // of one polygon; bounds the work space
 
@@ -66,7 +66,7 @@ bool isIndexList(const Property& p) {
 
 class PlyParser {
  public:
-  PlyParser(const ply::Header& header, std::string_view name, Diagnostics& notes)
+  PlyParser(const detail::ply::Header& header, std::string_view name, Diagnostics& notes)
       : header_(header),
         name_(name),
         notes_(notes),
@@ -99,13 +99,13 @@ class PlyParser {
                            Scalar type);
   void addNormals();
 
-  const ply::Header& header_;
+  const detail::ply::Header& header_;
   std::string_view name_;
   Diagnostics& notes_;
   Cursor cursor_;
   TriMesh mesh_;
   bool has_[kSlotCount] = {};
-  PolygonTriangulator triangulator_;
+  detail::PolygonTriangulator triangulator_;
   std::vector<std::uint32_t> polygon_;
   std::vector<Vec3f> polygon_positions_;
   std::vector<Triangle> polygon_triangles_;
@@ -181,7 +181,7 @@ Result<void> PlyParser::storeVertex(const Element& element, std::uint64_t index,
   if (has_[Red] && has_[Green] && has_[Blue]) {
     const Vec4f encoded = Eigen::Vector4d(v[Red], v[Green], v[Blue], v[Alpha]).cast<float>();
     if (!encoded.allFinite()) return bad(element, index, "colour is not a finite number");
-    mesh_.colours.push_back(linearFromSrgb(encoded));
+    mesh_.colours.push_back(detail::linearFromSrgb(encoded));
   }
   return {};
 }
@@ -313,11 +313,11 @@ Result<TriMesh> PlyParser::parse() {
 
 Result<Character> parsePly(std::span<const std::uint8_t> bytes, std::string_view name,
                            const ImportOptions& options, Diagnostics& notes) {
-  DERM_TRY(const double unit_m, assumedMetresPerUnit(options, name, "PLY", notes));
+  DERM_TRY(const double unit_m, detail::assumedMetresPerUnit(options, name, "PLY", notes));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  DERM_TRY(const ply::Header header, ply::parseHeader(text, name));
+  DERM_TRY(const detail::ply::Header header, detail::ply::parseHeader(text, name));
   Character character;
-  character.name = fileStem(name);
+  character.name = detail::fileStem(name);
   DERM_TRY(character.mesh, PlyParser(header, name, notes).parse());
   addDefaultParts(character);
   character.import.format = "PLY";

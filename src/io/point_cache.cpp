@@ -129,7 +129,8 @@ PointCacheWriter::PointCacheWriter(PointCacheWriter&&) noexcept = default;
 PointCacheWriter& PointCacheWriter::operator=(PointCacheWriter&&) noexcept = default;
 PointCacheWriter::~PointCacheWriter() = default;
 
-PointCacheWriter::PointCacheWriter(std::unique_ptr<BackgroundFile> file, const PointCacheDesc& desc)
+PointCacheWriter::PointCacheWriter(std::unique_ptr<detail::BackgroundFile> file,
+                                   const PointCacheDesc& desc)
     : file_(std::move(file)),
       format_(desc.format),
       points_(desc.points),
@@ -146,7 +147,7 @@ Result<PointCacheWriter> PointCacheWriter::create(const std::filesystem::path& f
     return bad("frames", "expected 1 to 2147483647");
   if (desc.points == 0 || desc.points > kMost) return bad("points", "expected 1 to 2147483647");
   DERM_TRY(WholeFile whole, WholeFile::create(file));
-  auto out = std::make_unique<BackgroundFile>(std::move(whole));
+  auto out = std::make_unique<detail::BackgroundFile>(std::move(whole));
   DERM_CHECK(out->append(headerOf(desc)));
   return PointCacheWriter(std::move(out), desc);
 }

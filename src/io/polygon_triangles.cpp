@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 template <class P>
@@ -170,4 +170,4 @@ void PolygonTriangulator::clipEars(std::vector<Triangle>& out) {
   if (tests_left_ == 0) ++blindly_cut_;
 }
 
-}  // namespace derm
+}  // namespace derm::detail

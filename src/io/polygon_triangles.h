@@ -6,7 +6,7 @@
 
 #include "derm/mesh/tri_mesh.h"
 
-namespace derm {
+namespace derm::detail {
 
 /// Cuts polygons into triangles. A polygon of n >= 3 corners always gives n - 2 triangles that use
 /// every corner and keep its orientation, however degenerate it is.
@@ -50,4 +50,4 @@ class PolygonTriangulator {
   std::size_t blindly_cut_ = 0;
 };
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -47,42 +47,41 @@ derm_room(io
     ply_cursor.cpp
     ply_reader.cpp
     polygon_triangles.cpp
-    side_images.cpp
+    external_images.cpp
     text_scanner.cpp
     ${derm_assimp_sources}
     ${derm_vdb_sources}
     json_value.cpp
     json_dom.cpp
-    gltf_uri.cpp
-    gltf_skin_reader.cpp
-    gltf_scene.cpp
-    gltf_reader.cpp
-    gltf_morph_reader.cpp
-    gltf_mesh_plan.cpp
-    gltf_material_reader.cpp
-    gltf_groups.cpp
-    gltf_geometry_reader.cpp
-    gltf_extensions.cpp
-    gltf_document.cpp
-    gltf_container.cpp
-    gltf_clip_reader.cpp
-    gltf_bake.cpp
-    gltf_accessor.cpp
-    gltf.cpp
-    gltf_writer.cpp
-    gltf_prune.cpp
-    gltf_clip_writer.cpp
-    gltf_instance_writer.cpp
-    gltf_mesh_writer.cpp
-    gltf_morph_writer.cpp
-    gltf_skin_writer.cpp
-    gltf_material_writer.cpp
-    gltf_node_writer.cpp
-    gltf_output.cpp
+    gltf/uri.cpp
+    gltf/skin_reader.cpp
+    gltf/scene.cpp
+    gltf/reader.cpp
+    gltf/morph_reader.cpp
+    gltf/mesh_plan.cpp
+    gltf/material_reader.cpp
+    gltf/groups.cpp
+    gltf/geometry_reader.cpp
+    gltf/extensions.cpp
+    gltf/document.cpp
+    gltf/container.cpp
+    gltf/clip_reader.cpp
+    gltf/geometry_transform.cpp
+    gltf/accessor.cpp
+    gltf/gltf.cpp
+    gltf/writer.cpp
+    gltf/prune.cpp
+    gltf/clip_writer.cpp
+    gltf/instance_writer.cpp
+    gltf/mesh_writer.cpp
+    gltf/morph_writer.cpp
+    gltf/skin_writer.cpp
+    gltf/material_writer.cpp
+    gltf/node_writer.cpp
+    gltf/output.cpp
     base64.cpp
-  ROOMS base math image mesh anim character
   PRIVATE fmt::fmt nlohmann_json::nlohmann_json PNG::PNG JPEG::JPEG ${derm_assimp_library}
     ${derm_vdb_library})
 # Files we write name the version that wrote them.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf_writer.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf/writer.cpp PROPERTIES
   COMPILE_DEFINITIONS DERM_VERSION="${PROJECT_VERSION}")

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace derm::text {
+namespace derm::detail::text {
 namespace {
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
@@ -124,4 +124,4 @@ bool equalIgnoringCase(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lowered(x) == lowered(y); });
 }
 
-}  // namespace derm::text
+}  // namespace derm::detail::text

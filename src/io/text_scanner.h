@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace derm::text {
+namespace derm::detail::text {
 
 /// Walks text line by line: LF, CRLF or CR ends, a UTF-8 mark at the start skipped, a last line
 /// without an end taken as it is. Lines come without their end. Views stay valid as long as the
@@ -77,4 +77,4 @@ std::string lowerCase(std::string_view word);
 std::string upperCase(std::string_view word);
 bool equalIgnoringCase(std::string_view a, std::string_view b);
 
-}  // namespace derm::text
+}  // namespace derm::detail::text

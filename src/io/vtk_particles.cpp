@@ -6,7 +6,7 @@
 
 #include "io/text_scanner.h"
 
-namespace derm::vtk {
+namespace derm::detail::vtk {
 namespace {
 
 struct Type {
@@ -261,4 +261,4 @@ Result<Particles> parseParticles(std::string_view bytes, std::string_view name,
   return Reader(bytes, name, notes).run();
 }
 
-}  // namespace derm::vtk
+}  // namespace derm::detail::vtk

@@ -6,9 +6,9 @@
 #include "derm/base/result.h"
 #include "derm/mesh/particles.h"
 
-namespace derm::vtk {
+namespace derm::detail::vtk {
 
 /// The points of a legacy VTK file, with what particles carry; see io/particle_file.h.
 Result<Particles> parseParticles(std::string_view bytes, std::string_view name, Diagnostics& notes);
 
-}  // namespace derm::vtk
+}  // namespace derm::detail::vtk

@@ -1,5 +1,4 @@
 derm_room(math
-  SOURCES dense_kernels.cpp dual_quat.cpp polar.cpp sparse_ldl.cpp spring.cpp transform.cpp
-  ROOMS base
+  SOURCES dense_kernels.cpp polar.cpp sparse_ldl.cpp spring.cpp transform.cpp
   PUBLIC Eigen3::Eigen
   PRIVATE hwy::hwy)

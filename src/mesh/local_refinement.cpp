@@ -12,8 +12,8 @@
 namespace derm {
 namespace {
 
-using mesh::kNone;
-using mesh::Net;
+using detail::kNone;
+using detail::Net;
 
 /// One level of a refinement at work. Level 0 is the surface itself.
 struct LevelNet {
@@ -76,7 +76,7 @@ class Refiner {
     const std::uint32_t b = level.corners[triangle][(i + 1) % 3];
     const std::uint32_t place = middlePlace(level, level.net.edges[triangle][i]);
     const auto next = static_cast<std::uint32_t>(vertex_count_ + out_.vertices.size());
-    const auto [at, added] = middle_vertices_.try_emplace(mesh::edgeKey(a, b), next);
+    const auto [at, added] = middle_vertices_.try_emplace(detail::edgeKey(a, b), next);
     if (added) out_.vertices.push_back({std::min(a, b), std::max(a, b), place});
     return at->second;
   }
@@ -91,7 +91,7 @@ class Refiner {
     for (std::size_t t = 0; t < level.base.size(); ++t) {
       const std::uint32_t source = level.base[t];
       if (levels_[source] != depth || touched[source] == 0) continue;
-      if (mesh::degenerate(level.net.places[t])) continue;  // no area: its sides already meet
+      if (detail::degenerate(level.net.places[t])) continue;  // no area: its sides already meet
       std::array<std::uint32_t, 3> middle = {kNone, kNone, kNone};
       int cuts = 0;
       for (int i = 0; i < 3; ++i) {
@@ -133,15 +133,15 @@ class Refiner {
     std::vector<std::uint64_t> creases;
     for (std::size_t t = 0; t < level.base.size(); ++t) {
       const Triangle& p = level.net.places[t];
-      if (regions_[depth][level.base[t]] == 0 || mesh::degenerate(p)) continue;
+      if (regions_[depth][level.base[t]] == 0 || detail::degenerate(p)) continue;
       Triangle m_place, m;
       for (int i = 0; i < 3; ++i) {
         const std::uint32_t e = level.net.edges[t][i];
         m_place[i] = middlePlace(level, e);
         m[i] = middleVertex(level, t, i);
         if (!level.net.edge[e].sharp) continue;
-        creases.push_back(mesh::edgeKey(p[i], m_place[i]));
-        creases.push_back(mesh::edgeKey(m_place[i], p[(i + 1) % 3]));
+        creases.push_back(detail::edgeKey(p[i], m_place[i]));
+        creases.push_back(detail::edgeKey(m_place[i], p[(i + 1) % 3]));
       }
       const Triangle& v = level.corners[t];
       for (int i = 0; i < 3; ++i) {
@@ -153,7 +153,7 @@ class Refiner {
       finer.base.insert(finer.base.end(), 4, level.base[t]);
     }
     std::sort(creases.begin(), creases.end());
-    finer.net = mesh::makeNet(std::move(places), creases);
+    finer.net = detail::makeNet(std::move(places), creases);
     nets_.push_back(std::move(finer));
   }
 
@@ -209,7 +209,7 @@ class Refiner {
   void collectRules(std::vector<std::uint8_t>& wanted) {
     rules_.resize(place_count_ - vertex_count_);
     for (std::size_t depth = regions_.size(); depth-- > 0;) {
-      const mesh::RefinementRules rules(nets_[depth].net, place_count_);
+      const detail::RefinementRules rules(nets_[depth].net, place_count_);
       for (std::size_t i = 0; i < rules_.size(); ++i) {
         if (depth_of_place_[i] != depth || wanted[vertex_count_ + i] == 0) continue;
         rules_[i] = rules.middleOf(edge_of_place_[i]);
@@ -250,7 +250,7 @@ class Refiner {
                                      .first_general = static_cast<std::uint32_t>(general.size())};
       for (const bool regular_ones : {true, false})
         for (std::size_t i = 0; i < rules_.size(); ++i) {
-          const mesh::MiddleRule& r = rules_[i];
+          const detail::MiddleRule& r = rules_[i];
           if (depth_of_place_[i] != depth || wanted[vertex_count_ + i] == 0) continue;
           if (r.regular != regular_ones) continue;
           slot[vertex_count_ + i] = next++;
@@ -286,7 +286,7 @@ class Refiner {
   std::unordered_map<std::uint64_t, std::uint32_t> middle_vertices_;  ///< looked up, never walked
   std::vector<std::uint32_t> edge_of_place_;                          ///< new places only
   std::vector<std::uint8_t> depth_of_place_;
-  std::vector<mesh::MiddleRule> rules_;
+  std::vector<detail::MiddleRule> rules_;
   LocalRefinement out_;
 };
 
@@ -312,15 +312,15 @@ RefinableSurface::RefinableSurface(std::span<const Triangle> triangles, std::siz
   DERM_REQUIRE(weld.empty() || weld.size() == vertex_count);
   const auto place = [&](std::uint32_t v) { return weld.empty() ? v : weld[v]; };
   std::vector<std::uint64_t> keys;
-  for (const auto& [a, b] : creases) keys.push_back(mesh::edgeKey(place(a), place(b)));
+  for (const auto& [a, b] : creases) keys.push_back(detail::edgeKey(place(a), place(b)));
   std::sort(keys.begin(), keys.end());
-  net_ = mesh::makeNet(weld.empty() ? corners_ : mapped(triangles, weld), keys);
+  net_ = detail::makeNet(weld.empty() ? corners_ : mapped(triangles, weld), keys);
 }
 
 std::vector<std::uint8_t> RefinableSurface::balanced(std::span<const std::uint8_t> levels) const {
   DERM_REQUIRE(levels.size() == corners_.size());
   std::vector<std::uint8_t> out(levels.begin(), levels.end());
-  const auto refinable = [&](std::size_t t) { return !mesh::degenerate(net_.places[t]); };
+  const auto refinable = [&](std::size_t t) { return !detail::degenerate(net_.places[t]); };
   for (std::size_t t = 0; t < out.size(); ++t)
     if (!refinable(t)) out[t] = 0;
   std::vector<std::uint8_t> edge_level(net_.edge.size());

@@ -4,7 +4,7 @@
 
 #include "derm/base/assert.h"
 
-namespace derm::mesh {
+namespace derm::detail {
 namespace {
 
 constexpr double kTension = 1.0 / 16;  // the butterfly's w; 1/16 reproduces cubics
@@ -178,4 +178,4 @@ MiddleRule RefinementRules::middleOf(std::uint32_t edge) const {
   return rule;
 }
 
-}  // namespace derm::mesh
+}  // namespace derm::detail

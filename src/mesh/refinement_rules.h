@@ -8,7 +8,7 @@
 
 #include "derm/mesh/local_refinement.h"
 
-namespace derm::mesh {
+namespace derm::detail {
 
 using Net = RefinableSurface::Net;
 using NetEdge = RefinableSurface::Edge;
@@ -62,4 +62,4 @@ class RefinementRules {
   std::vector<std::array<std::uint32_t, 2>> sharp_at_;  ///< per place its first two sharp edges
 };
 
-}  // namespace derm::mesh
+}  // namespace derm::detail

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace derm::gl {
+namespace derm::detail::gl {
 namespace {
 
 std::string shaderLog(GLuint shader) {
@@ -93,4 +93,4 @@ Result<Program> makeProgram(std::string_view name, std::string_view vertex,
   return programError(name, log.c_str());
 }
 
-}  // namespace derm::gl
+}  // namespace derm::detail::gl

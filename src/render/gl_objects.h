@@ -9,7 +9,7 @@
 
 /// Owners of OpenGL names. All need the context they were made in to be current, also when they
 /// are destroyed.
-namespace derm::gl {
+namespace derm::detail::gl {
 
 template <class Traits>
 class Handle {
@@ -76,4 +76,4 @@ Renderbuffer makeRenderbuffer(GLenum format, int width, int height, int samples)
 Result<Program> makeProgram(std::string_view name, std::string_view vertex,
                             std::string_view fragment);
 
-}  // namespace derm::gl
+}  // namespace derm::detail::gl

@@ -13,5 +13,4 @@ endif()
 
 derm_room(render
   SOURCES ${derm_render_sources}
-  ROOMS base math image mesh
   PRIVATE ${derm_render_libraries})

@@ -20,7 +20,7 @@ Error cancelled(const BakeDesc& desc) {
 }  // namespace
 
 Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress& progress) {
-  DERM_CHECK(scene::checkOutput(desc));
+  DERM_CHECK(detail::checkOutput(desc));
   if (!keepGoing(progress, 0.0, "opening")) return cancelled(desc);
   DERM_TRY(Scene scene, openScene(desc.recipe, desc.scene, notes));
   if (scene.stack().output().rest.vertexCount() == 0)
@@ -28,14 +28,15 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
         ErrorCode::BadData, "the character has no vertices", {.file = scene.character()->name}};
   std::shared_ptr<const Stack> plain;
   if (desc.measure || desc.as == BakeAs::Correctives) {
-    DERM_TRY(plain, scene.plainStack());
+    DERM_TRY(plain, scene.linearReferenceStack());
   }
-  DERM_TRY(const std::unique_ptr<scene::BakeOutput> output, scene::openOutput(desc, scene, plain));
+  DERM_TRY(const std::unique_ptr<detail::BakeOutput> output,
+           detail::openOutput(desc, scene, plain));
   std::optional<WholeFile> report_file;
   if (desc.report) {
     DERM_TRY(report_file, WholeFile::create(*desc.report));
   }
-  scene::BakedFrames frames(scene, plain, desc.measure);
+  detail::BakedFrames frames(scene, plain, desc.measure);
   for (std::size_t i = 0; i < frames.count(); ++i) {
     const double done = static_cast<double>(i) / static_cast<double>(frames.count());
     if (!keepGoing(progress, kFramesShare * done, "frames")) return cancelled(desc);

@@ -13,7 +13,7 @@
 #include "scene/corrective_player.h"
 #include "scene/motion_samples.h"
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 /// Engines read four influences; most ignore further ones.
@@ -229,4 +229,4 @@ Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, 
       desc, scene, std::move(fitter), std::move(plain), std::move(unskinned)));
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

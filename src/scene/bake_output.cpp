@@ -10,7 +10,7 @@
 
 #include "scene/cache_character.h"
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 constexpr std::string_view kFrameMark = "{frame}";
@@ -182,4 +182,4 @@ Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene
   return std::unique_ptr<BakeOutput>(std::make_unique<PointCacheOutput>(std::move(writer)));
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

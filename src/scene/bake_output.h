@@ -6,7 +6,7 @@
 
 #include "scene/baked_frames.h"
 
-namespace derm::scene {
+namespace derm::detail {
 
 /// Where the frames of a bake go. Nothing of the old output changes before finish().
 class BakeOutput {
@@ -26,4 +26,4 @@ Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene
 Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, const Scene& scene,
                                                           std::shared_ptr<const Stack> plain);
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -9,7 +9,7 @@
 #include "derm/mesh/measures.h"
 #include "derm/mesh/weld.h"
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 struct Displacement {
@@ -109,4 +109,4 @@ void BakedFrames::fill(BakeReport& report) const {
   report.state_hash = hash.value();
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

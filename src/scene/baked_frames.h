@@ -8,10 +8,10 @@
 #include "derm/base/hash.h"
 #include "derm/deform/stack.h"
 #include "derm/scene/bake_report.h"
-#include "derm/scene/plain_skin.h"
+#include "derm/scene/linear_reference.h"
 #include "derm/scene/scene.h"
 
-namespace derm::scene {
+namespace derm::detail {
 
 /// One frame of a bake; everything is valid until the next.
 struct BakedFrame {
@@ -26,8 +26,8 @@ struct BakedFrame {
 /// Makes the frames of a scene one after another, with their measures.
 class BakedFrames {
  public:
-  /// `plain` (see Scene::plainStack) may be null where nobody needs it. Without `measure`, which
-  /// needs it, the frames' measures and hash stay empty.
+  /// `plain` (see Scene::linearReferenceStack) may be null where nobody needs it. Without
+  /// `measure`, which needs it, the frames' measures and hash stay empty.
   BakedFrames(Scene& scene, std::shared_ptr<const Stack> plain, bool measure);
 
   std::size_t count() const { return scene_.frameTimes().size(); }
@@ -40,7 +40,7 @@ class BakedFrames {
   void measure(double time_s, const SkinFrame& wanted, std::span<const Vec3f> plain);
 
   Scene& scene_;
-  std::optional<PlainSkin> plain_;
+  std::optional<LinearReference> plain_;
   std::vector<double> layer_seconds_;
   bool measure_;
   std::size_t next_ = 0;
@@ -48,4 +48,4 @@ class BakedFrames {
   Hash64 hash_;
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -9,7 +9,7 @@
 #include "derm/math/vec.h"
 
 /// The way between posed and bind space. Private to room scene.
-namespace derm::scene {
+namespace derm::detail {
 
 /// L^-1, or where L hardly keeps a direction the inverse of what it keeps.
 struct SafeInverse {
@@ -52,4 +52,4 @@ Matrix blendedLinear(const Skin& skin, std::size_t vertex, std::span<const Affin
   return sum;
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

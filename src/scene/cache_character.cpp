@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 /// The part that each triangle of the character belongs to.
@@ -118,4 +118,4 @@ Character CacheCharacter::take(std::span<const double> times_s, std::string clip
   return std::move(out_);
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -6,7 +6,7 @@
 #include "derm/character/character.h"
 #include "derm/deform/stack.h"
 
-namespace derm::scene {
+namespace derm::detail {
 
 /// A still of the surface that a stack gives, with the character's parts and materials. Refined
 /// surfaces become one instance, their triangles sorted by part.
@@ -28,4 +28,4 @@ class CacheCharacter {
   bool has_first_ = false;
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

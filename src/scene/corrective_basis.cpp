@@ -6,7 +6,7 @@
 
 #include "derm/base/parallel.h"
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 using Eigen::MatrixXd;
@@ -104,4 +104,4 @@ MatrixXf UnitWeights::weights(const MatrixXf& from) const {
   return out;
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

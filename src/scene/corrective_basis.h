@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 
 /// Private to room scene.
-namespace derm::scene {
+namespace derm::detail {
 
 /// The frames' singular vectors, largest first, each scaled and signed so that its largest entry is
 /// 1: the weights of the shapes. `scales` undo that: shape = A v * scale.
@@ -34,4 +34,4 @@ struct UnitWeights {
   Eigen::MatrixXf weights(const Eigen::MatrixXf& from) const;
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 /// Of a frame: a range's end this near its last frame is on it.
@@ -78,4 +78,4 @@ bool CorrectiveKeys::splitAt(std::span<const double> times_s) {
   return split(checks);
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

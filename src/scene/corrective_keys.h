@@ -9,7 +9,7 @@
 #include "scene/motion_samples.h"
 
 /// Private to room scene.
-namespace derm::scene {
+namespace derm::detail {
 
 /// Where corrective weights have keys. They start at the scene's frames; every gap between two keys
 /// has a check in its middle, and a gap whose check is off too far is halved, so that keys are
@@ -43,4 +43,4 @@ class CorrectiveKeys {
   MotionSamples& samples_;
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

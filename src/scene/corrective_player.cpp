@@ -8,7 +8,7 @@
 #include "derm/deform/basic_layers.h"
 #include "derm/mesh/measures.h"
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 /// What plays in an engine.
@@ -123,4 +123,4 @@ Result<PlayedFile> CorrectivePlayer::play(const Character& character, const Clip
   return std::move(tally).finish();
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -8,7 +8,7 @@
 #include "scene/motion_samples.h"
 
 /// Private to room scene.
-namespace derm::scene {
+namespace derm::detail {
 
 /// A corrected character against the scene it was made from.
 struct PlayedFile {
@@ -39,4 +39,4 @@ class CorrectivePlayer {
   MotionSamples& samples_;
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

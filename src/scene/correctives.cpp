@@ -16,12 +16,12 @@
 namespace derm {
 namespace {
 
+using detail::addShapes;
+using detail::blendedLinear;
+using detail::FrameBasis;
+using detail::SafeInverse;
+using detail::UnitWeights;
 using Eigen::MatrixXf;
-using scene::addShapes;
-using scene::blendedLinear;
-using scene::FrameBasis;
-using scene::SafeInverse;
-using scene::UnitWeights;
 
 /// Parts of shapes below this share of the bounding diagonal are left out of the file.
 constexpr double kNoShape = 1e-8;

@@ -4,10 +4,10 @@
 #include <array>
 #include <string_view>
 
-#include "derm/deform/character_weights.h"
 #include "derm/scene/flesh_recipe.h"
+#include "derm/weights/character_weights.h"
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 constexpr std::string_view kGroupPrefix = "group:";
@@ -188,14 +188,14 @@ LayerFactory FleshParameters::factory(std::string name) const {
   };
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail
 
 namespace derm {
 
 RecipeLayer fleshRecipeLayer(const FleshDesc& desc, const Skeleton& skeleton) {
   RecipeLayer out{.type = "flesh", .name = desc.name};
-  scene::FleshParameters parameters(desc, skeleton);
-  scene::FleshParameters presets;
+  detail::FleshParameters parameters(desc, skeleton);
+  detail::FleshParameters presets;
   const RecipeValue::Table preset = writeFields([&](RecipeFields& f) { presets.fields(f); });
   out.keys = writeFields([&](RecipeFields& f) { parameters.fields(f); });
   std::erase_if(out.keys, [&](const RecipeEntry& e) {

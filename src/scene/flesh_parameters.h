@@ -6,7 +6,7 @@
 #include "derm/deform/flesh.h"
 #include "derm/scene/layer_types.h"
 
-namespace derm::scene {
+namespace derm::detail {
 
 /// One contact shape as a recipe writes it.
 struct ContactKeys {
@@ -45,4 +45,4 @@ class FleshParameters final : public LayerParameters {
   std::vector<ContactKeys> contact_;
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -23,9 +23,9 @@ std::vector<std::string> LayerTypes::names() const {
 const LayerTypes& builtInLayerTypes() {
   // One line per kind: layerType<…Parameters>("name", "summary").
   static const LayerTypes types({
-      layerType<scene::FleshParameters>("flesh", "flesh that lags and swings"),
-      layerType<VolumeParameters>("volume", "gives bent skin its volume back"),
-      layerType<scene::WrinklesParameters>("wrinkles", "folds that keep the skin's length"),
+      layerType<detail::FleshParameters>("flesh", "flesh that lags and swings"),
+      layerType<detail::VolumeParameters>("volume", "gives bent skin its volume back"),
+      layerType<detail::WrinklesParameters>("wrinkles", "folds that keep the skin's length"),
   });
   return types;
 }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace derm::scene {
+namespace derm::detail {
 
 MotionSamples::MotionSamples(const Scene& scene, std::shared_ptr<const Stack> plain,
                              std::shared_ptr<const Stack> unskinned)
@@ -35,4 +35,4 @@ std::span<const Vec3f> MotionSamples::plainAt(double time_s) {
   return plain_.evaluate(pose_, time_s).positions();
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

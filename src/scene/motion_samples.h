@@ -4,19 +4,19 @@
 #include <optional>
 
 #include "derm/scene/correctives.h"
-#include "derm/scene/plain_skin.h"
+#include "derm/scene/linear_reference.h"
 #include "derm/scene/scene.h"
 
 /// Private to room scene.
-namespace derm::scene {
+namespace derm::detail {
 
 /// A scene's surfaces at any instant of its range, beside what plain linear skinning gives there:
 /// as the fitter of correctives wants them. Stateful layers are as if played straight through,
 /// whatever the recipe's rule for jumps; the scene's own playback is left alone.
 class MotionSamples {
  public:
-  /// `plain` is what Scene::plainStack() gave; `unskinned` (morphs alone) is null where the
-  /// character has no morphs.
+  /// `plain` is what Scene::linearReferenceStack() gave; `unskinned` (morphs alone) is null where
+  /// the character has no morphs.
   MotionSamples(const Scene& scene, std::shared_ptr<const Stack> plain,
                 std::shared_ptr<const Stack> unskinned);
 
@@ -30,9 +30,9 @@ class MotionSamples {
  private:
   const Scene& scene_;
   Playback playback_;
-  PlainSkin plain_;
+  LinearReference plain_;
   std::optional<StackRunner> unskinned_;
   Pose pose_;
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "derm/mesh/normals.h"
-#include "derm/scene/plain_skin.h"
+#include "derm/scene/linear_reference.h"
 
 namespace derm {
 namespace {
@@ -97,9 +97,9 @@ Result<Rgba8Image> foldNormalMap(Scene& scene, double time_s, const NormalMapDes
     return Error{ErrorCode::BadData,
                  "has no texture coordinates to draw a map in",
                  {.file = scene.character()->name}};
-  DERM_TRY(const std::shared_ptr<const Stack> plain_stack, scene.plainStack());
+  DERM_TRY(const std::shared_ptr<const Stack> plain_stack, scene.linearReferenceStack());
   const SkinFrame& fine = scene.playback().frameAt(time_s);
-  PlainSkin plain(plain_stack);
+  LinearReference plain(plain_stack);
   const SkinFrame& flat = plain.evaluate(scene.playback().pose(), time_s);
   std::vector<Vec4f> tangents(flat.tangents().begin(), flat.tangents().end());
   if (tangents.empty()) {

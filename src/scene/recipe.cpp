@@ -226,7 +226,7 @@ Result<Recipe> parseRecipe(std::string_view text, std::string_view name, const L
                  std::to_string(text.size()) + " bytes; a recipe has at most " +
                      std::to_string(Recipe::kMostBytes),
                  {.file = std::string(name)}};
-  DERM_TRY(const RecipeValue::Table top, scene::parseToml(text, name));
+  DERM_TRY(const RecipeValue::Table top, detail::parseToml(text, name));
   Recipe recipe;
   recipe.origin.file = std::string(name);
   for (const RecipeEntry& e : top) recipe.origin.values[e.key] = e.value.place;

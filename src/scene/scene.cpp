@@ -209,7 +209,7 @@ const SkinFrame& Scene::frame(std::size_t index, std::span<double> layer_seconds
   return playback_.frameAt(frame_times_[index], layer_seconds);
 }
 
-Result<std::shared_ptr<const Stack>> Scene::plainStack() const {
+Result<std::shared_ptr<const Stack>> Scene::linearReferenceStack() const {
   Diagnostics said_already;
   if (&stack().output() == &stack().input())
     return Stack::bind(character_, std::array{morphLayer(), skinningLayer({})}, said_already);

@@ -10,7 +10,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 /// Keys like a.b.c.… nest a table per dot; the parser would follow them however deep, and its
@@ -100,4 +100,4 @@ Result<RecipeValue::Table> parseToml(std::string_view text, std::string_view nam
   return out;
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -8,7 +8,7 @@
 #include "derm/deform/morphs.h"
 #include "derm/mesh/measures.h"
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 /// The region with the largest share in a triangle's corners.
@@ -143,4 +143,4 @@ void VolumeMeter::measure(std::span<const Vec3f> positions, std::span<const Affi
   std::for_each(parts_.begin(), parts_.end(), settle);
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -6,13 +6,13 @@
 #include "derm/character/character.h"
 #include "derm/deform/layer.h"
 #include "derm/deform/morphed_rest.h"
-#include "derm/deform/region_volumes.h"
-#include "derm/deform/volume_regions.h"
 #include "derm/mesh/measured_surface.h"
 #include "derm/scene/volume_study.h"
+#include "derm/volume/region_volumes.h"
+#include "derm/volume/volume_regions.h"
 
 /// Private to room scene: measures posed surfaces region by region.
-namespace derm {
+namespace derm::detail {
 
 class VolumeMeter {
  public:
@@ -64,4 +64,4 @@ class VolumeMeter {
   std::vector<SurfaceMeasure> parts_;
 };
 
-}  // namespace derm
+}  // namespace derm::detail

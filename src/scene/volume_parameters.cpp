@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-namespace derm {
+namespace derm::detail {
 namespace {
 
 constexpr std::array<std::pair<VolumePreset, std::string_view>, 9> kPresets = {{
@@ -41,8 +41,8 @@ void swellFields(SwellDesc& swell, RecipeFields& fields) {
 }
 
 /// "group:caps" or "caps".
-std::string whereOf(std::span<const WhereTerm> terms) {
-  return terms.empty() ? std::string() : whereText(terms);
+std::string whereOf(std::span<const MaskTerm> terms) {
+  return terms.empty() ? std::string() : maskText(terms);
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ void VolumeParameters::fields(RecipeFields& f) {
            "section: changes of radius beyond this share are spread");
   f.number("bound", desc_.bound, {0, 0.5, ""},
            "section: most that a radius may change; 0 = no such bound");
-  const Result<std::vector<WhereTerm>> terms = parseWhere(where_);
+  const Result<std::vector<MaskTerm>> terms = parseMask(where_);
   f.require(where_.empty() || terms.ok(), "where",
             terms.ok() ? std::string_view() : terms.error().message);
 }
@@ -95,10 +95,10 @@ LayerFactory VolumeParameters::factory(std::string name) const {
   for (const RecipeName& n : regions_) desc.regions.groups.push_back(n.text);
   desc.where.clear();
   if (!where_.empty())
-    if (Result<std::vector<WhereTerm>> terms = parseWhere(where_); terms.ok())
+    if (Result<std::vector<MaskTerm>> terms = parseMask(where_); terms.ok())
       desc.where = *std::move(terms);
   desc.fixed = parseGroupName(fixed_);
   return volumeLayer(std::move(name), desc);
 }
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "derm/deform/volume_layer.h"
 #include "derm/scene/layer_types.h"
+#include "derm/volume/volume_layer.h"
 
 /// Private to room scene.
-namespace derm {
+namespace derm::detail {
 
 /// The keys of a layer of type "volume".
 class VolumeParameters final : public LayerParameters {
@@ -25,4 +25,4 @@ class VolumeParameters final : public LayerParameters {
   std::string fixed_;
 };
 
-}  // namespace derm
+}  // namespace derm::detail

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "derm/deform/basic_layers.h"
-#include "derm/deform/volume_layer.h"
+#include "derm/volume/volume_layer.h"
 
 #include "scene/volume_meter.h"
 
@@ -94,8 +94,9 @@ Result<VolumeStudy> studyVolume(const Recipe& recipe, const SceneOptions& option
   const Working working = lastVolume(with);
   const RegionsDesc whole{.kind = RegionKind::Whole};
   const bool divided = working.binding != nullptr && !working.binding->regions().empty();
-  DERM_TRY(VolumeMeter meter, VolumeMeter::make(*with.character(), surface,
-                                                divided ? working.binding->regionsDesc() : whole));
+  DERM_TRY(detail::VolumeMeter meter,
+           detail::VolumeMeter::make(*with.character(), surface,
+                                     divided ? working.binding->regionsDesc() : whole));
   VolumeStudy study;
   study.character = recipe.character;
   study.clip = with.clip() != nullptr ? with.clip()->name : "";
@@ -150,7 +151,7 @@ std::vector<Way> allWays() {
   const auto documents = [](VolumeCorrection method) {
     VolumeDesc desc = volumePreset(VolumePreset::Default);
     desc.method = method;
-    desc.where = {{.rule = WhereRule::SmoothWeights}};
+    desc.where = {{.rule = MaskRule::SmoothWeights}};
     return desc;
   };
   using enum SkinningMethod;
@@ -169,7 +170,7 @@ std::vector<Way> allWays() {
   return out;
 }
 
-Result<VolumeComparison> measureWay(const Way& way, Scene& moments, VolumeMeter& meter,
+Result<VolumeComparison> measureWay(const Way& way, Scene& moments, detail::VolumeMeter& meter,
                                     std::span<const std::vector<Vec3f>> plain,
                                     std::vector<std::vector<Vec3f>>* keep) {
   std::vector<LayerFactory> layers = {morphLayer(), skinningLayer({.method = way.skinning})};
@@ -216,8 +217,9 @@ Result<std::vector<VolumeComparison>> compareVolumeMethods(const Recipe& recipe,
   bare.layers.clear();
   DERM_TRY(Scene moments, openScene(bare, options, notes));
   const Character& character = *moments.character();
-  DERM_TRY(VolumeMeter meter, VolumeMeter::make(character, moments.stack().output(),
-                                                volumePreset(VolumePreset::Default).regions));
+  DERM_TRY(detail::VolumeMeter meter,
+           detail::VolumeMeter::make(character, moments.stack().output(),
+                                     volumePreset(VolumePreset::Default).regions));
   const std::vector<Way> ways = allWays();
   std::vector<std::vector<Vec3f>> linear, centre;  // what the corrections start from
   std::vector<VolumeComparison> rows;

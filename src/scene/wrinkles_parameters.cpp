@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-namespace derm::scene {
+namespace derm::detail {
 namespace {
 
 constexpr double kMostVertices = 4294967294.0;
@@ -122,4 +122,4 @@ LayerFactory WrinklesParameters::factory(std::string name) const {
   return wrinklesLayer(std::move(out));
 }
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -6,7 +6,7 @@
 #include "derm/deform/wrinkles.h"
 #include "derm/scene/layer_types.h"
 
-namespace derm::scene {
+namespace derm::detail {
 
 /// The keys of a [[layer]] of type "wrinkles": one tool. Tools that follow each other in a recipe
 /// are one layer, so that their elevations add up and each triangle is cut only as fine as the
@@ -32,4 +32,4 @@ class WrinklesParameters final : public LayerParameters {
   std::vector<WrinkleToolDesc> joined_;  ///< tools after this one
 };
 
-}  // namespace derm::scene
+}  // namespace derm::detail

@@ -1,4 +1,3 @@
 derm_room(view
   SOURCES captions.cpp character_look.cpp film_strip.cpp framing.cpp mesh_film.cpp report_plots.cpp scene_view.cpp
-    strip_layout.cpp
-  ROOMS base math image mesh anim character deform io render scene)
+    strip_layout.cpp)

@@ -114,7 +114,7 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
   view.weights_ = std::move(weights);
   view.focus_ = focus;
   if (desc.comparison != Comparison::None || desc.field || desc.displacement_mm) {
-    DERM_TRY(std::shared_ptr<const Stack> plain, scene.plainStack());
+    DERM_TRY(std::shared_ptr<const Stack> plain, scene.linearReferenceStack());
     view.plain_.emplace(std::move(plain));
   }
   return view;

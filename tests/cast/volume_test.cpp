@@ -9,8 +9,8 @@
 #include "derm/cast/cast.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/playback.h"
-#include "derm/deform/region_volumes.h"
-#include "derm/deform/volume_layer.h"
+#include "derm/volume/region_volumes.h"
+#include "derm/volume/volume_layer.h"
 
 #include "cast/section_cuts.h"
 #include "support/joint_sections.h"

@@ -9,12 +9,12 @@
 #include "derm/deform/skinning.h"
 #include "derm/mesh/measures.h"
 
-#include "deform/section_rig.h"
 #include "deform/skinning_reference.h"
 #include "support/allocations.h"
 #include "support/compare.h"
 #include "support/posed.h"
 #include "support/shelf.h"
+#include "volume/section_rig.h"
 
 namespace derm {
 namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "derm/base/hash.h"
-#include "derm/deform/flesh_weights.h"
 
 #include "deform/flesh_rig.h"
+#include "deform/flesh_weights.h"
 #include "support/allocations.h"
 #include "support/compare.h"
 #include "support/test_layers.h"
@@ -70,8 +70,8 @@ TEST(FleshLayer, GravityPullsItDownByItsSagTimesAlpha) {
     const std::vector<Vec3f> rest = positionsOf(pair.plain.frameAt(1));
     const SkinFrame& sagged = pair.fleshed.frameAt(1);
     const BoundSurface surface(c->mesh, c->skin);
-    const FleshWeights w =
-        fleshWeights(desc, c->skeleton, restModelMatrices(c->skeleton), surface).value();
+    const detail::FleshWeights w =
+        detail::fleshWeights(desc, c->skeleton, restModelMatrices(c->skeleton), surface).value();
     for (std::size_t i = 0; i < w.vertices.size(); ++i) {
       const Vec3f moved = sagged.positions()[w.vertices[i]] - rest[w.vertices[i]];
       EXPECT_NEAR(moved.y(), -share * 9.81 / (kOmega * kOmega) * w.alpha[i], 1e-6);

@@ -1,4 +1,4 @@
-#include "derm/deform/flesh_motion.h"
+#include "deform/flesh_motion.h"
 
 #include <cmath>
 #include <limits>
@@ -8,21 +8,21 @@
 namespace derm {
 namespace {
 
-FleshDynamics dynamics(double frequency_hz = 3, double damping_ratio = 0.15) {
-  FleshDynamics d;
+detail::FleshDynamics dynamics(double frequency_hz = 3, double damping_ratio = 0.15) {
+  detail::FleshDynamics d;
   d.spring = d.rotation_spring = {6.283185307179586 * frequency_hz, damping_ratio};
   d.farthest_m = 1e3;
   d.cut_m = 1e3;
   return d;
 }
 
-FleshAnchor at(const Vec3d& place) { return {.place = place}; }
+detail::FleshAnchor at(const Vec3d& place) { return {.place = place}; }
 
 TEST(FleshMotion, FollowsASineAsTheSpecificationSays) {
-  FleshDynamics d = dynamics();
+  detail::FleshDynamics d = dynamics();
   d.spring = springConstants(80, 3, 1);
   const auto run = [&](double dt_s) {
-    FleshMotion m;
+    detail::FleshMotion m;
     const auto place = [](double t) { return at({0.5 * std::sin(4 * t), 0, 0}); };
     m.reset(d, place(0));
     const int steps = static_cast<int>(std::lround(2 / dt_s));
@@ -38,8 +38,8 @@ TEST(FleshMotion, FollowsASineAsTheSpecificationSays) {
 }
 
 TEST(FleshMotion, KeepsStillOnASteadyAnchorFromTheFirstStepOn) {
-  const FleshDynamics d = dynamics();
-  FleshMotion m;
+  const detail::FleshDynamics d = dynamics();
+  detail::FleshMotion m;
   const Vec3d velocity(7, -3, 20);
   m.reset(d, at(Vec3d::Zero()));
   for (int i = 1; i <= 500; ++i) {
@@ -49,10 +49,10 @@ TEST(FleshMotion, KeepsStillOnASteadyAnchorFromTheFirstStepOn) {
 }
 
 TEST(FleshMotion, HangsAtRestAndComesBackToItWhenShaken) {
-  FleshDynamics d = dynamics();
+  detail::FleshDynamics d = dynamics();
   d.gravity = Vec3d(0, -9.81, 0);
   const Vec3d sag = d.gravity / (d.spring.omega * d.spring.omega);
-  FleshMotion m;
+  detail::FleshMotion m;
   m.reset(d, at(Vec3d::Zero()));
   EXPECT_LT((m.elongation(1) - sag).norm(), 1e-15);
   for (int i = 0; i < 3; ++i) m.step(d, at(Vec3d(0.1 * i * i, 0, 0)), 1.0 / 240);
@@ -62,9 +62,9 @@ TEST(FleshMotion, HangsAtRestAndComesBackToItWhenShaken) {
 }
 
 TEST(FleshMotion, GoesNoFurtherThanItMayAndTurnsBackAtOnce) {
-  FleshDynamics d = dynamics(2, 0.0);
+  detail::FleshDynamics d = dynamics(2, 0.0);
   d.farthest_m = 0.05;
-  FleshMotion m;
+  detail::FleshMotion m;
   m.reset(d, at(Vec3d::Zero()));
   double p = 0, speed = 0;
   for (int i = 0; i < 48; ++i) {
@@ -82,8 +82,8 @@ TEST(FleshMotion, GoesNoFurtherThanItMayAndTurnsBackAtOnce) {
 }
 
 TEST(FleshMotion, StepsThatAreNoStepsChangeNothing) {
-  const FleshDynamics d = dynamics();
-  FleshMotion m;
+  const detail::FleshDynamics d = dynamics();
+  detail::FleshMotion m;
   m.reset(d, at(Vec3d::Zero()));
   for (int i = 1; i < 20; ++i) m.step(d, at(Vec3d(0.002 * i * i, 0, 0)), 1.0 / 240);
   const Vec3d u = m.elongation(1);
@@ -99,9 +99,9 @@ TEST(FleshMotion, StepsThatAreNoStepsChangeNothing) {
 
 TEST(FleshMotion, TenSecondsInOneStepBringItToRest) {
   for (const FleshIntegrator integrator : {FleshIntegrator::Exact, FleshIntegrator::Euler}) {
-    FleshDynamics d = dynamics();
+    detail::FleshDynamics d = dynamics();
     d.integrator = integrator;
-    FleshMotion m;
+    detail::FleshMotion m;
     m.reset(d, at(Vec3d::Zero()));
     for (int i = 1; i < 20; ++i) m.step(d, at(Vec3d(0.002 * i * i, 0, 0)), 1.0 / 240);
     EXPECT_GT(m.elongation(1).norm(), 0.01);
@@ -111,9 +111,9 @@ TEST(FleshMotion, TenSecondsInOneStepBringItToRest) {
 }
 
 TEST(FleshMotion, ALeapOfTheAnchorCausesNoMotion) {
-  FleshDynamics d = dynamics();
+  detail::FleshDynamics d = dynamics();
   d.cut_m = 0.5;
-  FleshMotion straight, leaping;
+  detail::FleshMotion straight, leaping;
   const auto place = [](int i) { return Vec3d(0.05 * std::sin(0.1 * i), 0, 0); };
   straight.reset(d, at(place(0)));
   leaping.reset(d, at(place(0)));
@@ -128,14 +128,14 @@ TEST(FleshMotion, ALeapOfTheAnchorCausesNoMotion) {
 }
 
 TEST(FleshMotion, EulerTakesShortStepsOfItsOwn) {
-  FleshDynamics exact = dynamics(), euler = dynamics();
+  detail::FleshDynamics exact = dynamics(), euler = dynamics();
   euler.integrator = FleshIntegrator::Euler;
   euler.euler_step_s = 1.0 / 24000;
-  FleshMotion a, b;
+  detail::FleshMotion a, b;
   a.reset(exact, at(Vec3d::Zero()));
   b.reset(euler, at(Vec3d::Zero()));
   for (int i = 1; i < 480; ++i) {
-    const FleshAnchor p = at(Vec3d(0.3 * std::sin(0.03 * i), 0.1 * std::cos(0.05 * i), 0));
+    const detail::FleshAnchor p = at(Vec3d(0.3 * std::sin(0.03 * i), 0.1 * std::cos(0.05 * i), 0));
     a.step(exact, p, 1.0 / 240);
     b.step(euler, p, 1.0 / 240);
     EXPECT_LT((a.elongation(1) - b.elongation(1)).norm(), 4e-4);
@@ -143,12 +143,13 @@ TEST(FleshMotion, EulerTakesShortStepsOfItsOwn) {
 }
 
 TEST(FleshMotion, TurnsAgainstAnAcceleratedTwistInTheFramesOwnAxes) {
-  FleshDynamics d = dynamics();
+  detail::FleshDynamics d = dynamics();
   d.rotation = true;
   const auto turned = [](double angle) {
-    return FleshAnchor{.orientation = Quatd(Eigen::AngleAxisd(angle, Eigen::Vector3d::UnitY()))};
+    return detail::FleshAnchor{.orientation =
+                                   Quatd(Eigen::AngleAxisd(angle, Eigen::Vector3d::UnitY()))};
   };
-  FleshMotion m;
+  detail::FleshMotion m;
   m.reset(d, turned(0));
   for (int i = 1; i <= 240; ++i) {
     m.step(d, turned(3.0 * i / 240), 1.0 / 240);  // steady
@@ -165,13 +166,14 @@ TEST(FleshMotion, TurnsAgainstAnAcceleratedTwistInTheFramesOwnAxes) {
 }
 
 TEST(FleshMotion, SavedAndRestoredItGoesOnWithTheSameBits) {
-  FleshDynamics d = dynamics();
+  detail::FleshDynamics d = dynamics();
   d.rotation = true;
   const auto anchor = [](int i) {
-    return FleshAnchor{.place = Vec3d(std::sin(0.1 * i), 0, std::cos(0.07 * i)),
-                       .orientation = Quatd(Eigen::AngleAxisd(0.02 * i, Eigen::Vector3d::UnitX()))};
+    return detail::FleshAnchor{
+        .place = Vec3d(std::sin(0.1 * i), 0, std::cos(0.07 * i)),
+        .orientation = Quatd(Eigen::AngleAxisd(0.02 * i, Eigen::Vector3d::UnitX()))};
   };
-  FleshMotion m, other;
+  detail::FleshMotion m, other;
   m.reset(d, anchor(0));
   for (int i = 1; i < 50; ++i) m.step(d, anchor(i), 1.0 / 240);
   StateWriter saved;

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "derm/base/rng.h"
-#include "derm/deform/flesh_weights.h"
 
 #include "deform/flesh_rig.h"
+#include "deform/flesh_weights.h"
 #include "support/compare.h"
 
 namespace derm {
@@ -103,7 +103,8 @@ TEST(FleshProperty, NoneOfFourHundredThousandRandomVerticesCrossesTheBone) {
       fleshed.step(rng.uniform(0.002, 0.1));
       const std::vector<Vec3f> before = positionsOf(plain.evaluate());
       const std::vector<Vec3f> after = positionsOf(fleshed.evaluate(rng.uniform()));
-      const VirtualBone bone{fleshed.model()[0].translation(), fleshed.model()[1].translation()};
+      const detail::VirtualBone bone{fleshed.model()[0].translation(),
+                                     fleshed.model()[1].translation()};
       for (std::size_t v = 0; v < before.size(); ++v) {
         const double distance = bone.distance(before[v].cast<double>());
         const double way = (after[v] - before[v]).cast<double>().norm();
@@ -138,8 +139,9 @@ TEST(FleshProperty, NothingComesNearerThanTheBoneRadius) {
       pose.local[0].translation = (0.4 * randomDirection(rng)).cast<float>();
       fleshed.setPose(pose, 0);
       fleshed.step(1.0 / 60);
-      const VirtualBone bone{fleshed.model()[0].translation(), fleshed.model()[1].translation()};
-      const VirtualBone rest{Vec3d::Zero(), Vec3d(0, 1, 0)};
+      const detail::VirtualBone bone{fleshed.model()[0].translation(),
+                                     fleshed.model()[1].translation()};
+      const detail::VirtualBone rest{Vec3d::Zero(), Vec3d(0, 1, 0)};
       const std::vector<Vec3f> after = positionsOf(fleshed.evaluate());
       for (std::size_t v = 0; v < after.size(); ++v) {
         const double before = rest.distance(c->mesh.positions[v].cast<double>());
@@ -270,8 +272,8 @@ TEST(FleshProperty, ReorderingVerticesReordersTheResult) {
 }
 
 /// A plain double-precision form of what the kernels do.
-Vec3d plainMove(const FleshDesc& desc, const VirtualBone& bone, const Vec3d& p, double alpha,
-                const Vec3d& u) {
+Vec3d plainMove(const FleshDesc& desc, const detail::VirtualBone& bone, const Vec3d& p,
+                double alpha, const Vec3d& u) {
   const double limit = desc.max_elongation * std::max(0.0, bone.distance(p) - desc.bone_radius_m);
   const double wanted = alpha * u.norm();
   const double knee = desc.soft_limit * limit;
@@ -298,8 +300,8 @@ TEST(FleshProperty, TheKernelMovesVerticesAsThePlainFormulaDoes) {
     const SkinFrame& frame = runner.evaluate();
     const std::vector<Affine3d> bind = restModelMatrices(c->skeleton);
     const BoundSurface surface(c->mesh, c->skin);
-    const FleshWeights w = fleshWeights(desc, c->skeleton, bind, surface).value();
-    const VirtualBone bone = virtualBone(desc, bind);
+    const detail::FleshWeights w = detail::fleshWeights(desc, c->skeleton, bind, surface).value();
+    const detail::VirtualBone bone = detail::virtualBone(desc, bind);
     const SpringConstants spring = springOf(desc);
     const double limit = desc.max_elongation * w.safe_elongation_m;
     const double farthest = limit * (desc.soft_limit + 4 * (1 - desc.soft_limit));

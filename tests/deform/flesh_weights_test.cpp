@@ -1,11 +1,11 @@
-#include "derm/deform/flesh_weights.h"
+#include "deform/flesh_weights.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "derm/deform/character_weights.h"
+#include "derm/weights/character_weights.h"
 
 #include "deform/flesh_rig.h"
 
@@ -14,19 +14,19 @@ namespace {
 
 using namespace flesh_test;
 
-FleshWeights weightsOf(const Character& c, const FleshDesc& desc) {
+detail::FleshWeights weightsOf(const Character& c, const FleshDesc& desc) {
   const BoundSurface surface(c.mesh, c.skin);
-  return fleshWeights(desc, c.skeleton, bindModelMatrices(c), surface).value();
+  return detail::fleshWeights(desc, c.skeleton, bindModelMatrices(c), surface).value();
 }
 
 std::string errorOf(const Character& c, const FleshDesc& desc) {
   const BoundSurface surface(c.mesh, c.skin);
-  const auto made = fleshWeights(desc, c.skeleton, bindModelMatrices(c), surface);
+  const auto made = detail::fleshWeights(desc, c.skeleton, bindModelMatrices(c), surface);
   return made ? "no error" : made.error().text();
 }
 
 TEST(FleshPaper, WyvillHasTheValuesOfTheSpecificationAndStaysZeroOutside) {
-  const auto w = [](double y) { return attenuation(FleshAttenuation::Wyvill, y); };
+  const auto w = [](double y) { return detail::attenuation(FleshAttenuation::Wyvill, y); };
   EXPECT_EQ(w(0), 1);
   for (const double side : {-1.0, 1.0}) {
     EXPECT_NEAR(w(0.5 * side), 0.5, 1e-15);
@@ -43,9 +43,9 @@ TEST(FleshPaper, WyvillHasTheValuesOfTheSpecificationAndStaysZeroOutside) {
   }
   EXPECT_NEAR(steepest, 1.5835, 1e-4);
   EXPECT_NEAR(where, 0.5035, 1e-3);
-  EXPECT_NEAR(attenuation(FleshAttenuation::Parabola, 0.5), 0.75, 1e-15);
-  EXPECT_EQ(attenuation(FleshAttenuation::Parabola, -1.5), 0);
-  EXPECT_EQ(attenuation(FleshAttenuation::None, -1.5), 1);
+  EXPECT_NEAR(detail::attenuation(FleshAttenuation::Parabola, 0.5), 0.75, 1e-15);
+  EXPECT_EQ(detail::attenuation(FleshAttenuation::Parabola, -1.5), 0);
+  EXPECT_EQ(detail::attenuation(FleshAttenuation::None, -1.5), 1);
 }
 
 TEST(FleshWeights, AreShapeTimesAttenuationNormalised) {
@@ -54,13 +54,13 @@ TEST(FleshWeights, AreShapeTimesAttenuationNormalised) {
   desc.vertex_group = "front";
   for (const double radius : {0.0, 0.1}) {
     desc.bone_radius_m = radius;
-    const FleshWeights w = weightsOf(c, desc);
+    const detail::FleshWeights w = weightsOf(c, desc);
     EXPECT_EQ(*std::max_element(w.alpha.begin(), w.alpha.end()), 1.0f);
     for (std::size_t i = 0; i < w.vertices.size(); ++i) {
       const Vec3f& p = c.mesh.positions[w.vertices[i]];
       EXPECT_GT(p.z(), 0);
       // All lie at the same distance from the bone, so the attenuation is what is left.
-      EXPECT_NEAR(w.alpha[i], attenuation(FleshAttenuation::Wyvill, 1 - 2 * p.y()), 1e-5);
+      EXPECT_NEAR(w.alpha[i], detail::attenuation(FleshAttenuation::Wyvill, 1 - 2 * p.y()), 1e-5);
     }
     EXPECT_NEAR(w.safe_elongation_m, kRadius - radius, 1e-6);
   }
@@ -72,19 +72,19 @@ TEST(FleshWeights, LeaveOutWhatIsNearerThanTheBoneRadius) {
     if (p.x() > 0.2f) p.x() = p.z() = 0.05f;
   FleshDesc desc = upperFlesh();
   desc.bone_radius_m = 0.1;
-  const FleshWeights w = weightsOf(c, desc);
+  const detail::FleshWeights w = weightsOf(c, desc);
   for (const std::uint32_t v : w.vertices) EXPECT_NE(c.mesh.positions[v].x(), 0.05f);
 }
 
 TEST(FleshWeights, AutoTakesTheSkinBetweenTheTwoFrames) {
   const Character c = limb({});
-  const FleshWeights upper = weightsOf(c, upperFlesh());
-  const FleshWeights lower = weightsOf(c, lowerFlesh());
+  const detail::FleshWeights upper = weightsOf(c, upperFlesh());
+  const detail::FleshWeights lower = weightsOf(c, lowerFlesh());
   for (const std::uint32_t v : upper.vertices) EXPECT_LT(c.mesh.positions[v].y(), 1.0);
   for (const std::uint32_t v : lower.vertices) EXPECT_GT(c.mesh.positions[v].y(), 1.0);
   FleshDesc whole = upperFlesh();
   whole.ends = {JointId(2)};
-  EXPECT_NEAR(virtualBone(whole, bindModelMatrices(c)).length(), 2.0, 1e-6);
+  EXPECT_NEAR(detail::virtualBone(whole, bindModelMatrices(c)).length(), 2.0, 1e-6);
   EXPECT_GT(weightsOf(c, whole).vertices.size(), upper.vertices.size() + 100);
 }
 
@@ -98,7 +98,8 @@ TEST(FleshWeights, TwistJointsBelongToTheElementAndLimbsDoNot) {
   add("twist", 0, {0, 0.5f, 0.1f});
   add("arm", 0, {0.2f, 0.5f, 0});
   add("hand", 4, {1.5f, 0, 0});
-  const std::vector<bool> mine = jointsOfElement(upperFlesh(), c.skeleton, bindModelMatrices(c));
+  const std::vector<bool> mine =
+      detail::jointsOfElement(upperFlesh(), c.skeleton, bindModelMatrices(c));
   EXPECT_EQ(mine, (std::vector<bool>{true, false, false, true, false, false}));
 }
 
@@ -109,7 +110,7 @@ TEST(FleshWeights, EndInTheMiddleOfSeveralEnds) {
   c.skeleton.joints.push_back(side);
   FleshDesc desc = upperFlesh();
   desc.ends = {JointId(1), JointId(3)};
-  const VirtualBone bone = virtualBone(desc, bindModelMatrices(c));
+  const detail::VirtualBone bone = detail::virtualBone(desc, bindModelMatrices(c));
   EXPECT_NEAR((bone.to - Vec3d(0.5, 1, 0)).norm(), 0, 1e-6);
   EXPECT_NEAR(bone.along(bone.from), 1, 1e-12);  // y points to the dominant frame
   EXPECT_NEAR(bone.along(bone.to), -1, 1e-12);
@@ -121,7 +122,7 @@ TEST(FleshWeights, NeighboursJoinSmoothlyWithWyvillAndWithAKinkWithTheParabola) 
     std::vector<float> alpha(c.mesh.vertexCount(), 0.0f);
     for (FleshDesc desc : {upperFlesh(), lowerFlesh()}) {
       desc.attenuation = kind;
-      const FleshWeights w = weightsOf(c, desc);
+      const detail::FleshWeights w = weightsOf(c, desc);
       for (std::size_t i = 0; i < w.vertices.size(); ++i) alpha[w.vertices[i]] += w.alpha[i];
     }
     double steepest = 0;  // of alpha along the limb, within 1 cm of the elbow

@@ -7,7 +7,8 @@
 #include "derm/anim/skin.h"
 #include "derm/deform/rotation_centres.h"
 #include "derm/deform/skinning.h"
-#include "derm/math/dual_quat.h"
+
+#include "support/dual_quat.h"
 
 namespace derm {
 

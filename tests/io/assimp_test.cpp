@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "derm/io/assimp_import.h"
 #include "derm/io/file_bytes.h"
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/measures.h"
 
+#include "io/assimp_import.h"
 #include "support/test_folder.h"
 
 namespace derm {
@@ -126,7 +126,7 @@ void addMorph(aiScene& scene) {
 class AssimpImport : public testing_support::FolderTest {
  protected:
   void SetUp() override {
-    if (!assimpAvailable()) GTEST_SKIP() << "this build is without assimp";
+    if (!detail::assimpAvailable()) GTEST_SKIP() << "this build is without assimp";
   }
   fs::path exported(const aiScene& scene, const char* format, const std::string& name) {
     Assimp::Exporter exporter;
@@ -143,7 +143,7 @@ class AssimpImport : public testing_support::FolderTest {
     ASSERT_TRUE(writeFileWhole(file, std::string_view(text)).ok());
   }
   Character loaded(const fs::path& file, const ImportOptions& options = {}) {
-    Result<Character> c = loadWithAssimp(file, options, notes_);
+    Result<Character> c = detail::loadWithAssimp(file, options, notes_);
     EXPECT_TRUE(c.ok()) << (c.ok() ? "" : c.error().text());
     return c.ok() ? *std::move(c) : Character{};
   }
@@ -274,12 +274,12 @@ TEST_F(AssimpImport, StlAndOffBecomeBareWeldedMeshes) {
 TEST_F(AssimpImport, FailuresComeBackWithAssimpsText) {
   for (const char* name : {"bad.fbx", "bad.dae", "bad.off", "bad.stl"}) {
     ASSERT_TRUE(writeFileWhole(folder_ / name, std::string_view("no scene")).ok());
-    const Result<Character> c = loadWithAssimp(folder_ / name, {}, notes_);
+    const Result<Character> c = detail::loadWithAssimp(folder_ / name, {}, notes_);
     ASSERT_FALSE(c.ok()) << name;
     EXPECT_EQ(c.error().code, ErrorCode::BadData);
     EXPECT_EQ(c.error().where.file, (folder_ / name).string());
   }
-  const Result<Character> missing = loadWithAssimp(folder_ / "none.fbx", {}, notes_);
+  const Result<Character> missing = detail::loadWithAssimp(folder_ / "none.fbx", {}, notes_);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::CannotRead);
 }
@@ -291,7 +291,7 @@ TEST_F(AssimpImport, EveryTruncationIsACharacterOrAnError) {
   const std::size_t step = 97;  // assimp is slow to fail; a prime step meets every kind of place
   for (std::size_t length = 0; length < bytes->size(); length += step) {
     ASSERT_TRUE(writeFileWhole(folder_ / "cut.fbx", std::span(*bytes).first(length)).ok());
-    const Result<Character> c = loadWithAssimp(folder_ / "cut.fbx", {}, notes_);
+    const Result<Character> c = detail::loadWithAssimp(folder_ / "cut.fbx", {}, notes_);
     if (c.ok()) {
       EXPECT_TRUE(validate(*c).ok());
     }

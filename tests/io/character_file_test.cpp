@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "derm/io/assimp_import.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/gltf.h"
 
+#include "io/assimp_import.h"
 #include "support/compare.h"
 #include "support/shelf.h"
 #include "support/test_folder.h"
@@ -83,10 +83,11 @@ TEST_F(CharacterFile, AnUnknownEndingListsTheKnownOnes) {
   ASSERT_FALSE(c.ok());
   EXPECT_EQ(c.error().code, ErrorCode::Unsupported);
   const std::string wanted =
-      assimpAvailable() ? "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply, "
-                          ".bvh, .fbx, .dae, .off and .stl"
-                        : "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply "
-                          "and .bvh";
+      detail::assimpAvailable()
+          ? "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply, "
+            ".bvh, .fbx, .dae, .off and .stl"
+          : "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply "
+            "and .bvh";
   EXPECT_EQ(c.error().message, wanted);
   const Result<Character> none = loadCharacter(write("plain", "x"), {}, notes_);
   ASSERT_FALSE(none.ok());
@@ -140,7 +141,7 @@ TEST_F(CharacterFile, SavesByEndingAndRefusesOthers) {
 }
 
 TEST_F(CharacterFile, WithoutAssimpItsFormatsSayHowToGetThem) {
-  if (assimpAvailable()) GTEST_SKIP() << "this build has assimp";
+  if (detail::assimpAvailable()) GTEST_SKIP() << "this build has assimp";
   const Result<Character> c = loadCharacter(write("a.fbx", "x"), {}, notes_);
   ASSERT_FALSE(c.ok());
   EXPECT_EQ(c.error().code, ErrorCode::Unsupported);

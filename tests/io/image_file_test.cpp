@@ -9,9 +9,9 @@
 #include <jpeglib.h>
 
 #include "derm/base/rng.h"
-#include "derm/io/jpeg.h"
 #include "derm/io/png.h"
 
+#include "io/jpeg.h"
 #include "support/compare.h"
 
 namespace derm {
@@ -76,7 +76,7 @@ void expectNear(const Rgba8Image& a, const Rgba8Image& b, int most) {
 TEST(Jpeg, BaselineAndProgressiveAreReadWithinWhatJpegLoses) {
   const Rgba8Image image = gradientPicture(40, 24);
   for (const bool progressive : {false, true}) {
-    const auto back = decodeJpeg(jpegOf(image, progressive, JCS_RGB), "memory");
+    const auto back = detail::decodeJpeg(jpegOf(image, progressive, JCS_RGB), "memory");
     ASSERT_TRUE(back.ok()) << back.error().text();
     expectNear(*back, image, 24);
   }
@@ -84,11 +84,11 @@ TEST(Jpeg, BaselineAndProgressiveAreReadWithinWhatJpegLoses) {
 
 TEST(Jpeg, GreyAndCmykBecomeRgb) {
   const Rgba8Image image = gradientPicture(40, 24);
-  const auto grey = decodeJpeg(jpegOf(image, false, JCS_GRAYSCALE), "grey");
+  const auto grey = detail::decodeJpeg(jpegOf(image, false, JCS_GRAYSCALE), "grey");
   ASSERT_TRUE(grey.ok());
   EXPECT_EQ(grey->at(9, 9).r, grey->at(9, 9).b);
   EXPECT_NEAR(grey->at(9, 9).r, image.at(9, 9).g, 8);
-  const auto cmyk = decodeJpeg(jpegOf(image, false, JCS_CMYK), "cmyk");
+  const auto cmyk = detail::decodeJpeg(jpegOf(image, false, JCS_CMYK), "cmyk");
   ASSERT_TRUE(cmyk.ok()) << cmyk.error().text();
   expectNear(*cmyk, image, 24);
 }
@@ -98,7 +98,7 @@ TEST(Jpeg, EveryTruncationIsAnError) {
     const std::vector<std::uint8_t> whole = jpegOf(gradientPicture(24, 16), progressive, JCS_RGB);
     // The end marker itself (2 bytes) may be missing without loss of a pixel.
     for (std::size_t n = 0; n + 2 < whole.size(); ++n)
-      EXPECT_FALSE(decodeJpeg(std::span(whole).first(n), "cut").ok())
+      EXPECT_FALSE(detail::decodeJpeg(std::span(whole).first(n), "cut").ok())
           << n << " of " << whole.size();
   }
 }
@@ -109,7 +109,7 @@ TEST(Jpeg, NoSingleChangedByteDoesHarm) {
     for (const std::uint8_t flip : {std::uint8_t{0x01}, std::uint8_t{0x80}, std::uint8_t{0xFF}}) {
       std::vector<std::uint8_t> bytes = whole;
       bytes[i] ^= flip;
-      const auto result = decodeJpeg(bytes, "flipped");
+      const auto result = detail::decodeJpeg(bytes, "flipped");
       if (result.ok()) {
         EXPECT_FALSE(result->empty());
       }

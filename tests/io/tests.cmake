@@ -16,7 +16,7 @@ set(io_unit_tests
   png_test.cpp
   point_cache_test.cpp
   retarget_data_test.cpp
-  side_images_test.cpp)
+  external_images_test.cpp)
 if(DERM_WITH_ASSIMP)
   list(APPEND io_unit_tests assimp_test.cpp)
 endif()
@@ -27,3 +27,4 @@ if(DERM_WITH_ASSIMP)
 endif()
 # The picture tests make their own files with the libraries the readers use.
 target_link_libraries(derm_test_io_unit PRIVATE PNG::PNG JPEG::JPEG)
+target_include_directories(derm_test_io_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)

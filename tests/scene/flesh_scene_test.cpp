@@ -7,14 +7,14 @@
 
 #include "derm/cast/cast.h"
 #include "derm/deform/basic_layers.h"
-#include "derm/deform/character_weights.h"
 #include "derm/deform/flesh_auto.h"
-#include "derm/deform/flesh_weights.h"
 #include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
 #include "derm/scene/flesh_recipe.h"
 #include "derm/scene/scene.h"
+#include "derm/weights/character_weights.h"
 
+#include "deform/flesh_weights.h"
 #include "support/compare.h"
 
 namespace derm {
@@ -194,7 +194,7 @@ TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
         const auto stack = Stack::bind(c, layers, notes).value();
         const auto plain_stack = Stack::bind(c, plain_layers, notes).value();
         const std::vector<Affine3d> bind = bindModelMatrices(*c);
-        const VirtualBone bone = virtualBone(desc, bind);
+        const detail::VirtualBone bone = detail::virtualBone(desc, bind);
         for (const Clip& clip : c->clips) {
           const double end_s = clip.duration_s();
           Playback fleshed = Playback::make(stack, &clip, {.end_s = end_s}).value();
@@ -208,7 +208,7 @@ TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
               return Vec3d(plain.model()[joint.index()] * in_joint);
             };
             const JointId end = desc.ends.empty() ? desc.dominant : desc.ends.front();
-            const VirtualBone now{carried(desc.dominant, bone.from), carried(end, bone.to)};
+            const detail::VirtualBone now{carried(desc.dominant, bone.from), carried(end, bone.to)};
             for (std::size_t v = 0; v < after.positions().size(); ++v) {
               const Vec3d p = before.positions()[v].cast<double>();
               const double way = (after.positions()[v].cast<double>() - p).norm();

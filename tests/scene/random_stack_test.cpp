@@ -13,12 +13,12 @@
 #include "derm/base/rng.h"
 #include "derm/cast/cast.h"
 #include "derm/deform/flesh_auto.h"
-#include "derm/deform/volume_layer.h"
 #include "derm/deform/wrinkle_proposal.h"
 #include "derm/mesh/measures.h"
 #include "derm/scene/flesh_recipe.h"
 #include "derm/scene/scene.h"
 #include "derm/scene/wrinkle_recipe.h"
+#include "derm/volume/volume_layer.h"
 
 #include "scene/random_fields.h"
 
@@ -137,7 +137,7 @@ void play(const std::shared_ptr<const Character>& c, const Recipe& recipe, Rng& 
   const bool folds = std::any_of(recipe.layers.begin(), recipe.layers.end(),
                                  [](const RecipeLayer& layer) { return layer.type == "wrinkles"; });
   const double most_outside_m = (folds ? 1e4 : kFar) * bounds(c->mesh.positions).diagonal();
-  const auto plain = scene->plainStack();
+  const auto plain = scene->linearReferenceStack();
   ASSERT_TRUE(plain.ok()) << plain.error().text();
   StackRunner skinned(*plain);
   const VolumeLayer* const volume =

@@ -130,7 +130,7 @@ TEST(Scene, ThePlainStackIsLinearSkinningWhateverTheRecipeSays) {
   Result<Scene> scene = opened(
       "[skinning]\nmethod = \"dual-quaternion\"\n[[layer]]\ntype = \"bump\"\n", notes, character);
   ASSERT_TRUE(scene.ok());
-  StackRunner plain(scene->plainStack().value());
+  StackRunner plain(scene->linearReferenceStack().value());
   const Pose pose = poseAt(*character, character->clips[0], 0.7);
   plain.setPose(pose, 0.7);
   const TriMesh want = skinned(*character, pose, SkinningMethod::Linear);

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "derm/cast/cast.h"
-#include "derm/deform/volume_layer.h"
 #include "derm/scene/recipe.h"
 #include "derm/scene/scene.h"
+#include "derm/volume/volume_layer.h"
 
 namespace derm {
 namespace {

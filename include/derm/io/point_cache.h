@@ -28,7 +28,9 @@ struct PointCacheDesc {
   double fps = 24;                   ///< [Hz] PC2 counts its start in frames of this rate
 };
 
+namespace detail {
 class BackgroundFile;
+}
 
 /// Writes a cache frame by frame, on a thread of its own; the file appears whole with commit().
 class PointCacheWriter {
@@ -46,8 +48,8 @@ class PointCacheWriter {
   Result<void> commit();
 
  private:
-  PointCacheWriter(std::unique_ptr<BackgroundFile> file, const PointCacheDesc& desc);
-  std::unique_ptr<BackgroundFile> file_;
+  PointCacheWriter(std::unique_ptr<detail::BackgroundFile> file, const PointCacheDesc& desc);
+  std::unique_ptr<detail::BackgroundFile> file_;
   PointCacheFormat format_;
   std::size_t points_;
   std::size_t frames_left_;

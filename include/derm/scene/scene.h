@@ -54,7 +54,7 @@ class Scene {
   /// Morphs and plain linear skinning of the surface that the stack gives: what an engine would
   /// play without derm. Where a layer refines, the refined rest surface is skinned, without morphs.
   /// Binds anew at every call.
-  Result<std::shared_ptr<const Stack>> plainStack() const;
+  Result<std::shared_ptr<const Stack>> linearReferenceStack() const;
 
  private:
   friend Result<Scene> openScene(const Recipe&, const SceneOptions&, Diagnostics&);

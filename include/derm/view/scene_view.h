@@ -13,7 +13,7 @@
 #include "derm/image/outline.h"
 #include "derm/render/camera.h"
 #include "derm/render/offscreen_renderer.h"
-#include "derm/scene/plain_skin.h"
+#include "derm/scene/linear_reference.h"
 #include "derm/scene/scene.h"
 #include "derm/view/character_look.h"
 
@@ -102,8 +102,8 @@ class SceneView {
   ViewDesc desc_;
   OffscreenRenderer renderer_;
   CharacterLook look_;
-  std::optional<PlainSkin> plain_;  ///< where something is shown against it
-  std::vector<float> weights_;      ///< of the joint shown, one per vertex
+  std::optional<LinearReference> plain_;  ///< where something is shown against it
+  std::vector<float> weights_;            ///< of the joint shown, one per vertex
   // Of all that was aimed at, about the place of each instant.
   std::optional<JointId> focus_;
   std::optional<Bounds> stage_;

@@ -1,0 +1,1 @@
+derm_bench(volume section_bench.cpp volume_bench.cpp)

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+
+#include "derm/base/diagnostics.h"
+#include "derm/base/result.h"
+#include "derm/character/character.h"
+#include "derm/io/import_options.h"
+
+namespace derm::detail {
+
+/// False where derm was built with DERM_WITH_ASSIMP=OFF; loadWithAssimp then says so in its error.
+bool assimpAvailable();
+
+/// Reads FBX, DAE, OFF and STL through the assimp library (5.2), which we trust with these formats'
+/// syntax, but not with units, axes or ranges: those are done and checked here.
+///
+///  - With bones or moving nodes every node becomes a joint, and meshes without bones follow theirs
+///    rigidly. Otherwise node transforms are baked and the character is a bare mesh.
+///  - Vertices that are equal in all they have are joined (FBX and STL list every corner apart), so
+///    vertex numbers are not the file's.
+///  - Bones give the skin with its binds; blend shapes become morph targets (positions); key frames
+///  become
+///    linear tracks in seconds, morph weights too; embedded pictures are carried undecoded,
+///    and so are those (PNG, JPEG, WebP) found where the file says or beside it.
+///  - Units: FBX's UnitScaleFactor (centimetres), DAE's <unit meter>; OFF and STL have none. Up
+///  axis
+///    from FBX's global settings or DAE's <up_axis>. All of it ends in metres, +Y up.
+///
+/// Assimp's own failures come back as BadData with its text. Memory is assimp's business: the
+/// bounds of derm's own readers do not hold here.
+Result<Character> loadWithAssimp(const std::filesystem::path& file, const ImportOptions& options,
+                                 Diagnostics& notes);
+
+}  // namespace derm::detail

@@ -1,0 +1,262 @@
+#include "volume/volume_correctors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "derm/base/parallel.h"
+#include "derm/deform/skinning.h"
+#include "derm/volume/region_volumes.h"
+
+namespace derm::detail {
+namespace {
+
+/// What float positions can tell of a volume.
+constexpr double kFloatNoise = 2e-7;
+constexpr double kTolerance = 1e-9;
+
+std::vector<Vec3d> restPoints(const VolumeMaterial& m) {
+  std::vector<Vec3d> out(m.surface->pointCount());
+  measurePoints(*m.surface, m.bound.rest.positions, Vec3d::Zero(), out);
+  return out;
+}
+
+// --------------------------------------------------------------------------------------- section
+
+class SectionCorrectorBinding final : public VolumeCorrectorBinding {
+ public:
+  SectionCorrectorBinding(SkinningBinding centres, SectionBinding section)
+      : centres_(std::move(centres)), section_(std::move(section)) {}
+
+  std::span<const double> restVolumes() const override { return section_.restVolumes(); }
+  bool needsPoints() const override { return false; }
+  std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding&) const override;
+
+  const SkinningBinding& centres() const { return centres_; }
+  const SectionBinding& section() const { return section_; }
+
+ private:
+  SkinningBinding centres_;
+  SectionBinding section_;
+};
+
+class SectionCorrector final : public VolumeCorrector {
+ public:
+  explicit SectionCorrector(const SectionCorrectorBinding& binding)
+      : centres_(binding.centres()),
+        section_(binding.section()),
+        centre_scratch_(centres_.makeScratch()),
+        scratch_(section_.makeScratch()) {}
+
+  void correct(const FrameInput& in, SkinFrame& skin, VolumeFrame& frame,
+               VolumeReport& report) noexcept override {
+    const std::span<Vec3f> centres = skin.back().positions;
+    centres_.evaluate(in.palette, SurfaceStreams{.positions = centres_.centres()}, centre_scratch_,
+                      {.positions = centres});
+    SectionBinding::Frame input{.feet = frame.feet(),
+                                .activities = frame.activities(),
+                                .targets = frame.targets(),
+                                .scale = frame.scale()};
+    SectionReport done;
+    if (frame.hasPoints()) {
+      frame.toPoints(centres, frame.displacement());
+      input.points = frame.points();
+      input.centres = frame.displacement();
+      done = section_.solve(input, scratch_, frame.displacement(), report.regions, report.after_m3);
+    } else {
+      done = section_.solve(input,
+                            {.surface = &frame.surface(),
+                             .positions = skin.positions(),
+                             .centres = centres,
+                             .origin = frame.origin()},
+                            scratch_, report.regions, report.after_m3);
+    }
+    report.iterations = done.iterations;
+    report.largest_move_m = done.largest_move_m;
+    report.largest_change = done.largest_change;
+    report.moved_vertex = frame.vertexOf(done.moved_point);
+  }
+  void apply(const VolumeFrame& frame, SkinFrame& skin) noexcept override {
+    if (frame.hasPoints()) {
+      frame.apply(skin);
+      return;
+    }
+    skin.beforeMoving();
+    section_.apply(frame.surface(), scratch_, skin.positions());
+  }
+  void finishReport(const VolumeFrame&, VolumeReport&) const override {}
+
+ private:
+  SkinningBinding centres_;
+  SectionBinding section_;
+  SkinningScratch centre_scratch_;
+  SectionBinding::Scratch scratch_;
+};
+
+std::unique_ptr<VolumeCorrector> SectionCorrectorBinding::makeCorrector(
+    const VolumeFrameBinding&) const {
+  return std::make_unique<SectionCorrector>(*this);
+}
+
+/// Per point how much it may move; empty = everywhere.
+Result<std::vector<float>> maskOf(const VolumeMaterial& m, const VolumeDesc& desc,
+                                  Diagnostics& notes) {
+  if (desc.where.empty() && desc.fixed.empty()) return std::vector<float>();
+  VolumeMaskDesc where{.terms = desc.where, .a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
+  if (where.terms.empty()) where.terms = {{.rule = MaskRule::Everywhere}};
+  DERM_TRY(const std::vector<double> gamma,
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+  std::vector<float> out(m.surface->pointCount(), 1.0f);
+  for (std::size_t p = 0; p < gamma.size(); ++p) out[p] = static_cast<float>(gamma[p]);
+  return out;
+}
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindSection(const VolumeMaterial& m,
+                                                            const VolumeDesc& desc,
+                                                            Diagnostics& notes) {
+  const SectionDesc section_desc{.epsilon = desc.epsilon,
+                                 .sigma = desc.sigma,
+                                 .bound = desc.bound,
+                                 .max_change = desc.max_change,
+                                 .exact = desc.exact,
+                                 .tolerance = kTolerance,
+                                 .negligible = kFloatNoise};
+  DERM_TRY(const std::vector<float> mask, maskOf(m, desc, notes));
+  DERM_TRY(SectionBinding section,
+           SectionBinding::bind(*m.surface, *m.regions, restPoints(m), mask, section_desc, notes));
+  TriMesh bare;  // only centres are asked for, not directions
+  bare.positions = m.bound.rest.positions;
+  bare.triangles = m.bound.rest.triangles;
+  DERM_TRY(SkinningBinding centres, SkinningBinding::bind(bare, m.character.skeleton, m.bound.skin,
+                                                          {.method = SkinningMethod::Centre,
+                                                           .alpha = desc.alpha,
+                                                           .twist_spread = desc.twist_spread},
+                                                          notes));
+  return std::unique_ptr<VolumeCorrectorBinding>(
+      std::make_unique<SectionCorrectorBinding>(std::move(centres), std::move(section)));
+}
+
+// ---------------------------------------------------------------------------- the documents' own
+
+class DocumentsBinding final : public VolumeCorrectorBinding {
+ public:
+  DocumentsBinding(VolumeMethodBinding method, std::vector<double> rest_volumes)
+      : method_(std::move(method)), rest_volumes_(std::move(rest_volumes)) {}
+
+  std::span<const double> restVolumes() const override { return rest_volumes_; }
+  bool needsPoints() const override { return true; }
+  std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const override;
+
+  const VolumeMethodBinding& method() const { return method_; }
+
+ private:
+  VolumeMethodBinding method_;
+  std::vector<double> rest_volumes_;
+};
+
+/// The point that moves most; of equal ones the first.
+struct Farthest {
+  double square = 0;
+  std::uint32_t point = 0;
+  Farthest& operator+=(const Farthest& other) {
+    if (other.square > square) *this = other;
+    return *this;
+  }
+};
+
+class DocumentsCorrector final : public VolumeCorrector {
+ public:
+  DocumentsCorrector(const DocumentsBinding& binding, const VolumeFrameBinding& frame)
+      : method_(binding.method()),
+        places_(frame.surface().placeCount()),
+        scratch_(method_.makeScratch()) {}
+
+  void correct(const FrameInput&, SkinFrame&, VolumeFrame& frame,
+               VolumeReport& report) noexcept override {
+    method_.solve(frame.points(), frame.feet(), frame.targets(), scratch_, frame.displacement(),
+                  report.regions, frame.grownVolumes());
+    report.iterations = VolumeMethodBinding::iterations(scratch_);
+    const std::span<const Vec3d> moves = frame.displacement();
+    const Farthest farthest =
+        deterministicSum<Farthest>(places_, [&](std::size_t begin, std::size_t end) {
+          Farthest part;
+          for (std::size_t p = begin; p < end; ++p)
+            part += {moves[p].squaredNorm(), static_cast<std::uint32_t>(p)};
+          return part;
+        });
+    report.largest_move_m = std::sqrt(farthest.square);
+    report.moved_vertex = frame.vertexOf(farthest.point);
+  }
+  void finishReport(const VolumeFrame& frame, VolumeReport& report) const override {
+    std::vector<Vec3d> moved(frame.points().begin(), frame.points().end());
+    report.largest_change = 0;
+    for (std::size_t p = 0; p < moved.size(); ++p) {
+      const double radius = (moved[p] - frame.feet()[method_.feetOfPoints()[p]]).norm();
+      const double move = frame.displacement()[p].norm();
+      if (move > report.largest_change * radius && radius > 0)
+        report.largest_change = move / radius;
+      moved[p] += frame.displacement()[p];
+    }
+    report.after_m3 = method_.volumes(moved, frame.feet());
+  }
+
+ private:
+  VolumeMethodBinding method_;
+  std::size_t places_;
+  VolumeMethodBinding::Scratch scratch_;
+};
+
+std::unique_ptr<VolumeCorrector> DocumentsBinding::makeCorrector(
+    const VolumeFrameBinding& frame) const {
+  return std::make_unique<DocumentsCorrector>(*this, frame);
+}
+
+VolumeMethod methodOf(VolumeCorrection method) {
+  switch (method) {
+    case VolumeCorrection::AxesLinear:
+      return VolumeMethod::AxesLinear;
+    case VolumeCorrection::AxesExact:
+      return VolumeMethod::AxesExact;
+    case VolumeCorrection::Gradient:
+      return VolumeMethod::Gradient;
+    case VolumeCorrection::Laplacian:
+      return VolumeMethod::Laplacian;
+    case VolumeCorrection::Normal:
+    case VolumeCorrection::Section:
+      break;
+  }
+  return VolumeMethod::Normal;
+}
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMaterial& m,
+                                                              const VolumeDesc& desc,
+                                                              Diagnostics& notes) {
+  VolumeMaskDesc where{.a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
+  if (!desc.where.empty()) where.terms = desc.where;
+  DERM_TRY(const std::vector<double> gamma,
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+  const auto volumes =
+      std::make_shared<const RegionVolumes>(*m.surface, *m.regions, RegionTables::Volumes);
+  std::vector<double> rest = volumes->volumes(restPoints(m), m.regions->bindPositions());
+  const VolumeMethodDesc method{.method = methodOf(desc.method),
+                                .solve = !desc.exact      ? VolumeSolve::Linearised
+                                         : desc.minimiser ? VolumeSolve::Minimiser
+                                                          : VolumeSolve::Exact,
+                                .kappa = desc.kappa,
+                                .max_change = desc.max_change};
+  DERM_TRY(VolumeMethodBinding bound,
+           VolumeMethodBinding::bind(m.surface, m.regions, volumes, gamma, rest, method, notes));
+  return std::unique_ptr<VolumeCorrectorBinding>(
+      std::make_unique<DocumentsBinding>(std::move(bound), std::move(rest)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindVolumeCorrector(const VolumeMaterial& material,
+                                                                    const VolumeDesc& desc,
+                                                                    Diagnostics& notes) {
+  return desc.method == VolumeCorrection::Section ? bindSection(material, desc, notes)
+                                                  : bindDocuments(material, desc, notes);
+}
+
+}  // namespace derm::detail
