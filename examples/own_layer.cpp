@@ -19,6 +19,8 @@ int fail(const derm::Error& error) { return std::fprintf(stderr, "%s\n", error.t
 struct BreathDesc {
   double depth_m = 0.003;  ///< [m] along the normals
   double period_s = 4;     ///< [s] > 0
+
+  bool operator==(const BreathDesc&) const = default;
 };
 
 /// At work on one character; what it remembers between frames would live here (see step()).
@@ -52,16 +54,17 @@ class BreathBinding final : public derm::LayerBinding {
 };
 
 /// What can be wrong with the parameters or the character is an Error here, never later.
-derm::LayerFactory breathLayer(const BreathDesc& desc) {
-  return [desc](const derm::Character&, const std::shared_ptr<const derm::BoundSurface>& surface,
-                derm::Diagnostics&) -> derm::Result<std::shared_ptr<const derm::LayerBinding>> {
-    if (surface->rest.normals.empty())
-      return derm::Error{derm::ErrorCode::BadData, "breath needs normals", {.element = "breath"}};
-    if (!(desc.period_s > 0))
-      return derm::Error{derm::ErrorCode::BadArgument, "must be above 0", {.element = "period_s"}};
-    return std::shared_ptr<const derm::LayerBinding>(std::make_shared<BreathBinding>(desc));
-  };
+derm::BindResult bindBreath(const std::string&, const BreathDesc& desc,
+                            const derm::BindInput& input) {
+  if (input.surface->rest.normals.empty())
+    return derm::Error{derm::ErrorCode::BadData, "breath needs normals", {.element = "breath"}};
+  if (!(desc.period_s > 0))
+    return derm::Error{derm::ErrorCode::BadArgument, "must be above 0", {.element = "period_s"}};
+  return std::shared_ptr<const derm::LayerBinding>(std::make_shared<BreathBinding>(desc));
 }
+
+/// Parameters that can be compared: after an edit, a layer that did not change keeps its binding.
+derm::LayerFactory breathLayer(const BreathDesc& desc) { return {"breath", desc, bindBreath}; }
 
 }  // namespace
 
@@ -82,9 +85,8 @@ int main(int argc, char** argv) {
     if (!character->clips.empty()) derm::sampleClip(character->clips[0], 0.3f, pose);
     runner.setPose(pose, second);
     runner.evaluate();
-    // Layers answer in the order they were given; type() says what each of them is.
-    const auto& volume = static_cast<const derm::VolumeLayer&>(runner.layer(2));
-    std::printf("%d s: volume off by %.1e at worst\n", second, volume.report().largestError());
+    const auto* volume = runner.find<derm::VolumeLayer>("volume");
+    std::printf("%d s: volume off by %.1e at worst\n", second, volume->report().largestError());
   }
   return 0;
 }

@@ -32,8 +32,7 @@ class NoOpBinding final : public LayerBinding {
 };
 
 LayerFactory noOp(std::string name) {
-  return [name](const Character&, const std::shared_ptr<const BoundSurface>&,
-                Diagnostics&) -> Result<std::shared_ptr<const LayerBinding>> {
+  return [name](const BindInput&) -> BindResult {
     return std::shared_ptr<const LayerBinding>(std::make_shared<NoOpBinding>(name));
   };
 }

@@ -118,7 +118,7 @@ void section(benchmark::State& state) {
   Hash64 hash;
   hash.addSpan(frame.positions());
   state.SetLabel("hash " + std::to_string(hash.value()));
-  const auto& layer = dynamic_cast<const VolumeLayer&>(volume.runner.layer(1));
+  const VolumeLayer& layer = *volume.runner.find<VolumeLayer>("volume");
   state.counters["regions"] = double(layer.report().regions.size());
   state.counters["steps"] = layer.report().iterations;
   state.counters["frame_us"] = 1e6 * one_s;
@@ -129,7 +129,7 @@ void section(benchmark::State& state) {
   state.counters["error"] = worstError(volume, frame);
 }
 /// Frames of the layer with one of the documents' methods, for the memory it takes.
-void documentsLayer(benchmark::State& state, VolumeCorrection method) {
+void documentsLayer(benchmark::State& state, VolumeMethod method) {
   constexpr int kVertices = 100000;
   const auto character =
       std::make_shared<const Character>(bench_support::riggedTube(kVertices / 50, 50, 21, 1));
@@ -153,13 +153,13 @@ void documentsLayer(benchmark::State& state, VolumeCorrection method) {
   state.counters["two_threads"] = one_s / two_s;
   state.counters["bytes_per_vertex"] = bytes / kVertices;
 }
-BENCHMARK_CAPTURE(documentsLayer, axes_exact, VolumeCorrection::AxesExact)
+BENCHMARK_CAPTURE(documentsLayer, axes_exact, VolumeMethod::AxesExact)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(documentsLayer, normal, VolumeCorrection::Normal)
+BENCHMARK_CAPTURE(documentsLayer, normal, VolumeMethod::Normal)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(documentsLayer, gradient, VolumeCorrection::Gradient)
+BENCHMARK_CAPTURE(documentsLayer, gradient, VolumeMethod::Gradient)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
 

@@ -44,6 +44,8 @@ std::size_t Track::valueWidth() const {
       return 4;
     case Channel::MorphWeights:
       return morph_count;
+    case Channel::Control:
+      return 1;
     case Channel::Translation:
     case Channel::Scale:
       break;
@@ -58,8 +60,7 @@ float Clip::duration_s() const {
   return last;
 }
 
-Result<void> validate(const Clip& clip, std::size_t joint_count, std::size_t morph_count,
-                      std::string_view name) {
+Result<void> validate(const Clip& clip, const ClipTargets& targets, std::string_view name) {
   for (std::size_t i = 0; i < clip.tracks.size(); ++i) {
     const Track& t = clip.tracks[i];
     const auto bad = [&](std::string message) {
@@ -71,11 +72,16 @@ Result<void> validate(const Clip& clip, std::size_t joint_count, std::size_t mor
     if (t.times_s.empty()) return bad("no keys");
     if (t.channel == Channel::MorphWeights) {
       if (t.morph_count == 0 ||
-          std::uint64_t{t.first_morph} + t.morph_count > std::uint64_t{morph_count})
+          std::uint64_t{t.first_morph} + t.morph_count > std::uint64_t{targets.morphs})
         return bad("morph targets " + std::to_string(t.first_morph) + " + " +
-                   std::to_string(t.morph_count) + " of " + std::to_string(morph_count));
-    } else if (!t.joint.valid() || t.joint.index() >= joint_count) {
-      return bad("joint " + std::to_string(t.joint.value) + " of " + std::to_string(joint_count));
+                   std::to_string(t.morph_count) + " of " + std::to_string(targets.morphs));
+    } else if (t.channel == Channel::Control) {
+      if (t.control >= targets.controls)
+        return bad("control " + std::to_string(t.control) + " of " +
+                   std::to_string(targets.controls));
+    } else if (!t.joint.valid() || t.joint.index() >= targets.joints) {
+      return bad("joint " + std::to_string(t.joint.value) + " of " +
+                 std::to_string(targets.joints));
     }
     const std::size_t per_key = t.valueWidth() * (t.interpolation == Interpolation::Cubic ? 3 : 1);
     if (t.values.size() != t.times_s.size() * per_key)
@@ -131,6 +137,11 @@ void sampleClip(const Clip& clip, float time_s, Pose& pose) noexcept {
                   std::span(pose.morph_weights).subspan(track.first_morph, track.morph_count));
       continue;
     }
+    if (track.channel == Channel::Control) {
+      DERM_REQUIRE(track.control < pose.controls.size());
+      sampleTrack(track, time_s, {&pose.controls[track.control], 1});
+      continue;
+    }
     DERM_REQUIRE(track.joint.index() < pose.local.size());
     Transform& local = pose.local[track.joint.index()];
     switch (track.channel) {
@@ -144,6 +155,7 @@ void sampleClip(const Clip& clip, float time_s, Pose& pose) noexcept {
         sampleTrack(track, time_s, {local.rotation.coeffs().data(), 4});
         break;
       case Channel::MorphWeights:
+      case Channel::Control:
         break;
     }
   }

@@ -26,7 +26,7 @@ void modelRotations(const Skeleton& skeleton, std::span<const Transform> local,
 
 void samplePose(const Clip& clip, float time_s, std::vector<Transform>& local) {
   for (const Track& track : clip.tracks) {
-    if (track.channel == Channel::MorphWeights) continue;
+    if (!track.ofJoint()) continue;
     Transform& joint = local[track.joint.index()];
     if (track.channel == Channel::Rotation)
       sampleTrack(track, time_s, {joint.rotation.coeffs().data(), 4});
@@ -349,7 +349,9 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
                       const RetargetDesc& desc, Diagnostics& notes) {
   DERM_CHECK(validate(source, "source skeleton"));
   DERM_CHECK(validate(target, "target skeleton"));
-  DERM_CHECK(validate(clip, source.size(), detail::kNoJoint, "source"));
+  DERM_CHECK(validate(
+      clip, {.joints = source.size(), .morphs = detail::kNoJoint, .controls = detail::kNoJoint},
+      "source"));
   DERM_TRY(const detail::JointMap map, detail::mapJoints(source, target, desc));
   DERM_TRY(const std::vector<float> times_s, keyTimes(clip, desc, map.count + 1));
   noteMapping(map, target, notes);
@@ -385,7 +387,7 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
   out.name = clip.name;
   if (root_motion) out.tracks.push_back(root_motion->track(*map.carrier, times_s));
   std::move(rotations).finish(times_s, out);
-  DERM_CHECK(validate(out, target.size(), 0, "retargeted clip"));
+  DERM_CHECK(validate(out, {.joints = target.size()}, "retargeted clip"));
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <set>
 
 #include "derm/base/nearest_name.h"
 
@@ -64,6 +66,20 @@ Result<void> validateInstances(const Character& c) {
   return {};
 }
 
+Result<void> validateControls(const Character& c) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < c.controls.size(); ++i) {
+    const Control& control = c.controls[i];
+    if (control.name.empty() || !names.insert(control.name).second)
+      return bad(c, "controls", i, "needs a name of its own");
+    // False where one is not a number.
+    if (!(control.low <= control.preset && control.preset <= control.high) ||
+        !std::isfinite(control.low) || !std::isfinite(control.high))
+      return bad(c, "controls", i, "its value at rest must lie in its range");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<bool> Character::bones() const {
@@ -105,15 +121,35 @@ Result<std::size_t> Character::findClip(std::string_view name_or_number) const {
       {.file = name}};
 }
 
+Result<std::size_t> Character::findControl(std::string_view wanted) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < controls.size(); ++i) {
+    if (controls[i].name == wanted) return i;
+    names.push_back(controls[i].name);
+  }
+  return Error{ErrorCode::BadArgument,
+               "no control \"" + std::string(wanted) + "\"" + didYouMean(wanted, names),
+               {.file = name}};
+}
+
 Pose Character::restPose() const {
   Pose pose;
   pose.local = restTransforms(skeleton);
   for (const MorphTarget& m : morphs) pose.morph_weights.push_back(m.default_weight);
+  for (const Control& c : controls) pose.controls.push_back(c.preset);
   return pose;
 }
 
 Pose Character::bindPose() const {
-  return {bindTransforms(skeleton, skin), std::vector<float>(morphs.size(), 0.0f)};
+  Pose pose{bindTransforms(skeleton, skin), std::vector<float>(morphs.size(), 0.0f)};
+  for (const Control& c : controls) pose.controls.push_back(c.preset);
+  return pose;
+}
+
+ClipTargets clipTargets(const Character& character) {
+  return {.joints = character.skeleton.size(),
+          .morphs = character.morphs.size(),
+          .controls = character.controls.size()};
 }
 
 Result<void> validate(const Character& c) {
@@ -123,8 +159,8 @@ Result<void> validate(const Character& c) {
   DERM_CHECK(validate(c.skeleton, c.name));
   if (c.hasSkin()) DERM_CHECK(validate(c.skin, c.mesh.vertexCount(), c.skeleton.size(), c.name));
   for (const MorphTarget& m : c.morphs) DERM_CHECK(validate(m, c.mesh.vertexCount(), c.name));
-  for (const Clip& clip : c.clips)
-    DERM_CHECK(validate(clip, c.skeleton.size(), c.morphs.size(), c.name));
+  DERM_CHECK(validateControls(c));
+  for (const Clip& clip : c.clips) DERM_CHECK(validate(clip, clipTargets(c), c.name));
   for (std::size_t i = 0; i < c.materials.size(); ++i)
     for (const int image : {c.materials[i].base_colour_image, c.materials[i].normal_image})
       if (image < -1 || image >= static_cast<int>(c.images.size()))
@@ -150,7 +186,7 @@ bool sameContent(const Character& a, const Character& b) {
     return i == j;
   };
   return a.mesh == b.mesh && a.morphs == b.morphs && a.skeleton == b.skeleton && a.skin == b.skin &&
-         a.clips == b.clips && a.images == b.images &&
+         a.controls == b.controls && a.clips == b.clips && a.images == b.images &&
          std::ranges::equal(a.instances, b.instances, instance) &&
          std::ranges::equal(a.parts, b.parts, part) &&
          std::ranges::equal(a.materials, b.materials, material);
@@ -226,7 +262,7 @@ void rotateAxes(Character& c, const Quatd& rotation) {
     s.inverse_bind = (s.inverse_bind.cast<double>() * back).cast<float>();
   for (Clip& clip : c.clips)
     for (Track& t : clip.tracks) {
-      if (t.channel == Channel::MorphWeights || c.skeleton[t.joint].parent.valid()) continue;
+      if (!t.ofJoint() || c.skeleton[t.joint].parent.valid()) continue;
       // Values and tangents alike turn with the root's parent space.
       if (t.channel == Channel::Translation)
         for (std::size_t i = 0; i + 2 < t.values.size(); i += 3) {

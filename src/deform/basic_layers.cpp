@@ -8,47 +8,46 @@
 namespace derm {
 namespace {
 
-class MorphBinding final : public LayerBinding, public std::enable_shared_from_this<MorphBinding> {
+class MorphBinding final : public LayerBinding {
  public:
-  explicit MorphBinding(std::vector<MorphTarget> targets)
-      : LayerBinding("morphs", "morphs"), targets_(std::move(targets)) {}
+  explicit MorphBinding(std::shared_ptr<const Character> character)
+      : LayerBinding("morphs", "morphs"), character_(std::move(character)) {}
+  bool idle() const override { return character_->morphs.empty(); }
   std::unique_ptr<Layer> makeLayer() const override;
-  const std::vector<MorphTarget>& targets() const { return targets_; }
 
  private:
-  std::vector<MorphTarget> targets_;
+  std::shared_ptr<const Character> character_;
 };
 
 class MorphLayer final : public Layer {
  public:
-  explicit MorphLayer(std::shared_ptr<const MorphBinding> binding) : binding_(std::move(binding)) {}
+  explicit MorphLayer(std::shared_ptr<const Character> character)
+      : character_(std::move(character)) {}
 
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
     const std::vector<float>& weights = in.pose.morph_weights;
     if (std::all_of(weights.begin(), weights.end(), [](float w) { return w == 0; })) return;
     skin.materialise();
-    addMorphs(binding_->targets(), weights, {skin.positions(), skin.normals(), skin.tangents()});
-    // Not a copy of the frame's: other layers may have been at work on that.
-    if (const std::span<Vec3f> rest = skin.beginMorphedRest(); !rest.empty())
-      addMorphs(binding_->targets(), weights, {.positions = rest, .normals = {}, .tangents = {}});
+    addMorphs(character_->morphs, weights, {skin.positions(), skin.normals(), skin.tangents()});
   }
 
  private:
-  std::shared_ptr<const MorphBinding> binding_;
+  std::shared_ptr<const Character> character_;
 };
 
 std::unique_ptr<Layer> MorphBinding::makeLayer() const {
-  return std::make_unique<MorphLayer>(shared_from_this());
+  return std::make_unique<MorphLayer>(character_);
 }
 
 class SkinningLayerBinding final : public LayerBinding {
  public:
-  explicit SkinningLayerBinding(std::optional<SkinningBinding> skinning)
+  explicit SkinningLayerBinding(std::shared_ptr<const SkinningInUse> skinning)
       : LayerBinding("skinning", "skinning"), skinning_(std::move(skinning)) {}
+  std::shared_ptr<const SkinningInUse> skinning() const override { return skinning_; }
   std::unique_ptr<Layer> makeLayer() const override;
 
  private:
-  std::optional<SkinningBinding> skinning_;  ///< none for a character without a skin
+  std::shared_ptr<const SkinningInUse> skinning_;
 };
 
 class SkinningLayer final : public Layer {
@@ -57,6 +56,7 @@ class SkinningLayer final : public Layer {
       : skinning_(skinning), scratch_(skinning.makeScratch()) {}
 
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
+    skin.updateNormals();
     if (skin.isRest())  // the binding has its own copy, in the order its kernels like
       skinning_.evaluate(in.palette, scratch_, skin.back());
     else
@@ -75,30 +75,45 @@ class PassThrough final : public Layer {
 };
 
 std::unique_ptr<Layer> SkinningLayerBinding::makeLayer() const {
-  if (!skinning_) return std::make_unique<PassThrough>();
-  return std::make_unique<SkinningLayer>(*skinning_);
+  if (!skinning_->binding) return std::make_unique<PassThrough>();
+  return std::make_unique<SkinningLayer>(*skinning_->binding);
+}
+
+/// There is nothing to choose about morphs.
+struct NoParameters {
+  bool operator==(const NoParameters&) const = default;
+};
+
+BindResult bindMorphs(const std::string&, const NoParameters&, const BindInput& input) {
+  return std::shared_ptr<const LayerBinding>(std::make_shared<MorphBinding>(input.character));
+}
+
+BindResult bindSkinning(const std::string&, const SkinningDesc& desc, const BindInput& input) {
+  auto in_use = std::make_shared<SkinningInUse>();
+  in_use->desc = desc;
+  in_use->surface = input.surface;
+  const BoundSurface& surface = *input.surface;
+  if (!surface.skin.empty()) {
+    const std::shared_ptr<const SkinningInUse> before =
+        input.previous != nullptr ? input.previous->skinning() : nullptr;
+    SkinningDesc other_alpha = desc;
+    if (before != nullptr) other_alpha.alpha = before->desc.alpha;
+    const bool valid = desc.alpha >= 0 && desc.alpha <= 1;
+    if (valid && before != nullptr && before->binding && before->desc == other_alpha) {
+      in_use->binding = before->binding->withAlpha(desc.alpha);
+    } else {
+      DERM_TRY(in_use->binding, SkinningBinding::bind(surface.rest, input.character->skeleton,
+                                                      surface.skin, desc, input.notes));
+    }
+  }
+  return std::shared_ptr<const LayerBinding>(
+      std::make_shared<SkinningLayerBinding>(std::move(in_use)));
 }
 
 }  // namespace
 
-LayerFactory morphLayer() {
-  return [](const Character& character, const std::shared_ptr<const BoundSurface>&,
-            Diagnostics&) -> Result<std::shared_ptr<const LayerBinding>> {
-    return std::shared_ptr<const LayerBinding>(std::make_shared<MorphBinding>(character.morphs));
-  };
-}
+LayerFactory morphLayer() { return {"morphs", NoParameters(), bindMorphs}; }
 
-LayerFactory skinningLayer(const SkinningDesc& desc) {
-  return [desc](const Character& character, const std::shared_ptr<const BoundSurface>& surface,
-                Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
-    std::optional<SkinningBinding> skinning;
-    if (!surface->skin.empty()) {
-      DERM_TRY(skinning, SkinningBinding::bind(surface->rest, character.skeleton, surface->skin,
-                                               desc, notes));
-    }
-    return std::shared_ptr<const LayerBinding>(
-        std::make_shared<SkinningLayerBinding>(std::move(skinning)));
-  };
-}
+LayerFactory skinningLayer(const SkinningDesc& desc) { return {"skinning", desc, bindSkinning}; }
 
 }  // namespace derm

@@ -38,6 +38,10 @@ struct CarriedPlace {
     JointId joint;
     Affine3d inverse_bind;
     Vec3d in_joint;  ///< the place in the joint's space
+
+    bool operator==(const Part& other) const {
+      return joint == other.joint && in_joint == other.in_joint;
+    }
   };
   std::vector<Part> parts;
 
@@ -48,11 +52,16 @@ struct CarriedPlace {
   }
 };
 
+/// The part that takes time to find, and depends on the mesh.
+struct FleshTables {
+  detail::FleshWeights weights;
+  detail::FleshRuns runs;
+};
+
 struct FleshElement {
   FleshDesc desc;
   detail::FleshDynamics dynamics;
-  detail::FleshWeights weights;
-  detail::FleshRuns runs;
+  std::shared_ptr<const FleshTables> tables;
   CarriedPlace from, to, anchor;
   ContactBinding contact;
 
@@ -69,13 +78,13 @@ struct FleshElement {
   }
 };
 
-class FleshLayer final : public Layer {
+class SwingingLayer final : public FleshLayer {
  public:
-  explicit FleshLayer(std::shared_ptr<const FleshElement> element)
-      : element_(std::move(element)), tightest_(element_->runs.taskCount()) {
+  explicit SwingingLayer(std::shared_ptr<const FleshElement> element)
+      : element_(std::move(element)), tightest_(element_->tables->runs.taskCount()) {
     if (element_->contact.empty()) return;
     shapes_.resize(element_->contact.size());
-    posed_.resize(element_->weights.vertices.size());
+    posed_.resize(element_->tables->weights.vertices.size());
   }
 
   void reset(const FrameInput& in) noexcept override {
@@ -87,6 +96,17 @@ class FleshLayer final : public Layer {
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override;
   void saveState(StateWriter& out) const override { motion_.save(out); }
   Result<void> restoreState(StateReader& in) override { return motion_.restore(in); }
+  bool takeOver(const Layer& replaced) override {
+    const auto* other = dynamic_cast<const SwingingLayer*>(&replaced);
+    if (other == nullptr || other->element_->anchor.parts != element_->anchor.parts ||
+        other->element_->dynamics.rotation != element_->dynamics.rotation)
+      return false;
+    motion_ = other->motion_;
+    motion_.forgetSteps();
+    return true;
+  }
+  Vec3d elongation_m() const override { return motion_.elongation(1.0); }
+  Vec3d velocity_m_per_s() const override { return motion_.velocity(); }
 
  private:
   bool setUp(const FrameInput& in, FleshFrame& frame) const noexcept;
@@ -103,14 +123,14 @@ class FleshLayer final : public Layer {
 };
 
 /// Everything of the frame but the vertices; false where nothing can be done with it.
-bool FleshLayer::setUp(const FrameInput& in, FleshFrame& frame) const noexcept {
+bool SwingingLayer::setUp(const FrameInput& in, FleshFrame& frame) const noexcept {
   const FleshElement& e = *element_;
   const Vec3d from = e.from.at(in.model);
   const Vec3d to = e.to.at(in.model);
   const double scale = e.anchorAt(in.model).scale;
   const Vec3d offset = motion_.elongation(in.step_fraction);
   if (!from.allFinite() || !to.allFinite() || !std::isfinite(scale)) return false;
-  frame.runs = &e.runs;
+  frame.runs = &e.tables->runs;
   frame.bone_from = from.cast<float>();
   frame.bone_along = (to - from).cast<float>();
   frame.bone_radius = static_cast<float>(e.desc.bone_radius_m * scale);
@@ -132,7 +152,7 @@ bool FleshLayer::setUp(const FrameInput& in, FleshFrame& frame) const noexcept {
 
 /// Elongation and swing of the whole element kept within what its tightest vertex allows: |u| /
 /// u_most + |swing| / swing_most bounds the share of its way that any vertex goes.
-void FleshLayer::limitWhole(FleshFrame& frame) noexcept {
+void SwingingLayer::limitWhole(FleshFrame& frame) noexcept {
   parallelFor(tightest_.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t task = begin; task < end; ++task)
       tightest_[task] = tightestVertex(frame, task);
@@ -157,8 +177,8 @@ void FleshLayer::limitWhole(FleshFrame& frame) noexcept {
 }
 
 /// Contact moves a vertex out of the shapes, but not through the bone: that promise comes first.
-Vec3f FleshLayer::pushedOut(const FleshFrame& frame, const Vec3f& posed, const Vec3f& moved,
-                            float alpha) const noexcept {
+Vec3f SwingingLayer::pushedOut(const FleshFrame& frame, const Vec3f& posed, const Vec3f& moved,
+                               float alpha) const noexcept {
   const float margin = static_cast<float>(element_->desc.contact_margin_m);
   const bool near = std::any_of(shapes_.begin(), shapes_.end(), [&](const PosedContact& shape) {
     return isNear(shape, moved, margin);
@@ -183,8 +203,8 @@ Vec3f FleshLayer::pushedOut(const FleshFrame& frame, const Vec3f& posed, const V
   return length > most ? Vec3f(posed + (p - posed) * (most / length)) : p;
 }
 
-void FleshLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept {
-  const detail::FleshWeights& w = element_->weights;
+void SwingingLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept {
+  const detail::FleshWeights& w = element_->tables->weights;
   const std::span<Vec3f> positions = skin.positions();
   parallelFor(w.vertices.size(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -194,7 +214,7 @@ void FleshLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcep
   });
 }
 
-void FleshLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
+void SwingingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   FleshFrame frame;
   if (!setUp(in, frame)) return;
   const bool touches = !shapes_.empty();
@@ -206,7 +226,7 @@ void FleshLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   if (touches) {
     element_->contact.pose(in.model, shapes_);
     for (std::size_t i = 0; i < posed_.size(); ++i)
-      posed_[i] = positions[element_->weights.vertices[i]];
+      posed_[i] = positions[element_->tables->weights.vertices[i]];
   }
   frame.positions = positions.data()->data();
   if (moves) {
@@ -224,8 +244,9 @@ class FleshBinding final : public LayerBinding {
       : LayerBinding(element->desc.name, "flesh"), element_(std::move(element)) {}
   bool stateful() const override { return true; }
   std::unique_ptr<Layer> makeLayer() const override {
-    return std::make_unique<FleshLayer>(element_);
+    return std::make_unique<SwingingLayer>(element_);
   }
+  const FleshElement& element() const { return *element_; }
 
  private:
   std::shared_ptr<const FleshElement> element_;
@@ -266,29 +287,46 @@ detail::FleshDynamics dynamicsOf(const FleshDesc& desc, const detail::VirtualBon
   return out;
 }
 
+/// Whether both have the same vertices with the same strengths on the same surface.
+bool sameTables(const FleshDesc& a, const FleshDesc& b) {
+  return a.dominant == b.dominant && a.ends == b.ends && a.from == b.from && a.to == b.to &&
+         a.vertex_group == b.vertex_group && a.shape_power == b.shape_power &&
+         a.attenuation == b.attenuation && a.bone_radius_m == b.bone_radius_m;
+}
+
+BindResult bindFlesh(const std::string&, const FleshDesc& desc, const BindInput& input) {
+  const Skeleton& skeleton = input.character->skeleton;
+  DERM_CHECK(validate(desc, skeleton));
+  if (input.skinning == nullptr)
+    return Error{ErrorCode::BadArgument,
+                 "flesh swings on the posed skin: it comes after skinning",
+                 {.element = "before_skinning"}};
+  const std::vector<Affine3d> bind = bindModelMatrices(*input.character);
+  auto element = std::make_shared<FleshElement>();
+  element->desc = desc;
+  const auto* before = dynamic_cast<const FleshBinding*>(input.previous.get());
+  if (before != nullptr && sameTables(before->element().desc, desc)) {
+    element->tables = before->element().tables;
+  } else {
+    auto tables = std::make_shared<FleshTables>();
+    DERM_TRY(tables->weights, detail::fleshWeights(desc, skeleton, bind, *input.surface));
+    tables->runs = detail::makeFleshRuns(tables->weights.vertices, tables->weights.alpha);
+    element->tables = std::move(tables);
+  }
+  const detail::VirtualBone bone = detail::virtualBone(desc, bind);
+  element->dynamics = dynamicsOf(desc, bone, element->tables->weights.safe_elongation_m);
+  const std::vector<JointId> dominant = {desc.dominant};
+  const std::vector<JointId>& ends = desc.ends.empty() ? dominant : desc.ends;
+  DERM_TRY(element->from, carriedPlace(dominant, desc.from, skeleton, bind));
+  DERM_TRY(element->to, carriedPlace(ends, desc.to, skeleton, bind));
+  DERM_TRY(element->anchor, carriedPlace(dominant, bone.middle(), skeleton, bind));
+  element->contact = ContactBinding(desc.contact, bind);
+  return std::shared_ptr<const LayerBinding>(
+      std::make_shared<FleshBinding>(std::shared_ptr<const FleshElement>(std::move(element))));
+}
+
 }  // namespace
 
-LayerFactory fleshLayer(const FleshDesc& desc) {
-  return [desc](const Character& character, const std::shared_ptr<const BoundSurface>& surface,
-                Diagnostics&) -> Result<std::shared_ptr<const LayerBinding>> {
-    const Skeleton& skeleton = character.skeleton;
-    DERM_CHECK(validate(desc, skeleton));
-    const std::vector<Affine3d> bind = bindModelMatrices(character);
-    auto element = std::make_shared<FleshElement>();
-    element->desc = desc;
-    const detail::VirtualBone bone = detail::virtualBone(desc, bind);
-    DERM_TRY(element->weights, detail::fleshWeights(desc, skeleton, bind, *surface));
-    element->runs = detail::makeFleshRuns(element->weights.vertices, element->weights.alpha);
-    element->dynamics = dynamicsOf(desc, bone, element->weights.safe_elongation_m);
-    const std::vector<JointId> dominant = {desc.dominant};
-    const std::vector<JointId>& ends = desc.ends.empty() ? dominant : desc.ends;
-    DERM_TRY(element->from, carriedPlace(dominant, desc.from, skeleton, bind));
-    DERM_TRY(element->to, carriedPlace(ends, desc.to, skeleton, bind));
-    DERM_TRY(element->anchor, carriedPlace(dominant, bone.middle(), skeleton, bind));
-    element->contact = ContactBinding(desc.contact, bind);
-    return std::shared_ptr<const LayerBinding>(
-        std::make_shared<FleshBinding>(std::shared_ptr<const FleshElement>(std::move(element))));
-  };
-}
+LayerFactory fleshLayer(const FleshDesc& desc) { return {desc.name, desc, bindFlesh}; }
 
 }  // namespace derm

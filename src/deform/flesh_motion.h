@@ -51,6 +51,9 @@ class FleshMotion {
   Vec3d rotation(double fraction) const { return mix(before_.turn, now_.turn, fraction); }
   Vec3d velocity() const { return velocity_; }  ///< [m/s] of F_d against F_s
 
+  /// The dynamics are other ones from now on.
+  void forgetSteps() { steps_ = {}; }
+
   void save(StateWriter& out) const;
   Result<void> restore(StateReader& in);
 

@@ -50,9 +50,12 @@ Result<Playback> Playback::make(std::shared_ptr<const Stack> stack, const Clip* 
     return badArgument("teleport_m", "expected more than 0 metres");
   if (desc.preroll_s * desc.inner_rate_hz > kMostPrerollSteps)
     return badArgument("preroll_s", "more than ten million inner steps before the first frame");
+  for (const auto& [control, value] : desc.controls)
+    if (control >= stack->character().controls.size() || !std::isfinite(value))
+      return badArgument("controls", "no such control, or a value that is not finite");
   if (clip != nullptr) {
     const Character& c = stack->character();
-    DERM_CHECK(validate(*clip, c.skeleton.size(), c.morphs.size(), c.name));
+    DERM_CHECK(validate(*clip, clipTargets(c), c.name));
   }
   return Playback(std::move(stack), clip, desc);
 }
@@ -63,7 +66,9 @@ Playback::Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const P
       desc_(desc),
       rest_pose_(runner_.pose()),
       sampled_(rest_pose_),
+      controls_(rest_pose_.controls.size()),
       checkpoint_every_(kCheckpointEvery) {
+  for (const auto& [control, value] : desc.controls) controls_[control] = value;
   teleport_m_ =
       desc.teleport_m.value_or(0.5 * bounds(runner_.stack().character().mesh.positions).diagonal());
 }
@@ -71,7 +76,22 @@ Playback::Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const P
 Playback Playback::another(SeekRule seek) const {
   PlaybackDesc desc = desc_;
   desc.seek = seek;
-  return Playback(runner_.sharedStack(), clip_, desc);
+  Playback out(runner_.sharedStack(), clip_, desc);
+  out.controls_ = controls_;
+  return out;
+}
+
+void Playback::change(std::shared_ptr<const Stack> stack) {
+  // New layers come to rest where the others are: at the last inner step, not at the last frame.
+  if (started_) poseAt(timeOfStep(step_));
+  runner_.change(std::move(stack));
+  checkpoints_.clear();
+}
+
+void Playback::setControl(std::size_t control, std::optional<float> value) {
+  DERM_REQUIRE(control < controls_.size() && (!value || std::isfinite(*value)));
+  controls_[control] = value;
+  checkpoints_.clear();
 }
 
 double Playback::timeOfStep(std::int64_t step) const {
@@ -83,6 +103,8 @@ void Playback::poseAt(double time_s) {
   if (desc_.loop) time_s = wrapped(time_s, desc_.start_s, desc_.end_s);
   sampled_ = rest_pose_;
   if (clip_ != nullptr) sampleClip(*clip_, static_cast<float>(time_s), sampled_);
+  for (std::size_t i = 0; i < controls_.size(); ++i)
+    if (controls_[i]) sampled_.controls[i] = *controls_[i];
   runner_.setPose(sampled_, time_s);
 }
 

@@ -22,31 +22,32 @@ void straightenTangents(std::span<const Vec3f> normals, std::span<Vec4f> tangent
 
 }  // namespace
 
-SkinFrame::SkinFrame(std::size_t most_vertices, std::size_t most_triangles, bool with_normals,
-                     bool with_tangents, std::size_t morphed_vertices)
-    : morphed_rest_(morphed_vertices, Vec3f::Zero()) {
+SkinFrame::SkinFrame(const Size& size)
+    : shaped_rest_(size.shape_vertices, Vec3f::Zero()),
+      channel_names_(size.channels),
+      channels_(size.channels.size(), std::vector<float>(size.max_vertices, 0.0f)) {
   for (Buffer* buffer : {&front_, &back_}) {
-    buffer->positions.assign(most_vertices, Vec3f::Zero());
-    if (with_normals) buffer->normals.assign(most_vertices, Vec3f::Zero());
-    if (with_tangents) buffer->tangents.assign(most_vertices, Vec4f::Zero());
+    buffer->positions.assign(size.max_vertices, Vec3f::Zero());
+    if (size.with_normals) buffer->normals.assign(size.max_vertices, Vec3f::Zero());
+    if (size.with_tangents) buffer->tangents.assign(size.max_vertices, Vec4f::Zero());
   }
-  if (!with_normals) return;
-  normals_belong_to_.resize(most_vertices);
-  triangle_areas_.resize(most_triangles);
+  if (!size.with_normals) return;
+  normals_belong_to_.resize(size.max_vertices);
+  triangle_areas_.resize(size.max_triangles);
 }
 
 void SkinFrame::begin(const TriMesh& rest, const NormalUpdate& normals) {
   DERM_REQUIRE(rest.vertexCount() <= front_.positions.size());
-  DERM_REQUIRE(morphed_rest_.empty() || rest.vertexCount() == morphed_rest_.size());
-  first_rest_ = rest_ = &rest;
+  rest_ = &rest;
   normal_update_ = &normals;
   vertex_count_ = rest.vertexCount();
   triangles_ = rest.triangles;
   topology_ = 0;
   source_triangles_ = {};
   is_rest_ = true;
-  is_morphed_ = false;
+  is_shaped_ = false;
   normals_stale_ = false;
+  for (std::vector<float>& channel : channels_) std::fill(channel.begin(), channel.end(), 0.0f);
 }
 
 void SkinFrame::materialise() {
@@ -59,11 +60,23 @@ void SkinFrame::materialise() {
   is_rest_ = false;
 }
 
-std::span<Vec3f> SkinFrame::beginMorphedRest() {
-  if (morphed_rest_.empty()) return {};
-  std::copy(first_rest_->positions.begin(), first_rest_->positions.end(), morphed_rest_.begin());
-  is_morphed_ = true;
-  return morphed_rest_;
+void SkinFrame::keepShape() {
+  if (shaped_rest_.empty() || is_rest_) return;
+  DERM_REQUIRE(vertex_count_ == shaped_rest_.size());
+  std::copy_n(front_.positions.begin(), vertex_count_, shaped_rest_.begin());
+  is_shaped_ = true;
+}
+
+std::span<float> SkinFrame::channel(std::string_view name) {
+  for (std::size_t i = 0; i < channels_.size(); ++i)
+    if (channel_names_[i] == name) return std::span(channels_[i]).first(vertexCount());
+  return {};
+}
+
+std::span<const float> SkinFrame::channel(std::string_view name) const {
+  for (std::size_t i = 0; i < channels_.size(); ++i)
+    if (channel_names_[i] == name) return std::span(channels_[i]).first(vertexCount());
+  return {};
 }
 
 void SkinFrame::beforeMoving() {

@@ -101,8 +101,8 @@ SkinningScratch::SkinningScratch(SkinningScratch&&) noexcept = default;
 SkinningScratch& SkinningScratch::operator=(SkinningScratch&&) noexcept = default;
 SkinningScratch::~SkinningScratch() = default;
 
-SkinningBinding::SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks)
-    : blocks_(std::move(blocks)) {}
+SkinningBinding::SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks, double alpha)
+    : blocks_(std::move(blocks)), alpha_(static_cast<float>(alpha)) {}
 
 namespace {
 
@@ -132,7 +132,8 @@ Result<SkinningBinding> SkinningBinding::bind(const SurfaceStreams& rest, const 
                  {.element = "method"}};
   noteMissingDirections(rest, notes);
   return SkinningBinding(std::make_shared<const detail::SkinningBlocks>(
-      detail::makeSkinningBlocks(rest, skin, desc, {})));
+                             detail::makeSkinningBlocks(rest, skin, desc, {})),
+                         desc.alpha);
 }
 
 Result<SkinningBinding> SkinningBinding::bind(const TriMesh& rest, const Skeleton& skeleton,
@@ -149,7 +150,13 @@ Result<SkinningBinding> SkinningBinding::bind(const TriMesh& rest, const Skeleto
   if (!tables.twist_bones.empty())
     tables.twists = twistShares(tables.twist_bones, skeleton, skin, rest.positions);
   return SkinningBinding(std::make_shared<const detail::SkinningBlocks>(
-      detail::makeSkinningBlocks(surfaceOf(rest), skin, desc, tables)));
+                             detail::makeSkinningBlocks(surfaceOf(rest), skin, desc, tables)),
+                         desc.alpha);
+}
+
+SkinningBinding SkinningBinding::withAlpha(double alpha) const {
+  DERM_REQUIRE(alpha >= 0 && alpha <= 1);
+  return SkinningBinding(blocks_, alpha);
 }
 
 std::span<const Vec3f> SkinningBinding::centres() const { return blocks_->vertex_centres; }
@@ -198,6 +205,7 @@ void SkinningBinding::run(std::span<const Affine3f> palette, const SurfaceStream
   const detail::SkinningFrame frame{
       .blocks = blocks_.get(),
       .palette = scratch.palette_.get(),
+      .alpha = alpha_,
       .in_positions = numbers(in.positions),
       .in_normals = numbers(in.normals),
       .in_tangents = numbers(in.tangents),

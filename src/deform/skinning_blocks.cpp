@@ -159,7 +159,6 @@ class Builder {
                                  desc.method == SkinningMethod::Centre ||
                                  !desc.dual_quaternion_share.empty();
     if (desc.method == SkinningMethod::Centre) {
-      out_.alpha = static_cast<float>(desc.alpha);
       out_.slot_links = centres.links;
       out_.twist_bones = centres.twist_bones;
       for (const Vec3d& c : centres.of_vertices) out_.vertex_centres.push_back(c.cast<float>());

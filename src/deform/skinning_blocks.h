@@ -40,7 +40,6 @@ struct SkinningBlocks {
   std::size_t vertex_count = 0;
   std::vector<Vec3d> slot_centres;  ///< [m] bind position of each slot's joint
   bool uses_dual_quaternions = false;
-  float alpha = 0;                     ///< of the centre method
   std::vector<SlotLink> slot_links;    ///< centre: whose sign each slot's rotation follows
   std::vector<Vec3f> vertex_centres;   ///< centre: [m] in the caller's order; or empty
   std::vector<TwistBone> twist_bones;  ///< centre

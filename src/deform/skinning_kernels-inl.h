@@ -318,7 +318,7 @@ HWY_INLINE Lanes skinCentre(const RunView& run, const float* weights, std::size_
   const V twice_inverse =
       hn::IfThenElseZero(turns, hn::Div(spread(2.0f), hn::Max(square, spread(1e-6f))));
   const V3 straight = apply(blendMatrix(run, weights), centre);
-  const V alpha = hn::IfThenElseZero(turns, spread(run.frame->blocks->alpha));
+  const V alpha = hn::IfThenElseZero(turns, spread(run.frame->alpha));
   const V3 about = mixed(alpha, straight, moved(sum, twice_inverse, centre));
   Lanes out = from;
   out.position = plus(about, rotated(sum, twice_inverse, minus(from.position, centre)));

@@ -9,6 +9,7 @@ namespace derm::detail {
 struct SkinningFrame {
   const SkinningBlocks* blocks = nullptr;
   const SkinningPalette* palette = nullptr;
+  float alpha = 0;  ///< of the centre method
   // Null: use the bound rest surface.
   const float* in_positions = nullptr;
   const float* in_normals = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 
 namespace derm {
 namespace {
@@ -38,29 +39,86 @@ Result<std::shared_ptr<const Stack>> Stack::bind(std::shared_ptr<const Character
                                                  Diagnostics& notes) {
   DERM_REQUIRE(character != nullptr);
   DERM_CHECK(validate(*character));
+  return make(std::move(character), layers, nullptr, notes);
+}
+
+Result<std::shared_ptr<const Stack>> Stack::rebind(std::span<const LayerFactory> layers,
+                                                   Diagnostics& notes) const {
+  return make(character_, layers, this, notes);
+}
+
+/// The binding of this stack that fits; else puts the one whose tables may be shared into `input`.
+std::shared_ptr<const LayerBinding> Stack::kept(const LayerFactory& layer, BindInput& input) const {
+  if (layer.name().empty()) return nullptr;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const LayerBinding& old = *layers_[i];
+    const Request& request = requests_[i];
+    if (request.factory.name() != layer.name()) continue;
+    if (request.surface != input.surface ||
+        (old.readsShapedRest() && request.shape != input.shape) ||
+        (old.readsSkinning() && request.skinning != input.skinning) ||
+        (request.skinning == nullptr) != (input.skinning == nullptr))
+      return nullptr;
+    if (request.factory.sameAs(layer)) return layers_[i];
+    input.previous = layers_[i];
+    return nullptr;
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<const Stack>> Stack::make(std::shared_ptr<const Character> character,
+                                                 std::span<const LayerFactory> layers,
+                                                 const Stack* before, Diagnostics& notes) {
   std::shared_ptr<Stack> stack(new Stack);
   stack->character_ = std::move(character);
-  const Character& c = *stack->character_;
-  stack->surfaces_.push_back(std::make_shared<const BoundSurface>(c.mesh, c.skin));
+  stack->surfaces_.push_back(before != nullptr
+                                 ? before->surfaces_.front()
+                                 : std::make_shared<const BoundSurface>(stack->character_));
   std::set<std::string> names;
-  for (const LayerFactory& make : layers) {
+  std::shared_ptr<const SkinningInUse> skinning;
+  std::shared_ptr<const BoundSurface> shape;
+  for (const LayerFactory& factory : layers) {
     const auto missing = [&] {
       return Error{ErrorCode::BadArgument,
                    "there is no layer to bind",
                    {.element = "layer", .index = stack->layers_.size()}};
     };
-    if (!make) return missing();
-    DERM_TRY(std::shared_ptr<const LayerBinding> layer, make(c, stack->surfaces_.back(), notes));
+    if (!factory) return missing();
+    BindInput input{.character = stack->character_,
+                    .surface = stack->surfaces_.back(),
+                    .shape = shape,
+                    .skinning = skinning,
+                    .notes = notes};
+    std::shared_ptr<const LayerBinding> layer =
+        before != nullptr ? before->kept(factory, input) : nullptr;
+    if (layer == nullptr) {
+      DERM_TRY(layer, factory.bind(input));
+    }
     if (layer == nullptr) return missing();
     if (!names.insert(layer->name()).second)
       return Error{ErrorCode::BadArgument,
                    "two layers are named \"" + layer->name() + "\"",
                    {.element = "layer", .index = stack->layers_.size()}};
+    if (const auto in_use = layer->skinning(); in_use != nullptr && skinning == nullptr) {
+      skinning = in_use;
+      stack->shape_layer_ = stack->layers_.size();
+      if (std::any_of(stack->layers_.begin(), stack->layers_.end(),
+                      [](const auto& below) { return !below->idle(); }))
+        shape = input.surface;
+    }
     const std::shared_ptr<const BoundSurface> output = layer->output();
     stack->surfaces_.push_back(output != nullptr ? output : stack->surfaces_.back());
+    stack->requests_.push_back(
+        {factory, std::move(input.surface), std::move(input.shape), std::move(input.skinning)});
     stack->layers_.push_back(std::move(layer));
   }
   return std::shared_ptr<const Stack>(std::move(stack));
+}
+
+const LayerBinding* Stack::findLayer(std::string_view name) const {
+  for (const auto& layer : layers_)
+    if (layer->name() == name) return layer.get();
+  return nullptr;
 }
 
 bool Stack::stateful() const {
@@ -68,19 +126,26 @@ bool Stack::stateful() const {
                      [](const auto& layer) { return layer->stateful(); });
 }
 
-bool Stack::keepsMorphedRest() const {
-  return !character_->morphs.empty() &&
-         std::any_of(layers_.begin(), layers_.end(),
-                     [](const auto& layer) { return layer->readsMorphedRest(); });
+bool Stack::keepsShapedRest() const {
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [](const auto& layer) { return layer->readsShapedRest(); });
 }
 
-std::size_t Stack::mostVertices() const {
+std::vector<std::string> Stack::channels() const {
+  std::vector<std::string> out;
+  for (const auto& layer : layers_)
+    for (std::string& name : layer->channels())
+      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
+  return out;
+}
+
+std::size_t Stack::maxVertices() const {
   std::size_t most = 0;
   for (const auto& surface : surfaces_) most = std::max(most, surface->rest.vertexCount());
   return most;
 }
 
-std::size_t Stack::mostTriangles() const {
+std::size_t Stack::maxTriangles() const {
   std::size_t most = 0;
   for (const auto& surface : surfaces_) most = std::max(most, surface->rest.triangles.size());
   return most;
@@ -92,16 +157,66 @@ StackRunner::StackRunner(std::shared_ptr<const Stack> stack, Topology topology)
       pose_(stack_->character().restPose()),
       model_(stack_->character().skeleton.size()),
       palette_(stack_->character().skin.slots.size()),
-      frame_(stack_->mostVertices(), stack_->mostTriangles(), !stack_->input().rest.normals.empty(),
-             !stack_->input().rest.tangents.empty(),
-             stack_->keepsMorphedRest() ? stack_->input().rest.vertexCount() : 0) {
+      frame_({}) {
   for (const auto& binding : stack_->layers()) layers_.push_back(binding->makeLayer());
+  makeRoom();
   setPose(pose_, 0.0);
+}
+
+/// For frames of the stack.
+void StackRunner::makeRoom() {
+  const TriMesh& rest = stack_->input().rest;
+  const std::vector<std::string> channels = stack_->channels();
+  frame_ = SkinFrame(
+      {.max_vertices = stack_->maxVertices(),
+       .max_triangles = stack_->maxTriangles(),
+       .with_normals = !rest.normals.empty(),
+       .with_tangents = !rest.tangents.empty(),
+       .shape_vertices = stack_->keepsShapedRest() ? stack_->shape().rest.vertexCount() : 0,
+       .channels = channels});
+  carries_.clear();
+  carries_.resize(channels.empty() ? 0 : layers_.size());
+  for (std::size_t i = 0; i < carries_.size(); ++i)
+    if (stack_->surfaces_[i] != stack_->surfaces_[i + 1])
+      carries_[i].emplace(stack_->character().mesh, stack_->surfaces_[i]->rest.vertexCount(),
+                          *stack_->surfaces_[i + 1]);
+}
+
+void StackRunner::change(std::shared_ptr<const Stack> stack) {
+  DERM_REQUIRE(stack != nullptr && stack->character_ == stack_->character_);
+  if (stack == stack_) return;
+  const std::shared_ptr<const Stack> before = std::exchange(stack_, std::move(stack));
+  std::vector<std::unique_ptr<Layer>> old_layers = std::exchange(layers_, {});
+  for (const std::shared_ptr<const LayerBinding>& binding : stack_->layers()) {
+    const auto same_name =
+        std::find_if(before->layers_.begin(), before->layers_.end(),
+                     [&](const auto& old) { return old->name() == binding->name(); });
+    const bool known =
+        same_name != before->layers_.end() && (*same_name)->type() == binding->type();
+    std::unique_ptr<Layer>* const old =
+        known ? &old_layers[static_cast<std::size_t>(same_name - before->layers_.begin())]
+              : nullptr;
+    if (known && *same_name == binding) {
+      layers_.push_back(std::move(*old));
+      continue;
+    }
+    layers_.push_back(binding->makeLayer());
+    layers_.back()->reset(input(1.0));
+    if (known) layers_.back()->takeOver(**old);
+  }
+  makeRoom();
+}
+
+const Layer* StackRunner::findLayer(std::string_view name) const {
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    if (stack_->layers()[i]->name() == name) return layers_[i].get();
+  return nullptr;
 }
 
 void StackRunner::setPose(const Pose& pose, double time_s) noexcept {
   DERM_REQUIRE(pose.local.size() == pose_.local.size());
   DERM_REQUIRE(pose.morph_weights.size() == pose_.morph_weights.size());
+  DERM_REQUIRE(pose.controls.size() == pose_.controls.size());
   pose_ = pose;
   time_s_ = time_s;
   const Character& c = stack_->character();
@@ -139,7 +254,11 @@ const SkinFrame& StackRunner::evaluate(double step_fraction,
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerTimer timer(layer_seconds, i);
     in.adaptive_topology = topology_ == Topology::Adaptive && i + 1 == layers_.size();
+    if (i == stack_->shape_layer_) frame_.keepShape();
     layers_[i]->evaluate(in, frame_);
+    if (!carries_.empty() && carries_[i])
+      for (const std::string& name : frame_.channelNames())
+        carries_[i]->carry(frame_.channel(name));
   }
   frame_.materialise();
   frame_.updateNormals();

@@ -359,7 +359,7 @@ class Proposer {
              Stack::bind(shared, std::array{morphLayer(), skinningLayer({}), wrinklesLayer(layer)},
                          said_later));
     StackRunner runner(stack);
-    const auto& folds = dynamic_cast<const WrinklesLayer&>(runner.layer(2));
+    const WrinklesLayer& folds = *runner.find<WrinklesLayer>(layer.name);
     DERM_CHECK(play(runner, progress, "making room", [&](double, const SkinFrame&) {
       for (std::size_t i = 0; i < worst.size(); ++i) {
         const WrinkleToolState& state = folds.tool(i);

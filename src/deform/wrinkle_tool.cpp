@@ -112,15 +112,16 @@ Result<ToolSurface> toolSurface(const WrinkleToolDesc& desc, const Character& ch
   return out;
 }
 
-std::string_view restLengthFault(const WrinkleToolDesc& desc) {
+Result<void> checkRestLength(const WrinkleToolDesc& desc) {
+  const auto fault = [&](const char* message) { return bad(desc, "rest_length_m", message); };
   const auto is_length = [](double l) { return l > 0 && std::isfinite(l); };
-  if (desc.rest_length_m && !is_length(*desc.rest_length_m)) return "must be above 0";
+  if (desc.rest_length_m && !is_length(*desc.rest_length_m)) return fault("must be above 0");
   const std::vector<WrinkleLengthKey>& keys = desc.rest_length_keys;
-  if (!keys.empty() && desc.rest_length_m) return "is given both as a number and as keys";
+  if (!keys.empty() && desc.rest_length_m) return fault("is given both as a number and as keys");
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!is_length(keys[i].length_m)) return "all keys must have a length above 0";
+    if (!is_length(keys[i].length_m)) return fault("all keys must have a length above 0");
     if (!std::isfinite(keys[i].time_s) || (i > 0 && !(keys[i].time_s > keys[i - 1].time_s)))
-      return "the times of its keys must ascend";
+      return fault("the times of its keys must ascend");
   }
   return {};
 }
@@ -146,8 +147,7 @@ Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurf
   if (!(desc.width_m > 0) || !std::isfinite(desc.width_m))
     return bad(desc, "width_m", "must be above 0: folds of no length do not show");
   if (desc.subdivide < 0 || desc.subdivide > 4) return bad(desc, "subdivide", "must be 0 to 4");
-  if (const std::string_view fault = restLengthFault(desc); !fault.empty())
-    return bad(desc, "rest_length_m", std::string(fault));
+  DERM_CHECK(checkRestLength(desc));
   if (surface.positions.empty()) return bad(desc, "path", "the surface has no vertices");
   DERM_TRY(const std::vector<std::uint32_t> vertices, snapped(desc, surface));
   PlacedTool tool;

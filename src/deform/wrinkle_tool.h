@@ -37,8 +37,8 @@ struct RidingPoint {
   }
 };
 
-/// What is wrong with a tool's rest length; nothing where it is empty.
-std::string_view restLengthFault(const WrinkleToolDesc& desc);
+/// The rest length is a length, and its keys ascend.
+Result<void> checkRestLength(const WrinkleToolDesc& desc);
 /// [m] at an instant; `defined` is the length when the tool was defined.
 double restLengthAt(const WrinkleToolDesc& desc, double defined, double time_s);
 

@@ -51,35 +51,37 @@ Result<FoldCurve> curveOf(const WrinkleToolDesc& desc) {
 
 /// Same triangles, same influences: everything but the tables of ToolTables.
 bool samePlacement(const WrinkleToolDesc& a, const WrinkleToolDesc& b) {
-  const auto same_pick = [](const PickedPoint& p, const PickedPoint& q) {
-    return p.vertex == q.vertex && p.place == q.place;
-  };
-  const bool same_pose = a.defined_at.has_value() == b.defined_at.has_value() &&
-                         (!a.defined_at || (a.defined_at->clip == b.defined_at->clip &&
-                                            a.defined_at->time_s == b.defined_at->time_s));
-  return std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(), same_pick) &&
-         a.width_m == b.width_m && a.subdivide == b.subdivide && same_pose;
+  return a.path == b.path && a.width_m == b.width_m && a.subdivide == b.subdivide &&
+         a.defined_at == b.defined_at && a.curve.points == b.curve.points;
+}
+
+bool samePlacement(const WrinklesDesc& a, const WrinklesDesc& b) {
+  return std::equal(
+      a.tools.begin(), a.tools.end(), b.tools.begin(), b.tools.end(),
+      [](const WrinkleToolDesc& x, const WrinkleToolDesc& y) { return samePlacement(x, y); });
 }
 
 class WrinklesBinding final : public LayerBinding,
                               public std::enable_shared_from_this<WrinklesBinding> {
  public:
-  WrinklesBinding(WrinklesDesc desc, WrinkleSurface surface, std::vector<ToolTables> tables)
+  WrinklesBinding(WrinklesDesc desc, std::shared_ptr<const WrinkleSurface> surface,
+                  std::vector<ToolTables> tables)
       : LayerBinding(desc.name, "wrinkles"),
         desc_(std::move(desc)),
         surface_(std::move(surface)),
         tables_(std::move(tables)) {}
 
-  std::shared_ptr<const BoundSurface> output() const override { return surface_.refined; }
+  std::shared_ptr<const BoundSurface> output() const override { return surface_->refined; }
   std::unique_ptr<Layer> makeLayer() const override;
 
   const WrinklesDesc& desc() const { return desc_; }
-  const WrinkleSurface& surface() const { return surface_; }
+  const WrinkleSurface& surface() const { return *surface_; }
+  const std::shared_ptr<const WrinkleSurface>& sharedSurface() const { return surface_; }
   const std::vector<ToolTables>& tables() const { return tables_; }
 
  private:
   WrinklesDesc desc_;
-  WrinkleSurface surface_;
+  std::shared_ptr<const WrinkleSurface> surface_;
   std::vector<ToolTables> tables_;
 };
 
@@ -89,7 +91,7 @@ class FoldingLayer final : public WrinklesLayer {
 
   std::size_t toolCount() const override { return tools_.size(); }
   const WrinkleToolState& tool(std::size_t index) const override { return tools_[index].state; }
-  Result<void> change(std::size_t index, const WrinkleToolDesc& desc) override;
+  bool takeOver(const Layer& replaced) override;
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override;
   void report(Diagnostics& notes) const override;
 
@@ -130,6 +132,7 @@ class FoldingLayer final : public WrinklesLayer {
   std::vector<std::uint32_t> sources_;
   std::size_t triangle_count_ = 0;
   std::uint64_t topology_ = kUncut;
+  bool listed_ = false;  ///< whether triangles_ belong to cut_
 };
 
 FoldingLayer::FoldingLayer(std::shared_ptr<const WrinklesBinding> binding)
@@ -164,24 +167,11 @@ void FoldingLayer::setUp(std::size_t index) {
   falloffs_[index] = tables_[index].falloffs;
 }
 
-Result<void> FoldingLayer::change(std::size_t index, const WrinkleToolDesc& desc) {
-  DERM_REQUIRE(index < tools_.size());
-  Tool& tool = tools_[index];
-  if (!samePlacement(tool.desc, desc))
-    return Error{ErrorCode::Unsupported,
-                 "path, width, subdivision and pose of a tool need a new binding",
-                 {.element = tool.desc.name}};
-  if (const std::string_view fault = detail::restLengthFault(desc); !fault.empty())
-    return Error{ErrorCode::BadArgument, std::string(fault), {.element = "rest_length_m"}};
-  if (desc.curve.points != tool.desc.curve.points)
-    return Error{ErrorCode::Unsupported,
-                 "another number of control points needs a new binding",
-                 {.element = tool.desc.name + " points"}};
-  DERM_TRY(FoldCurve curve, curveOf(desc));
-  tables_[index] = makeTables(desc, std::move(curve), binding_->surface(), index);
-  tool.desc = desc;
-  setUp(index);
-  return {};
+bool FoldingLayer::takeOver(const Layer& replaced) {
+  const auto* other = dynamic_cast<const FoldingLayer*>(&replaced);
+  // Names of topologies are never used twice for one viewer.
+  if (other != nullptr) topology_ = std::max(topology_, other->topology_);
+  return other != nullptr;
 }
 
 /// Lengths of this instant; false where no tool folds.
@@ -247,13 +237,14 @@ void FoldingLayer::chooseTriangles() noexcept {
   const WrinkleSurface& surface = binding_->surface();
   const std::vector<Triangle>& whole = surface.input->rest.triangles;
   const BoundSurface& refined = *surface.refined;
-  bool same = topology_ != kUncut;
+  bool same = listed_;
   for (std::size_t i = 0; i < cut_.size(); ++i) {
     const std::uint8_t now = active(surface.patches[i]) ? 1 : 0;
     same = same && cut_[i] == now;
     cut_[i] = now;
   }
   if (same) return;
+  listed_ = true;
   ++topology_;
   std::size_t fine = surface.outside.size();
   std::copy_n(refined.rest.triangles.begin(), fine, triangles_.begin());
@@ -370,6 +361,29 @@ std::unique_ptr<Layer> WrinklesBinding::makeLayer() const {
   return std::make_unique<FoldingLayer>(shared_from_this());
 }
 
+BindResult bindWrinkles(const std::string&, const WrinklesDesc& desc, const BindInput& input) {
+  std::vector<FoldCurve> curves;
+  for (const WrinkleToolDesc& tool : desc.tools) {
+    DERM_TRY(FoldCurve curve, curveOf(tool));
+    curves.push_back(std::move(curve));
+  }
+  std::shared_ptr<const WrinkleSurface> surface;
+  const auto* before = dynamic_cast<const WrinklesBinding*>(input.previous.get());
+  if (before != nullptr && samePlacement(before->desc(), desc)) {
+    for (const WrinkleToolDesc& tool : desc.tools) DERM_CHECK(detail::checkRestLength(tool));
+    surface = before->sharedSurface();
+  } else {
+    DERM_TRY(WrinkleSurface made, detail::makeWrinkleSurface(desc, curves, *input.character,
+                                                             input.surface, input.notes));
+    surface = std::make_shared<const WrinkleSurface>(std::move(made));
+  }
+  std::vector<ToolTables> tables;
+  for (std::size_t k = 0; k < curves.size(); ++k)
+    tables.push_back(makeTables(desc.tools[k], std::move(curves[k]), *surface, k));
+  return std::shared_ptr<const LayerBinding>(
+      std::make_shared<WrinklesBinding>(desc, std::move(surface), std::move(tables)));
+}
+
 }  // namespace
 
 double foldFalloff(FoldFalloff falloff, double z) {
@@ -381,22 +395,8 @@ double foldFalloff(FoldFalloff falloff, double z) {
 }
 
 LayerFactory wrinklesLayer(WrinklesDesc desc) {
-  return [desc = std::move(desc)](
-             const Character& character, const std::shared_ptr<const BoundSurface>& bound,
-             Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
-    std::vector<FoldCurve> curves;
-    for (const WrinkleToolDesc& tool : desc.tools) {
-      DERM_TRY(FoldCurve curve, curveOf(tool));
-      curves.push_back(std::move(curve));
-    }
-    DERM_TRY(WrinkleSurface surface,
-             detail::makeWrinkleSurface(desc, curves, character, bound, notes));
-    std::vector<ToolTables> tables;
-    for (std::size_t k = 0; k < curves.size(); ++k)
-      tables.push_back(makeTables(desc.tools[k], std::move(curves[k]), surface, k));
-    return std::shared_ptr<const LayerBinding>(
-        std::make_shared<WrinklesBinding>(desc, std::move(surface), std::move(tables)));
-  };
+  std::string name = desc.name;
+  return {std::move(name), std::move(desc), bindWrinkles};
 }
 
 }  // namespace derm

@@ -231,7 +231,7 @@ Result<BvhMotion> parseBvh(std::string_view text, std::string_view name,
     for (Joint& j : motion.skeleton.joints)
       j.rest.translation = (j.rest.translation.cast<double>() * unit_m).cast<float>();
   DERM_CHECK(validate(motion.skeleton, name));
-  DERM_CHECK(validate(motion.clip, motion.skeleton.size(), 0, name));
+  DERM_CHECK(validate(motion.clip, {.joints = motion.skeleton.size()}, name));
   return motion;
 }
 

@@ -178,14 +178,19 @@ Result<FleshDesc> FleshParameters::resolved(const Character& character) const {
   return out;
 }
 
+RecipeValue::Table FleshParameters::keys() const {
+  FleshParameters copy = *this;
+  return writeFields([&](RecipeFields& f) { copy.fields(f); });
+}
+
 LayerFactory FleshParameters::factory(std::string name) const {
-  return [parameters = *this, name = std::move(name)](
-             const Character& character, const std::shared_ptr<const BoundSurface>& surface,
-             Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
-    DERM_TRY(FleshDesc desc, parameters.resolved(character));
-    desc.name = name;
-    return fleshLayer(desc)(character, surface, notes);
-  };
+  return {std::move(name), *this,
+          +[](const std::string& layer, const FleshParameters& parameters,
+              const BindInput& input) -> BindResult {
+            DERM_TRY(FleshDesc desc, parameters.resolved(*input.character));
+            desc.name = layer;
+            return fleshLayer(desc).bind(input);
+          }};
 }
 
 }  // namespace derm::detail

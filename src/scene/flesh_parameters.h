@@ -29,8 +29,11 @@ class FleshParameters final : public LayerParameters {
   FleshParameters(const FleshDesc& desc, const Skeleton& skeleton);
   void fields(RecipeFields& f) override;
   LayerFactory factory(std::string name) const override;
+  /// The same keys with the same values.
+  bool operator==(const FleshParameters& other) const { return keys() == other.keys(); }
 
  private:
+  RecipeValue::Table keys() const;
   void springFields(RecipeFields& f);
   void shapeFields(RecipeFields& f);
   Result<FleshDesc> resolved(const Character& character) const;

@@ -1,6 +1,7 @@
 #include "derm/scene/recipe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "derm/base/nearest_name.h"
@@ -23,8 +24,10 @@ constexpr std::array<std::pair<SeekRule, std::string_view>, 3> kSeekRules = {{
     {SeekRule::Preroll, "preroll"},
 }};
 /// Keys of the top level that are not plain fields.
-constexpr std::array<std::string_view, 4> kOtherKeys = {"clip", "skinning", "simulation", "layer"};
-constexpr std::array<std::string_view, 3> kLayerKeys = {"type", "name", "enabled"};
+constexpr std::array<std::string_view, 5> kOtherKeys = {"clip", "skinning", "simulation",
+                                                        "controls", "layer"};
+constexpr std::array<std::string_view, 4> kLayerKeys = {"type", "name", "enabled",
+                                                        "before_skinning"};
 /// Names that the stack itself gives.
 constexpr std::array<std::string_view, 2> kTakenNames = {"morphs", "skinning"};
 
@@ -104,7 +107,32 @@ Result<ClipChoice> readClip(const RecipeValue::Table& top, const Recipe& recipe)
                   "expected the name of a clip or its number, found " + toToml(entry->value));
 }
 
-/// type, name and enabled.
+/// [controls]: a number for each name.
+Result<void> readControls(const RecipeValue::Table& top, Recipe& recipe) {
+  const RecipeEntry* entry = find(top, "controls");
+  if (entry == nullptr) return {};
+  const auto* table = std::get_if<RecipeValue::Table>(&entry->value.content);
+  if (table == nullptr)
+    return badValue(recipe, entry->value.place, "controls",
+                    "expected a table, [controls], found " + std::string(kindOf(entry->value)));
+  for (const RecipeEntry& e : *table) {
+    double value = 0;
+    if (const auto* number = std::get_if<double>(&e.value.content))
+      value = *number;
+    else if (const auto* whole = std::get_if<std::int64_t>(&e.value.content))
+      value = static_cast<double>(*whole);
+    else
+      return badValue(recipe, e.value.place, "controls." + e.key,
+                      "expected a number, found " + std::string(kindOf(e.value)));
+    if (!std::isfinite(static_cast<float>(value)))
+      return badValue(recipe, e.value.place, "controls." + e.key, "expected a finite number");
+    recipe.controls.emplace_back(e.key, value);
+    recipe.origin.values["controls." + e.key] = e.value.place;
+  }
+  return {};
+}
+
+/// type, name, enabled and before_skinning.
 Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPlace& place,
                                   const std::string& element, const Recipe& recipe,
                                   const LayerTypes& types) {
@@ -120,6 +148,7 @@ Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPla
     f.text("type", layer.type, "which kind of layer");
     f.text("name", layer.name, "what it is called");
     f.flag("enabled", layer.enabled, "false leaves it out");
+    f.flag("before_skinning", layer.before_skinning, "it shapes the surface in the bind pose");
   }));
   if (types.find(layer.type) != nullptr) return layer;
   std::string known;
@@ -206,7 +235,8 @@ bool Recipe::operator==(const Recipe& o) const {
          motion_map == o.motion_map && clip == o.clip && fps == o.fps && range_s == o.range_s &&
          preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning &&
          skinning_alpha == o.skinning_alpha && twist_spread == o.twist_spread && seek == o.seek &&
-         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && layers == o.layers;
+         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && controls == o.controls &&
+         layers == o.layers;
 }
 
 Where Recipe::where(std::string_view key) const {
@@ -239,6 +269,7 @@ Result<Recipe> parseRecipe(std::string_view text, std::string_view name, const L
       readSection(top, "skinning", recipe, [&](RecipeFields& f) { skinningFields(recipe, f); }));
   DERM_CHECK(readSection(top, "simulation", recipe,
                          [&](RecipeFields& f) { simulationFields(recipe, f); }));
+  DERM_CHECK(readControls(top, recipe));
   DERM_CHECK(readLayers(top, types, recipe));
   return recipe;
 }
@@ -272,12 +303,18 @@ std::string writeRecipe(const Recipe& recipe) {
     out += "\n[" + std::string(kSections[i]) + "]\n";
     writeTable(table, out);
   }
+  if (!recipe.controls.empty()) {
+    out += "\n[controls]\n";
+    for (const auto& [name, value] : recipe.controls)
+      writeTable({{.key = name, .value = {.content = value}}}, out);
+  }
   for (const RecipeLayer& layer : recipe.layers) {
     out += "\n[[layer]]\n";
     writeTable({{.key = "type", .value = {.content = layer.type}},
                 {.key = "name", .value = {.content = layer.name}}},
                out);
     if (!layer.enabled) out += "enabled = false\n";
+    if (layer.before_skinning) out += "before_skinning = true\n";
     writeTable(layer.keys, out);
   }
   return out;

@@ -133,14 +133,9 @@ Result<std::vector<double>> frameTimesOf(const Recipe& recipe, const std::array<
 }
 
 /// Passes a layer's own error on with the place of its [[layer]], unless it knows a better one.
-LayerFactory placed(LayerFactory make, const Recipe& recipe, const RecipeLayer& layer) {
-  return [make = std::move(make), file = recipe.origin.file, name = layer.name,
-          place = layer.place](const Character& character,
-                               const std::shared_ptr<const BoundSurface>& surface,
-                               Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
-    auto binding = make(character, surface, notes);
-    if (binding) return binding;
-    Error error = std::move(binding).error();
+LayerFactory placed(const LayerFactory& make, const Recipe& recipe, const RecipeLayer& layer) {
+  return make.withErrors([file = recipe.origin.file, name = layer.name,
+                          place = layer.place](Error error) {
     if (error.where.line) return error;
     error.where.file = file;
     error.where.element =
@@ -150,7 +145,7 @@ LayerFactory placed(LayerFactory make, const Recipe& recipe, const RecipeLayer& 
       error.where.column = place.column;
     }
     return error;
-  };
+  });
 }
 
 Result<std::unique_ptr<LayerParameters>> parametersOf(const Recipe& recipe, std::size_t index,
@@ -167,11 +162,9 @@ Result<std::unique_ptr<LayerParameters>> parametersOf(const Recipe& recipe, std:
   return parameters;
 }
 
-Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerTypes& types) {
-  std::vector<LayerFactory> out = {morphLayer(),
-                                   skinningLayer({.method = recipe.skinning,
-                                                  .alpha = recipe.skinning_alpha,
-                                                  .twist_spread = recipe.twist_spread})};
+/// The recipe's enabled layers on one side of skinning, in order.
+Result<void> addLayers(const Recipe& recipe, const LayerTypes& types, bool before_skinning,
+                       std::vector<LayerFactory>& out) {
   std::unique_ptr<LayerParameters> last;  // of the last enabled layer, which may take in more
   const RecipeLayer* last_layer = nullptr;
   const auto finish = [&] {
@@ -180,6 +173,7 @@ Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerType
   };
   for (std::size_t i = 0; i < recipe.layers.size(); ++i) {
     const RecipeLayer& layer = recipe.layers[i];
+    if (layer.before_skinning != before_skinning) continue;
     DERM_TRY(std::unique_ptr<LayerParameters> parameters, parametersOf(recipe, i, types));
     if (!layer.enabled) continue;
     if (last != nullptr && last_layer->type == layer.type && last->join(*parameters, layer.name))
@@ -189,6 +183,27 @@ Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerType
     last_layer = &layer;
   }
   finish();
+  return {};
+}
+
+Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerTypes& types) {
+  std::vector<LayerFactory> out = {morphLayer()};
+  DERM_CHECK(addLayers(recipe, types, true, out));
+  out.push_back(skinningLayer({.method = recipe.skinning,
+                               .alpha = recipe.skinning_alpha,
+                               .twist_spread = recipe.twist_spread}));
+  DERM_CHECK(addLayers(recipe, types, false, out));
+  return out;
+}
+
+Result<std::vector<std::pair<std::size_t, float>>> controlsOf(const Recipe& recipe,
+                                                              const Character& character) {
+  std::vector<std::pair<std::size_t, float>> out;
+  for (const auto& [name, value] : recipe.controls) {
+    const Result<std::size_t> control = character.findControl(name);
+    if (!control) return badRecipe(recipe, "controls." + name, control.error().message);
+    out.emplace_back(*control, static_cast<float>(value));
+  }
   return out;
 }
 
@@ -223,15 +238,17 @@ Result<std::shared_ptr<const Stack>> Scene::linearReferenceStack() const {
                      std::array{skinningLayer({})}, said_already);
 }
 
-Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagnostics& notes) {
-  DERM_CHECK(checkNumbers(recipe));
-  DERM_TRY(const std::shared_ptr<const Character> character, characterOf(recipe, options, notes));
+Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character> character,
+                          const LayerTypes& types, Topology topology, const Stack* before,
+                          Diagnostics& notes) {
   DERM_TRY(const Clip* clip, clipOf(recipe, *character));
   DERM_TRY(const auto range, rangeOf(recipe, clip, notes));
   DERM_TRY(std::vector<double> frame_times, frameTimesOf(recipe, range));
-  const LayerTypes& types = options.types != nullptr ? *options.types : builtInLayerTypes();
   DERM_TRY(const std::vector<LayerFactory> layers, layersOf(recipe, types));
-  DERM_TRY(const std::shared_ptr<const Stack> stack, Stack::bind(character, layers, notes));
+  DERM_TRY(auto controls, controlsOf(recipe, *character));
+  DERM_TRY(std::shared_ptr<const Stack> stack, before != nullptr
+                                                   ? before->rebind(layers, notes)
+                                                   : Stack::bind(character, layers, notes));
   const PlaybackDesc desc{.start_s = range[0],
                           .end_s = range[1],
                           .preroll_s = recipe.preroll_s,
@@ -239,14 +256,45 @@ Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagn
                           .seek = recipe.seek,
                           .inner_rate_hz = recipe.inner_rate_hz,
                           .teleport_m = recipe.teleport_m,
-                          .topology = options.topology};
-  DERM_TRY(Playback playback, Playback::make(stack, clip, desc));
+                          .topology = topology,
+                          .controls = std::move(controls)};
+  DERM_TRY(Playback playback, Playback::make(std::move(stack), clip, desc));
   Scene scene(std::move(playback));
   scene.recipe_ = recipe;
-  scene.character_ = character;
+  scene.character_ = std::move(character);
   scene.clip_ = clip;
+  scene.types_ = &types;
   scene.frame_times_ = std::move(frame_times);
   return scene;
+}
+
+Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
+  if (recipe.character != recipe_.character || recipe.metres_per_unit != recipe_.metres_per_unit ||
+      recipe.motion != recipe_.motion || recipe.motion_map != recipe_.motion_map)
+    return badRecipe(recipe, "character",
+                     "another character or motion is another scene: open it anew");
+  DERM_CHECK(checkNumbers(recipe));
+  const PlaybackDesc& now = playback_.desc();
+  DERM_TRY(Scene changed, make(recipe, character_, *types_, now.topology, &stack(), notes));
+  const PlaybackDesc& then = changed.playback_.desc();
+  // Another clip, range or clock is another motion: it starts anew. Layers and controls go on.
+  if (changed.clip_ == clip_ && then.start_s == now.start_s && then.end_s == now.end_s &&
+      then.preroll_s == now.preroll_s && then.loop == now.loop && then.seek == now.seek &&
+      then.inner_rate_hz == now.inner_rate_hz && then.teleport_m == now.teleport_m) {
+    playback_.change(changed.playback_.sharedStack());
+    for (std::size_t i = 0; i < character_->controls.size(); ++i) playback_.setControl(i, {});
+    for (const auto& [control, value] : then.controls) playback_.setControl(control, value);
+    std::swap(changed.playback_, playback_);
+  }
+  *this = std::move(changed);
+  return {};
+}
+
+Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagnostics& notes) {
+  DERM_CHECK(checkNumbers(recipe));
+  DERM_TRY(std::shared_ptr<const Character> character, characterOf(recipe, options, notes));
+  const LayerTypes& types = options.types != nullptr ? *options.types : builtInLayerTypes();
+  return Scene::make(recipe, std::move(character), types, options.topology, nullptr, notes);
 }
 
 }  // namespace derm

@@ -41,7 +41,7 @@ void widen(SurfaceMeasure& measure, double stretch) {
 VolumeMeter::VolumeMeter(const Character& character, const BoundSurface& bound,
                          MeasuredSurface surface, VolumeRegions regions)
     : character_(&character),
-      morphed_rest_(character.mesh, bound),
+      morphed_rest_(character.mesh, character.mesh.vertexCount(), bound),
       surface_(std::move(surface)),
       regions_(std::move(regions)),
       volumes_(surface_, regions_, RegionTables::Volumes),
@@ -105,7 +105,7 @@ void VolumeMeter::takeShape(std::span<const float> morph_weights) {
   addMorphs(character_->morphs, morph_weights,
             {.positions = morphed_, .normals = {}, .tangents = {}});
   morphed_space_.resize(morphed_rest_.spaceCount());
-  const std::span<const Vec3f> positions = morphed_rest_.evaluate(morphed_, morphed_space_);
+  const std::span<const Vec3f> positions = morphed_rest_.positions(morphed_, morphed_space_);
   const Vec3d origin = centroid(positions);
   measurePoints(surface_, positions, origin, points_);
   feet_ = regions_.bindPositions();

@@ -5,7 +5,7 @@
 
 #include "derm/character/character.h"
 #include "derm/deform/layer.h"
-#include "derm/deform/morphed_rest.h"
+#include "derm/deform/refined_vertices.h"
 #include "derm/mesh/measured_surface.h"
 #include "derm/scene/volume_study.h"
 #include "derm/volume/region_volumes.h"
@@ -49,7 +49,7 @@ class VolumeMeter {
   double wholeVolume() const;
 
   const Character* character_;
-  MorphedRest morphed_rest_;
+  RefinedVertices morphed_rest_;
 
   MeasuredSurface surface_;
   VolumeRegions regions_;

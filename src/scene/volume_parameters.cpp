@@ -17,14 +17,6 @@ constexpr std::array<std::pair<VolumePreset, std::string_view>, 9> kPresets = {{
     {VolumePreset::Muscle, "muscle"},
     {VolumePreset::ExactAxes, "exact-axes"},
 }};
-constexpr std::array<std::pair<VolumeCorrection, std::string_view>, 6> kMethods = {{
-    {VolumeCorrection::Section, "section"},
-    {VolumeCorrection::AxesLinear, "axes-linear"},
-    {VolumeCorrection::AxesExact, "axes-exact"},
-    {VolumeCorrection::Gradient, "gradient"},
-    {VolumeCorrection::Normal, "normal"},
-    {VolumeCorrection::Laplacian, "laplacian"},
-}};
 constexpr std::array<std::string_view, 3> kRegions = {"joints", "components", "whole"};
 constexpr std::array<RegionKind, 3> kRegionKinds = {RegionKind::Joints, RegionKind::Components,
                                                     RegionKind::Whole};
@@ -40,26 +32,24 @@ void swellFields(SwellDesc& swell, RecipeFields& fields) {
   fields.require(swell.from_deg != swell.to_deg, "to_deg", "must differ from from_deg");
 }
 
-/// "group:caps" or "caps".
-std::string whereOf(std::span<const MaskTerm> terms) {
-  return terms.empty() ? std::string() : maskText(terms);
-}
-
 }  // namespace
 
 void VolumeParameters::takePreset() {
   desc_ = volumePreset(preset_);
-  where_ = whereOf(desc_.where);
+  where_ = maskText(desc_.mask.terms);
 }
 
 void VolumeParameters::fields(RecipeFields& f) {
   const VolumePreset before = preset_;
   f.choice("preset", preset_, kPresets, "starting point of the keys below");
   if (preset_ != before) takePreset();
-  f.choice("method", desc_.method, kMethods, "what moves the skin");
-  f.flag("exact", desc_.exact, "false: one linearised step");
-  f.flag("sqp", desc_.minimiser,
-         "gradient, normal, laplacian: the true minimum of the method's energy");
+  f.choice("method", desc_.method.method, kVolumeMethodNames, "what moves the skin");
+  bool minimiser = desc_.method.solve == VolumeSolve::Minimiser;
+  f.flag("exact", desc_.section.exact, "false: one linearised step");
+  f.flag("sqp", minimiser, "gradient, normal, laplacian: the true minimum of the method's energy");
+  desc_.method.solve = !desc_.section.exact ? VolumeSolve::Linearised
+                       : minimiser          ? VolumeSolve::Minimiser
+                                            : VolumeSolve::Exact;
   std::size_t kind = 0;
   while (kind + 1 < kRegionKinds.size() && kRegionKinds[kind] != desc_.regions.kind) ++kind;
   f.wordOrNames("regions", kind, kRegions, regions_, NameKind::VertexGroup,
@@ -68,22 +58,20 @@ void VolumeParameters::fields(RecipeFields& f) {
   f.text("where", where_,
          "where it moves: weights, smooth-weights, distance, between, everywhere, group:NAME, or a "
          "product of these; empty = what suits the method");
-  f.number("a", desc_.a, {1e-3, 1000, ""}, "weights: width of the zone around a joint");
-  f.number("b", desc_.b, {1e-3, 1000, ""}, "weights: how steeply it falls off");
-  f.number("kappa", desc_.kappa, {0, 1e6, ""}, "laplacian: weight of the bending");
+  f.number("a", desc_.mask.a, {1e-3, 1000, ""}, "weights: width of the zone around a joint");
+  f.number("b", desc_.mask.b, {1e-3, 1000, ""}, "weights: how steeply it falls off");
+  f.number("kappa", desc_.method.kappa, {0, 1e6, ""}, "laplacian: weight of the bending");
   f.text("fixed", fixed_, "group:NAME of vertices that do not move; empty = none");
-  f.number("max_change", desc_.max_change, {0.001, 0.999, ""},
+  f.number("max_change", desc_.section.max_change, {0.001, 0.999, ""},
            "share of a region's volume; beyond: clamped and reported");
+  desc_.method.max_change = desc_.section.max_change;
   f.tables("swell", desc_.swell, swellFields, "muscles that bulge by a stated amount");
-  f.number("alpha", desc_.alpha, {0, 1, ""}, "section: as [skinning] alpha");
-  f.choice("twist_spread", desc_.twist_spread, kTwistRuleNames,
-           "section: as [skinning] twist_spread");
   f.number("beta", desc_.regions.beta, {0, 1, ""},
            "joints: regions merge where skin at their border bends more than this");
-  f.number("epsilon", desc_.epsilon, {1e-6, 1, ""}, "section: what distant skin may help");
-  f.number("sigma", desc_.sigma, {1e-4, 1, ""},
+  f.number("epsilon", desc_.section.epsilon, {1e-6, 1, ""}, "section: what distant skin may help");
+  f.number("sigma", desc_.section.sigma, {1e-4, 1, ""},
            "section: changes of radius beyond this share are spread");
-  f.number("bound", desc_.bound, {0, 0.5, ""},
+  f.number("bound", desc_.section.bound, {0, 0.5, ""},
            "section: most that a radius may change; 0 = no such bound");
   const Result<std::vector<MaskTerm>> terms = parseMask(where_);
   f.require(where_.empty() || terms.ok(), "where",
@@ -93,11 +81,11 @@ void VolumeParameters::fields(RecipeFields& f) {
 LayerFactory VolumeParameters::factory(std::string name) const {
   VolumeDesc desc = desc_;
   for (const RecipeName& n : regions_) desc.regions.groups.push_back(n.text);
-  desc.where.clear();
+  desc.mask.terms.clear();
   if (!where_.empty())
     if (Result<std::vector<MaskTerm>> terms = parseMask(where_); terms.ok())
-      desc.where = *std::move(terms);
-  desc.fixed = parseGroupName(fixed_);
+      desc.mask.terms = *std::move(terms);
+  desc.mask.fixed_group = parseGroupName(fixed_);
   return volumeLayer(std::move(name), desc);
 }
 

@@ -31,9 +31,9 @@ struct Working {
 Working lastVolume(const Scene& scene) {
   Working out;
   const auto layers = scene.stack().layers();
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    if (const auto* volume = dynamic_cast<const VolumeLayerBinding*>(layers[i].get()))
-      out = {volume, dynamic_cast<const VolumeLayer*>(&scene.playback().layer(i))};
+  for (const auto& layer : layers)
+    if (const auto* volume = dynamic_cast<const VolumeLayerBinding*>(layer.get()))
+      out = {volume, scene.playback().find<VolumeLayer>(volume->name())};
   return out;
 }
 
@@ -148,10 +148,10 @@ struct Way {
 };
 
 std::vector<Way> allWays() {
-  const auto documents = [](VolumeCorrection method) {
+  const auto documents = [](VolumeMethod method) {
     VolumeDesc desc = volumePreset(VolumePreset::Default);
-    desc.method = method;
-    desc.where = {{.rule = MaskRule::SmoothWeights}};
+    desc.method.method = method;
+    desc.mask.terms = {{.rule = MaskRule::SmoothWeights}};
     return desc;
   };
   using enum SkinningMethod;
@@ -159,11 +159,11 @@ std::vector<Way> allWays() {
                           {"dual-quaternion", DualQuaternion, {}},
                           {"centre", Centre, {}},
                           {"centre + section", Centre, volumePreset(VolumePreset::Default)}};
-  for (const auto& [method, word] : {std::pair{VolumeCorrection::AxesLinear, "axes-linear"},
-                                     {VolumeCorrection::AxesExact, "axes-exact"},
-                                     {VolumeCorrection::Gradient, "gradient"},
-                                     {VolumeCorrection::Normal, "normal"},
-                                     {VolumeCorrection::Laplacian, "laplacian"}}) {
+  for (const auto& [method, word] : {std::pair{VolumeMethod::AxesLinear, "axes-linear"},
+                                     {VolumeMethod::AxesExact, "axes-exact"},
+                                     {VolumeMethod::Gradient, "gradient"},
+                                     {VolumeMethod::Normal, "normal"},
+                                     {VolumeMethod::Laplacian, "laplacian"}}) {
     out.push_back({std::string("linear + ") + word, Linear, documents(method)});
     out.push_back({std::string("centre + ") + word, Centre, documents(method)});
   }

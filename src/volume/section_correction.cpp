@@ -43,7 +43,8 @@ SectionBinding::Scratch::Scratch(Scratch&&) noexcept = default;
 SectionBinding::Scratch& SectionBinding::Scratch::operator=(Scratch&&) noexcept = default;
 SectionBinding::Scratch::~Scratch() = default;
 
-SectionBinding::SectionBinding(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+SectionBinding::SectionBinding(std::shared_ptr<const Parts> parts, const SectionDesc& desc)
+    : parts_(std::move(parts)), desc_(desc) {}
 
 Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
                                             const VolumeRegions& regions,
@@ -61,7 +62,7 @@ Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
     if (!(mask[p] >= 0 && mask[p] <= 1))
       return Error{ErrorCode::BadArgument, "not in [0,1]", {.element = "mask", .index = p}};
   auto parts = std::make_shared<Parts>();
-  parts->plan = detail::makeSectionPlan(surface, regions, rest_points, mask, desc);
+  parts->plan = detail::makeSectionPlan(surface, regions, rest_points, mask);
   std::vector<char> moves(regions.regionCount(), 0);
   const detail::SectionPlan& plan = parts->plan;
   for (std::size_t a = 0; a < plan.active_count; ++a) {
@@ -75,7 +76,12 @@ Result<SectionBinding> SectionBinding::bind(const MeasuredSurface& surface,
                  "nothing bends in region \"" + regions.regions[l].name +
                      "\", or it has no volume; it is left as it is",
                  l);
-  return SectionBinding(std::move(parts));
+  return SectionBinding(std::move(parts), desc);
+}
+
+Result<SectionBinding> SectionBinding::with(const SectionDesc& desc) const {
+  DERM_CHECK(check(desc));
+  return SectionBinding(parts_, desc);
 }
 
 std::size_t SectionBinding::regionCount() const { return parts_->plan.region_count; }
@@ -83,8 +89,8 @@ std::size_t SectionBinding::pointCount() const { return parts_->plan.point_count
 std::span<const double> SectionBinding::restVolumes() const { return parts_->plan.rest_volumes; }
 
 SectionBinding::Scratch SectionBinding::makeScratch() const {
-  return Scratch(
-      std::make_unique<Scratch::Buffers>(Scratch::Buffers{detail::SectionBuffers(parts_->plan)}));
+  return Scratch(std::make_unique<Scratch::Buffers>(
+      Scratch::Buffers{detail::SectionBuffers(parts_->plan, desc_)}));
 }
 
 SectionReport SectionBinding::solve(const Frame& frame, Scratch& scratch,

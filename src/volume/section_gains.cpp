@@ -168,7 +168,7 @@ void SectionGains::make() {
   sumActivities();
   findLargest();
   parallelFor(plan_.active_count, kSectionChunk, [&](std::size_t begin, std::size_t end) {
-    const auto epsilon = static_cast<float>(plan_.desc.epsilon);
+    const auto epsilon = static_cast<float>(b_.desc.epsilon);
     for (std::size_t a = begin; a < end; ++a) {
       const SectionShares::Row members = plan_.members[a];
       const SectionShares::Row concerns = plan_.concerns[a];

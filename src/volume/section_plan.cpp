@@ -30,8 +30,7 @@ class Builder {
         mask_(mask),
         neighbours_(vertexNeighbours(surface.triangles, surface.pointCount())) {}
 
-  SectionPlan build(const SectionDesc& desc) && {
-    out_.desc = desc;
+  SectionPlan build() && {
     out_.point_count = surface_.pointCount();
     out_.place_count = surface_.placeCount();
     out_.region_count = regions_.regionCount();
@@ -445,9 +444,8 @@ void Builder::planAreas() {
 }  // namespace
 
 SectionPlan makeSectionPlan(const MeasuredSurface& surface, const VolumeRegions& regions,
-                            std::span<const Vec3d> rest_points, std::span<const float> mask,
-                            const SectionDesc& desc) {
-  return Builder(surface, regions, rest_points, mask).build(desc);
+                            std::span<const Vec3d> rest_points, std::span<const float> mask) {
+  return Builder(surface, regions, rest_points, mask).build();
 }
 
 }  // namespace derm::detail

@@ -130,7 +130,6 @@ class SectionShares {
 };
 
 struct SectionPlan {
-  SectionDesc desc;
   std::size_t point_count = 0, place_count = 0, region_count = 0, joint_count = 0;
   std::vector<double> rest_volumes;
   std::vector<SectionBlock> blocks;
@@ -191,7 +190,6 @@ inline constexpr std::uint32_t kStandsStill = 0xFFFFFFFFu;
 inline constexpr std::uint32_t kNoActivity = RegionJoint::kNone;
 
 SectionPlan makeSectionPlan(const MeasuredSurface& surface, const VolumeRegions& regions,
-                            std::span<const Vec3d> rest_points, std::span<const float> mask,
-                            const SectionDesc& desc);
+                            std::span<const Vec3d> rest_points, std::span<const float> mask);
 
 }  // namespace derm::detail

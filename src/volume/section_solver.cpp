@@ -130,13 +130,13 @@ double Solver::placeBatch(std::span<const double> lambda, std::size_t begin, std
   }
   const std::size_t n = end - begin, whole = (n + 7) / 8 * 8;
   std::fill(eta.begin() + n, eta.begin() + whole, 0.0);
-  if (const double bound = plan_.desc.bound; bound > 0) {
+  if (const double bound = b_.desc.bound; bound > 0) {
     for (std::size_t i = 0; i < n; ++i) {
       s[i] = bound * std::tanh(eta[i] / bound);
       h[i] = 1 - (s[i] / bound) * (s[i] / bound);
     }
   } else {
-    spreadNeeds(plan_.desc.sigma, std::span(eta).first(whole), std::span(s).first(whole),
+    spreadNeeds(b_.desc.sigma, std::span(eta).first(whole), std::span(s).first(whole),
                 std::span(h).first(whole));
   }
   double most = 0;
@@ -196,7 +196,7 @@ void Solver::beginOutcomes(const SectionBlock& block, std::span<RegionOutcome> o
     const std::size_t r = block.first_region + l;
     RegionOutcome& outcome = outcomes[r];
     const double wanted = frame_.targets[r], now = b_.volumes[r];
-    const double most = plan_.desc.max_change * std::abs(wanted);
+    const double most = b_.desc.max_change * std::abs(wanted);
     outcome = {.before_m3 = now, .target_m3 = std::clamp(wanted, now - most, now + most)};
     outcome.clamped = outcome.target_m3 != wanted;
     // What a multiplier does to its own region, against the region's size.
@@ -271,7 +271,7 @@ bool Solver::newtonStep(const SectionBlock& block, std::span<const RegionOutcome
 /// alike, and areas growing as (1 + s)^2, the volume goes with the sum of s + s^2 / 2, and the step
 /// is made longer until that sum is what it wants. Saves a pass over everything.
 void Solver::lengthenFirstStep(const SectionBlock& block) {
-  if (plan_.desc.bound > 0 || !plan_.desc.exact) return;
+  if (b_.desc.bound > 0 || !b_.desc.exact) return;
   std::array<double, kBatch> wanted, shares, eta, s, slopes;
   // Longer steps are kept aside: a place's need is of steps as they were.
   const auto longer = std::span(b_.trial).subspan(block.first_region, block.region_count);
@@ -301,7 +301,7 @@ void Solver::lengthenFirstStep(const SectionBlock& block) {
     double factor = 1;
     for (int k = 0; k < 4; ++k) {
       for (std::size_t i = 0; i < whole; ++i) eta[i] = factor * wanted[i];
-      spreadNeeds(plan_.desc.sigma, std::span(eta).first(whole), std::span(s).first(whole),
+      spreadNeeds(b_.desc.sigma, std::span(eta).first(whole), std::span(s).first(whole),
                   std::span(slopes).first(whole));
       double sum = 0, slope = 0;
       for (std::size_t i = 0; i < n; ++i) {
@@ -336,8 +336,8 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
   if (!std::isfinite(error)) error = best = 0;
   int steps = 0;
   bool failed = false;
-  const int most_steps = plan_.desc.exact ? kMostSteps : 1;
-  while (best > plan_.desc.negligible && error > plan_.desc.tolerance && steps < most_steps) {
+  const int most_steps = b_.desc.exact ? kMostSteps : 1;
+  while (best > b_.desc.negligible && error > b_.desc.tolerance && steps < most_steps) {
     if (!newtonStep(block, outcomes)) {
       failed = true;
       break;
@@ -375,7 +375,7 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
     sums_.sumBlock(block);
     setResidual(block, outcomes);
   }
-  const double reached = std::max(plan_.desc.tolerance, plan_.desc.negligible);
+  const double reached = std::max(b_.desc.tolerance, b_.desc.negligible);
   for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l)
     outcomes[l].short_of_target =
         !outcomes[l].idle && !(std::abs(b_.residual[l]) <= reached * std::abs(frame_.targets[l]));
@@ -420,8 +420,9 @@ void Solver::write(std::span<Vec3d> displacement) const {
 
 }  // namespace
 
-SectionBuffers::SectionBuffers(const SectionPlan& plan)
-    : rows(plan.point_count),
+SectionBuffers::SectionBuffers(const SectionPlan& plan, const SectionDesc& numbers)
+    : desc(numbers),
+      rows(plan.point_count),
       ways(3 * plan.point_count + 1),
       shares(plan.active_count),
       field(plan.active_count),

@@ -11,7 +11,9 @@ namespace derm::detail {
 
 /// All work space, sized once.
 struct SectionBuffers {
-  explicit SectionBuffers(const SectionPlan& plan);
+  SectionBuffers(const SectionPlan& plan, const SectionDesc& numbers);
+
+  SectionDesc desc;
 
   std::vector<SectionRow> rows;
   std::vector<float> ways;     ///< three per row, and one to spare

@@ -21,6 +21,13 @@ std::vector<Vec3d> restPoints(const VolumeMaterial& m) {
   return out;
 }
 
+/// The layer's frames are floats: what these cannot tell is no error.
+SectionDesc sectionDesc(const VolumeDesc& desc) {
+  SectionDesc out = desc.section;
+  out.negligible = std::max(out.negligible, kFloatNoise);
+  return out;
+}
+
 // --------------------------------------------------------------------------------------- section
 
 class SectionCorrectorBinding final : public VolumeCorrectorBinding {
@@ -32,6 +39,12 @@ class SectionCorrectorBinding final : public VolumeCorrectorBinding {
   bool needsPoints() const override { return false; }
   std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding&) const override;
 
+  Result<std::shared_ptr<const VolumeCorrectorBinding>> with(
+      const VolumeDesc& desc) const override {
+    DERM_TRY(SectionBinding section, section_.with(sectionDesc(desc)));
+    return std::shared_ptr<const VolumeCorrectorBinding>(
+        std::make_shared<SectionCorrectorBinding>(centres_, std::move(section)));
+  }
   const SkinningBinding& centres() const { return centres_; }
   const SectionBinding& section() const { return section_; }
 
@@ -101,37 +114,40 @@ std::unique_ptr<VolumeCorrector> SectionCorrectorBinding::makeCorrector(
 /// Per point how much it may move; empty = everywhere.
 Result<std::vector<float>> maskOf(const VolumeMaterial& m, const VolumeDesc& desc,
                                   Diagnostics& notes) {
-  if (desc.where.empty() && desc.fixed.empty()) return std::vector<float>();
-  VolumeMaskDesc where{.terms = desc.where, .a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
-  if (where.terms.empty()) where.terms = {{.rule = MaskRule::Everywhere}};
+  VolumeMaskDesc mask = desc.mask;
+  if (mask.terms.empty() && mask.fixed_group.empty()) return std::vector<float>();
+  if (mask.terms.empty()) mask.terms = {{.rule = MaskRule::Everywhere}};
   DERM_TRY(const std::vector<double> gamma,
-           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, mask, notes));
   std::vector<float> out(m.surface->pointCount(), 1.0f);
   for (std::size_t p = 0; p < gamma.size(); ++p) out[p] = static_cast<float>(gamma[p]);
   return out;
 }
 
-Result<std::unique_ptr<VolumeCorrectorBinding>> bindSection(const VolumeMaterial& m,
-                                                            const VolumeDesc& desc,
-                                                            Diagnostics& notes) {
-  const SectionDesc section_desc{.epsilon = desc.epsilon,
-                                 .sigma = desc.sigma,
-                                 .bound = desc.bound,
-                                 .max_change = desc.max_change,
-                                 .exact = desc.exact,
-                                 .tolerance = kTolerance,
-                                 .negligible = kFloatNoise};
-  DERM_TRY(const std::vector<float> mask, maskOf(m, desc, notes));
-  DERM_TRY(SectionBinding section,
-           SectionBinding::bind(*m.surface, *m.regions, restPoints(m), mask, section_desc, notes));
+/// The vertices' centres, with the numbers of the skinning below: its own where it turns this very
+/// surface about them.
+Result<SkinningBinding> centresOf(const VolumeMaterial& m, Diagnostics& notes) {
+  const SkinningInUse& below = m.skinning;
+  if (below.desc.method == SkinningMethod::Centre && below.surface.get() == &m.bound &&
+      below.binding)
+    return *below.binding;
   TriMesh bare;  // only centres are asked for, not directions
   bare.positions = m.bound.rest.positions;
   bare.triangles = m.bound.rest.triangles;
-  DERM_TRY(SkinningBinding centres, SkinningBinding::bind(bare, m.character.skeleton, m.bound.skin,
-                                                          {.method = SkinningMethod::Centre,
-                                                           .alpha = desc.alpha,
-                                                           .twist_spread = desc.twist_spread},
-                                                          notes));
+  return SkinningBinding::bind(bare, m.character.skeleton, m.bound.skin,
+                               {.method = SkinningMethod::Centre,
+                                .alpha = below.desc.alpha,
+                                .twist_spread = below.desc.twist_spread},
+                               notes);
+}
+
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindSection(const VolumeMaterial& m,
+                                                            const VolumeDesc& desc,
+                                                            Diagnostics& notes) {
+  DERM_TRY(const std::vector<float> mask, maskOf(m, desc, notes));
+  DERM_TRY(SectionBinding section, SectionBinding::bind(*m.surface, *m.regions, restPoints(m), mask,
+                                                        sectionDesc(desc), notes));
+  DERM_TRY(SkinningBinding centres, centresOf(m, notes));
   return std::unique_ptr<VolumeCorrectorBinding>(
       std::make_unique<SectionCorrectorBinding>(std::move(centres), std::move(section)));
 }
@@ -211,41 +227,18 @@ std::unique_ptr<VolumeCorrector> DocumentsBinding::makeCorrector(
   return std::make_unique<DocumentsCorrector>(*this, frame);
 }
 
-VolumeMethod methodOf(VolumeCorrection method) {
-  switch (method) {
-    case VolumeCorrection::AxesLinear:
-      return VolumeMethod::AxesLinear;
-    case VolumeCorrection::AxesExact:
-      return VolumeMethod::AxesExact;
-    case VolumeCorrection::Gradient:
-      return VolumeMethod::Gradient;
-    case VolumeCorrection::Laplacian:
-      return VolumeMethod::Laplacian;
-    case VolumeCorrection::Normal:
-    case VolumeCorrection::Section:
-      break;
-  }
-  return VolumeMethod::Normal;
-}
-
 Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMaterial& m,
                                                               const VolumeDesc& desc,
                                                               Diagnostics& notes) {
-  VolumeMaskDesc where{.a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
-  if (!desc.where.empty()) where.terms = desc.where;
+  VolumeMaskDesc mask = desc.mask;
+  if (mask.terms.empty()) mask.terms = VolumeMaskDesc().terms;
   DERM_TRY(const std::vector<double> gamma,
-           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, mask, notes));
   const auto volumes =
       std::make_shared<const RegionVolumes>(*m.surface, *m.regions, RegionTables::Volumes);
   std::vector<double> rest = volumes->volumes(restPoints(m), m.regions->bindPositions());
-  const VolumeMethodDesc method{.method = methodOf(desc.method),
-                                .solve = !desc.exact      ? VolumeSolve::Linearised
-                                         : desc.minimiser ? VolumeSolve::Minimiser
-                                                          : VolumeSolve::Exact,
-                                .kappa = desc.kappa,
-                                .max_change = desc.max_change};
-  DERM_TRY(VolumeMethodBinding bound,
-           VolumeMethodBinding::bind(m.surface, m.regions, volumes, gamma, rest, method, notes));
+  DERM_TRY(VolumeMethodBinding bound, VolumeMethodBinding::bind(m.surface, m.regions, volumes,
+                                                                gamma, rest, desc.method, notes));
   return std::unique_ptr<VolumeCorrectorBinding>(
       std::make_unique<DocumentsBinding>(std::move(bound), std::move(rest)));
 }
@@ -255,8 +248,8 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMateri
 Result<std::unique_ptr<VolumeCorrectorBinding>> bindVolumeCorrector(const VolumeMaterial& material,
                                                                     const VolumeDesc& desc,
                                                                     Diagnostics& notes) {
-  return desc.method == VolumeCorrection::Section ? bindSection(material, desc, notes)
-                                                  : bindDocuments(material, desc, notes);
+  return desc.method.method == VolumeMethod::Section ? bindSection(material, desc, notes)
+                                                     : bindDocuments(material, desc, notes);
 }
 
 }  // namespace derm::detail

@@ -30,6 +30,11 @@ class VolumeCorrectorBinding {
   /// Whether correct() works on the frame's points.
   virtual bool needsPoints() const = 0;
   virtual std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const = 0;
+  /// The same with other numbers of VolumeDesc::section, sharing all tables; null where the method
+  /// does not read them.
+  virtual Result<std::shared_ptr<const VolumeCorrectorBinding>> with(const VolumeDesc&) const {
+    return std::shared_ptr<const VolumeCorrectorBinding>();
+  }
 };
 
 /// What a method is bound to.
@@ -38,6 +43,7 @@ struct VolumeMaterial {
   const BoundSurface& bound;
   std::shared_ptr<const MeasuredSurface> surface;
   std::shared_ptr<const VolumeRegions> regions;
+  const SkinningInUse& skinning;
 };
 
 Result<std::unique_ptr<VolumeCorrectorBinding>> bindVolumeCorrector(const VolumeMaterial& material,

@@ -7,43 +7,47 @@
 
 #include "derm/base/parallel.h"
 
-#include "volume/morphed_volumes.h"
+#include "volume/shaped_volumes.h"
 #include "volume/volume_correctors.h"
 #include "volume/volume_frame.h"
 
 namespace derm {
 namespace {
 
-/// The layer's parts that do not depend on the method.
+/// What is bound, but for the numbers of VolumeDesc::section.
+struct VolumeTables {
+  detail::VolumeFrameBinding frame;
+  VolumeSwell swell;
+  std::optional<detail::ShapedVolumes> shaped;  ///< where layers before skinning shape the rest
+};
+
 class Binding final : public VolumeLayerBinding, public std::enable_shared_from_this<Binding> {
  public:
-  Binding(std::string name, detail::VolumeFrameBinding frame,
-          std::unique_ptr<detail::VolumeCorrectorBinding> method, VolumeSwell swell,
-          std::optional<detail::MorphedVolumes> morphed, RegionsDesc desc)
+  Binding(std::string name, VolumeDesc desc, std::shared_ptr<const VolumeTables> tables,
+          std::shared_ptr<const detail::VolumeCorrectorBinding> method)
       : VolumeLayerBinding(std::move(name), "volume"),
-        regions_desc_(std::move(desc)),
-        frame_(std::move(frame)),
-        method_(std::move(method)),
-        swell_(std::move(swell)),
-        morphed_(std::move(morphed)) {}
+        desc_(std::move(desc)),
+        tables_(std::move(tables)),
+        method_(std::move(method)) {}
 
   std::unique_ptr<Layer> makeLayer() const override;
-  bool readsMorphedRest() const override { return morphed_.has_value(); }
-  std::span<const VolumeRegion> regions() const override { return frame_.regions(); }
+  bool readsShapedRest() const override { return true; }
+  bool readsSkinning() const override { return true; }
+  std::span<const VolumeRegion> regions() const override { return frame().regions(); }
   std::span<const double> restVolumes() const override { return method_->restVolumes(); }
-  const RegionsDesc& regionsDesc() const override { return regions_desc_; }
+  const RegionsDesc& regionsDesc() const override { return desc_.regions; }
 
-  const detail::VolumeFrameBinding& frame() const { return frame_; }
+  const VolumeDesc& desc() const { return desc_; }
+  const std::shared_ptr<const VolumeTables>& tables() const { return tables_; }
+  const detail::VolumeFrameBinding& frame() const { return tables_->frame; }
   const detail::VolumeCorrectorBinding& method() const { return *method_; }
-  const VolumeSwell& swell() const { return swell_; }
-  const std::optional<detail::MorphedVolumes>& morphed() const { return morphed_; }
+  const VolumeSwell& swell() const { return tables_->swell; }
+  const std::optional<detail::ShapedVolumes>& shaped() const { return tables_->shaped; }
 
  private:
-  RegionsDesc regions_desc_;
-  detail::VolumeFrameBinding frame_;
-  std::unique_ptr<detail::VolumeCorrectorBinding> method_;
-  VolumeSwell swell_;
-  std::optional<detail::MorphedVolumes> morphed_;  ///< of characters that have morphs
+  VolumeDesc desc_;
+  std::shared_ptr<const VolumeTables> tables_;
+  std::shared_ptr<const detail::VolumeCorrectorBinding> method_;
 };
 
 class WorkingLayer final : public VolumeLayer {
@@ -56,7 +60,7 @@ class WorkingLayer final : public VolumeLayer {
     report_.regions.resize(binding_->regions().size());
     report_.after_m3.resize(binding_->regions().size());
     if (!binding_->swell().empty()) unswollen_.resize(frame_.points().size());
-    if (binding_->morphed()) morphed_scratch_ = binding_->morphed()->makeScratch();
+    if (binding_->shaped()) shaped_scratch_ = binding_->shaped()->makeScratch();
   }
 
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
@@ -87,15 +91,15 @@ class WorkingLayer final : public VolumeLayer {
  private:
   /// Of the shape that the pose's morphs make of the rest surface: what is theirs is not lost.
   std::span<const double> restVolumes(const SkinFrame& skin) noexcept {
-    if (skin.morphedRest().empty() || !binding_->morphed()) return binding_->restVolumes();
-    return binding_->morphed()->measure(frame_.surface(), skin.morphedRest(), morphed_scratch_);
+    if (skin.shapedRest().empty() || !binding_->shaped()) return binding_->restVolumes();
+    return binding_->shaped()->measure(frame_.surface(), skin.shapedRest(), shaped_scratch_);
   }
 
   std::shared_ptr<const Binding> binding_;
   detail::VolumeFrame frame_;
   std::unique_ptr<detail::VolumeCorrector> corrector_;
   VolumeSwell::Scratch swell_scratch_;
-  detail::MorphedVolumes::Scratch morphed_scratch_;
+  detail::ShapedVolumes::Scratch shaped_scratch_;
   std::vector<Vec3d> unswollen_;
   VolumeReport report_;
 };
@@ -127,46 +131,66 @@ std::unique_ptr<Layer> NoVolumeBinding::makeLayer() const {
   return std::make_unique<NoVolumeLayer>();
 }
 
-Result<std::shared_ptr<const LayerBinding>> bindVolume(std::string name, const VolumeDesc& desc,
-                                                       const Character& character,
-                                                       const BoundSurface& bound,
-                                                       Diagnostics& notes) {
+/// Null where more than numbers of `section` has changed.
+Result<std::shared_ptr<const LayerBinding>> rebound(const std::string& name, const VolumeDesc& desc,
+                                                    const LayerBinding* previous) {
+  const auto* before = dynamic_cast<const Binding*>(previous);
+  VolumeDesc other_numbers = desc;
+  if (before != nullptr) other_numbers.section = before->desc().section;
+  if (before == nullptr || !(other_numbers == before->desc()))
+    return std::shared_ptr<const LayerBinding>();
+  DERM_TRY(auto method, before->method().with(desc));
+  if (method == nullptr) return std::shared_ptr<const LayerBinding>();
+  return std::shared_ptr<const LayerBinding>(
+      std::make_shared<Binding>(name, desc, before->tables(), std::move(method)));
+}
+
+BindResult bindVolume(const std::string& name, const VolumeDesc& desc, const BindInput& input) {
+  const Character& character = *input.character;
+  const BoundSurface& bound = *input.surface;
+  DERM_TRY(std::shared_ptr<const LayerBinding> shared, rebound(name, desc, input.previous.get()));
+  if (shared != nullptr) return shared;
   if (bound.rest.triangles.empty() ||
-      (bound.skin.empty() && desc.method == VolumeCorrection::Section)) {
-    notes.warn("volume-no-skin", name, "no skin bends here: passed through");
-    return std::shared_ptr<const LayerBinding>(std::make_shared<NoVolumeBinding>(std::move(name)));
+      (bound.skin.empty() && desc.method.method == VolumeMethod::Section)) {
+    input.notes.warn("volume-no-skin", name, "no skin bends here: passed through");
+    return std::shared_ptr<const LayerBinding>(std::make_shared<NoVolumeBinding>(name));
   }
+  if (input.skinning == nullptr)
+    return Error{ErrorCode::BadArgument,
+                 "volume is lost where skin is posed: the layer comes after skinning",
+                 {.element = "before_skinning"}};
   const auto surface = std::make_shared<const MeasuredSurface>(
-      makeMeasuredSurface(bound.rest.positions, bound.rest.triangles, name, notes));
+      makeMeasuredSurface(bound.rest.positions, bound.rest.triangles, name, input.notes));
   DERM_TRY(VolumeRegions made,
            VolumeRegions::bind(*surface, bound.rest, character.skeleton, bound.skin, desc.regions));
   const auto regions = std::make_shared<const VolumeRegions>(std::move(made));
-  detail::VolumeFrameBinding frame(surface, regions, character.skeleton, bound.skin);
-  VolumeSwell swell;  // without muscles it would only keep the surface in memory
+  auto tables = std::make_shared<VolumeTables>(VolumeTables{
+      detail::VolumeFrameBinding(surface, regions, character.skeleton, bound.skin), {}, {}});
+  // Without muscles it would only keep the surface in memory.
   if (!desc.swell.empty()) {
-    DERM_TRY(swell,
+    DERM_TRY(tables->swell,
              VolumeSwell::bind(surface, *regions, bound.rest, character.skeleton, desc.swell));
   }
-  std::optional<detail::MorphedVolumes> morphed;
-  if (!character.morphs.empty()) morphed.emplace(character.mesh, bound, *surface, *regions);
-  const detail::VolumeMaterial material{character, bound, surface, regions};
+  if (input.shape != nullptr)
+    tables->shaped.emplace(character.mesh, input.shape->rest.vertexCount(), bound, *surface,
+                           *regions);
+  const detail::VolumeMaterial material{character, bound, surface, regions, *input.skinning};
   DERM_TRY(std::unique_ptr<detail::VolumeCorrectorBinding> method,
-           detail::bindVolumeCorrector(material, desc, notes));
-  frame.forgetShares();
-  frame.forgetTriangles();
+           detail::bindVolumeCorrector(material, desc, input.notes));
+  tables->frame.forgetShares();
+  tables->frame.forgetTriangles();
   return std::shared_ptr<const LayerBinding>(
-      std::make_shared<Binding>(std::move(name), std::move(frame), std::move(method),
-                                std::move(swell), std::move(morphed), desc.regions));
+      std::make_shared<Binding>(name, desc, std::move(tables), std::move(method)));
 }
 
 }  // namespace
 
 VolumeDesc volumePreset(VolumePreset preset) {
   VolumeDesc out;
-  const auto documents = [&](VolumeCorrection method, RegionKind kind, MaskRule where) {
-    out.method = method;
+  const auto documents = [&](VolumeMethod method, RegionKind kind, MaskRule rule) {
+    out.method.method = method;
     out.regions.kind = kind;
-    out.where = {{.rule = where}};
+    out.mask.terms = {{.rule = rule}};
   };
   switch (preset) {
     case VolumePreset::Default:
@@ -176,27 +200,26 @@ VolumeDesc volumePreset(VolumePreset preset) {
       break;
     case VolumePreset::Tube:
       out.regions.beta = 1;
-      out.alpha = 0.25;
-      out.sigma = 0.05;
+      out.section.sigma = 0.05;
       break;
     case VolumePreset::Shape:
-      out.bound = 0.15;
+      out.section.bound = 0.15;
       break;
     case VolumePreset::Rubber:
-      documents(VolumeCorrection::Normal, RegionKind::Joints, MaskRule::SmoothWeights);
+      documents(VolumeMethod::Normal, RegionKind::Joints, MaskRule::SmoothWeights);
       break;
     case VolumePreset::Fidelity:
-      documents(VolumeCorrection::Normal, RegionKind::Components, MaskRule::Weights);
+      documents(VolumeMethod::Normal, RegionKind::Components, MaskRule::Weights);
       break;
     case VolumePreset::Flesh:
-      documents(VolumeCorrection::Laplacian, RegionKind::Joints, MaskRule::SmoothWeights);
-      out.where.push_back({.rule = MaskRule::Distance});
+      documents(VolumeMethod::Laplacian, RegionKind::Joints, MaskRule::SmoothWeights);
+      out.mask.terms.push_back({.rule = MaskRule::Distance});
       break;
     case VolumePreset::Muscle:
-      documents(VolumeCorrection::Gradient, RegionKind::Joints, MaskRule::Between);
+      documents(VolumeMethod::Gradient, RegionKind::Joints, MaskRule::Between);
       break;
     case VolumePreset::ExactAxes:
-      documents(VolumeCorrection::AxesExact, RegionKind::Components, MaskRule::Weights);
+      documents(VolumeMethod::AxesExact, RegionKind::Components, MaskRule::Weights);
       break;
   }
   return out;
@@ -211,11 +234,7 @@ double VolumeReport::largestError() const {
 }
 
 LayerFactory volumeLayer(std::string name, const VolumeDesc& desc) {
-  return [name = std::move(name), desc](
-             const Character& character, const std::shared_ptr<const BoundSurface>& surface,
-             Diagnostics& notes) -> Result<std::shared_ptr<const LayerBinding>> {
-    return bindVolume(name, desc, character, *surface, notes);
-  };
+  return {std::move(name), desc, bindVolume};
 }
 
 }  // namespace derm

@@ -91,7 +91,7 @@ TEST(Clip, SeveralTracksOfAJointAndMorphWeightsAllArrive) {
         .morph_count = 2,
         .times_s = {0, 1},
         .values = {0, 1, 1, 0}}}};
-  ASSERT_TRUE(validate(clip, 1, 3, "f").ok());
+  ASSERT_TRUE(validate(clip, {.joints = 1, .morphs = 3}, "f").ok());
   Pose pose = poseOf(2, 3);
   sampleClip(clip, 0.25f, pose);
   EXPECT_EQ(pose.local[0].translation, Vec3f(1, 2, 3));
@@ -101,7 +101,9 @@ TEST(Clip, SeveralTracksOfAJointAndMorphWeightsAllArrive) {
 }
 
 TEST(Clip, ValidateNamesClipAndTrack) {
-  const auto messageOf = [](const Clip& c) { return validate(c, 1, 2, "f").error().text(); };
+  const auto messageOf = [](const Clip& c) {
+    return validate(c, {.joints = 1, .morphs = 2}, "f").error().text();
+  };
   const Track good = slide(Interpolation::Linear, {0, 1}, {0, 0, 0, 1, 1, 1});
   Track bad = good;
   bad.joint = JointId(7);

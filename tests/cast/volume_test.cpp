@@ -66,7 +66,7 @@ TEST(CastVolume, EveryRegionOfEveryFrameKeepsItsVolume) {
       SCOPED_TRACE(c->name + " " + clip.name);
       double worst = 0, worst_total = 0, before = 0, change = 0;
       play(c, clip, [&](const Playback& playback, const SkinFrame& frame) {
-        const VolumeReport report = dynamic_cast<const VolumeLayer&>(playback.layer(2)).report();
+        const VolumeReport report = playback.find<VolumeLayer>("volume")->report();
         const std::vector<double> now = meter.measure(playback, frame);
         ASSERT_EQ(now.size(), report.regions.size());
         double total = 0, wanted = 0;

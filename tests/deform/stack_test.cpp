@@ -46,8 +46,7 @@ TEST(Stack, ALayersOwnErrorIsPassedOn) {
 
 TEST(Stack, ALayerThatIsMissingIsAnError) {
   const LayerFactory none;
-  const LayerFactory nothing = [](const Character&, const std::shared_ptr<const BoundSurface>&,
-                                  Diagnostics&) -> Result<std::shared_ptr<const LayerBinding>> {
+  const LayerFactory nothing = [](const BindInput&) -> BindResult {
     return std::shared_ptr<const LayerBinding>();
   };
   Diagnostics notes;

@@ -101,7 +101,15 @@ struct Folded {
     plain_frame = &plain.evaluate();
     return runner.evaluate();
   }
-  WrinklesLayer& layer() { return dynamic_cast<WrinklesLayer&>(runner.layer(2)); }
+  /// Goes on with other tools.
+  Result<void> change(std::vector<WrinkleToolDesc> tools) {
+    DERM_TRY(std::shared_ptr<const Stack> changed,
+             stack->rebind(withTools(std::move(tools)), notes));
+    stack = std::move(changed);
+    runner.change(stack);
+    return {};
+  }
+  WrinklesLayer& layer() { return *runner.find<WrinklesLayer>("wrinkles"); }
   std::size_t baseCount() const { return character->mesh.vertexCount(); }
 
   const SkinFrame* plain_frame = nullptr;

@@ -299,7 +299,7 @@ TEST(Wrinkles, TheRestLengthCanChangeOverTime) {
   }
   const auto refused = [&](std::vector<WrinkleLengthKey> keys) {
     tool.rest_length_keys = std::move(keys);
-    return !f.layer().change(0, tool).ok();
+    return !f.change({tool}).ok();
   };
   EXPECT_TRUE(refused({{0.0, 0.8}, {0.0, 0.9}}));
   EXPECT_TRUE(refused({{0.0, 0.8}, {1.0, 0.0}}));
@@ -330,17 +330,18 @@ TEST(Wrinkles, ChangingAToolWhilePlayingIsAsBindingItAnew) {
   changed.rest_length_m = 0.85;
   Folded f(squeezable(sheet(16)), {sheetTool()}), fresh(squeezable(sheet(16)), {changed});
   f.at(0.3);
-  ASSERT_TRUE(f.layer().change(0, changed));
+  ASSERT_TRUE(f.change({changed}));
   const SkinFrame& a = f.at(0.4);
   const SkinFrame& b = fresh.at(0.4);
   ASSERT_EQ(a.vertexCount(), b.vertexCount());
   for (std::size_t v = 0; v < a.vertexCount(); ++v) ASSERT_EQ(a.positions()[v], b.positions()[v]);
   WrinkleToolDesc wider = changed;
   wider.width_m = 0.3;
-  EXPECT_FALSE(f.layer().change(0, wider)) << "other triangles: bind anew";
+  EXPECT_TRUE(f.change({wider})) << "other triangles: bound anew";
+  ASSERT_TRUE(f.change({changed}));
   WrinkleToolDesc wrong = changed;
   wrong.curve.h_max = 0;
-  EXPECT_FALSE(f.layer().change(0, wrong));
+  EXPECT_FALSE(f.change({wrong}));
   EXPECT_EQ(f.at(0.4).positions()[200], b.positions()[200]) << "a refused change changes nothing";
 }
 

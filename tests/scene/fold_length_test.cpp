@@ -25,8 +25,8 @@ Shortage playedShortage(Scene& scene, const std::string& what) {
   Shortage out;
   for (std::size_t i = 0; i < scene.frameTimes().size(); ++i) {
     scene.frame(i);
-    for (std::size_t l = 0; l < scene.stack().layers().size(); ++l) {
-      const auto* folds = dynamic_cast<const WrinklesLayer*>(&scene.playback().layer(l));
+    for (const auto& layer : scene.stack().layers()) {
+      const auto* folds = scene.playback().find<WrinklesLayer>(layer->name());
       if (folds == nullptr) continue;
       for (std::size_t k = 0; k < folds->toolCount(); ++k) {
         const WrinkleToolState& state = folds->tool(k);

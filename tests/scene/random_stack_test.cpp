@@ -99,8 +99,7 @@ std::string faultOf(const SkinFrame& frame, const Bounds& stage, double most_out
 
 /// The volume layer that nothing follows, where it promises exact volumes.
 const VolumeLayer* exactVolume(const Scene& scene) {
-  const auto layers = scene.stack().layers();
-  return dynamic_cast<const VolumeLayer*>(&scene.playback().layer(layers.size() - 1));
+  return scene.playback().find<VolumeLayer>(scene.stack().layers().back()->name());
 }
 
 bool promisesExactness(const RecipeLayer& layer) {

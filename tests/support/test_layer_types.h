@@ -69,13 +69,14 @@ class KeysParameters final : public LayerParameters {
     f.require(!limit_m || *limit_m >= amount, "limit_m", "must not be below amount");
   }
   LayerFactory factory(std::string name) const override {
-    return [keys = *this, name](const Character& c, const std::shared_ptr<const BoundSurface>& s,
-                                Diagnostics& notes) -> BindingResult {
+    return [keys = *this, name](const BindInput& input) -> BindingResult {
+      const Character& c = *input.character;
+      const std::shared_ptr<const BoundSurface>& s = input.surface;
       if (!keys.joint.text.empty()) DERM_CHECK(asVoid(findJoint(c.skeleton, keys.joint)));
       for (const RecipeName& end : keys.ends) DERM_CHECK(asVoid(findJoint(c.skeleton, end)));
       if (!keys.group.text.empty()) DERM_CHECK(asVoid(findGroup(s->rest, keys.group)));
       if (keys.label == "fail") return Error{ErrorCode::BadData, "asked to fail", {}};
-      return noOpLayer(name)(c, s, notes);
+      return noOpLayer(name).bind(input);
     };
   }
 

@@ -46,11 +46,10 @@ class TestBinding final : public LayerBinding {
   std::shared_ptr<const BoundSurface> output_;
 };
 
-using BindingResult = Result<std::shared_ptr<const LayerBinding>>;
+using BindingResult = BindResult;
 
 inline LayerFactory noOpLayer(std::string name) {
-  return [name](const Character&, const std::shared_ptr<const BoundSurface>&,
-                Diagnostics&) -> BindingResult {
+  return [name](const BindInput&) -> BindingResult {
     return std::shared_ptr<const LayerBinding>(std::make_shared<TestBinding>(
         name, "no-op", false, [] { return std::make_unique<PlainLayer>([](auto&, auto&) {}); }));
   };
@@ -66,8 +65,8 @@ struct BumpDesc {
 };
 
 inline LayerFactory bumpLayer(const BumpDesc& desc) {
-  return [desc](const Character&, const std::shared_ptr<const BoundSurface>& surface,
-                Diagnostics&) -> BindingResult {
+  return [desc](const BindInput& input) -> BindingResult {
+    const std::shared_ptr<const BoundSurface>& surface = input.surface;
     if (surface->rest.normals.empty())
       return Error{ErrorCode::BadData, "a bump needs normals", {.element = desc.name}};
     const Bounds box = bounds(surface->rest.positions);
@@ -149,8 +148,7 @@ class SpringLayer final : public Layer {
 };
 
 inline LayerFactory springLayer(std::string name, double frequency_hz = 3, double damping = 0.2) {
-  return [=](const Character&, const std::shared_ptr<const BoundSurface>&,
-             Diagnostics&) -> BindingResult {
+  return [=](const BindInput&) -> BindingResult {
     return std::shared_ptr<const LayerBinding>(std::make_shared<TestBinding>(
         name, "spring", true,
         [=] { return std::make_unique<SpringLayer>(frequency_hz, damping); }));
@@ -159,8 +157,8 @@ inline LayerFactory springLayer(std::string name, double frequency_hz = 3, doubl
 
 /// Cuts every triangle in two at the middle of its first side.
 inline LayerFactory refiningLayer(std::string name) {
-  return [name](const Character&, const std::shared_ptr<const BoundSurface>& surface,
-                Diagnostics& notes) -> BindingResult {
+  return [name](const BindInput& input) -> BindingResult {
+    const std::shared_ptr<const BoundSurface>& surface = input.surface;
     TriMesh fine = surface->rest;
     std::vector<std::array<std::uint32_t, 2>> ends;
     std::vector<std::uint32_t> source;
@@ -195,7 +193,7 @@ inline LayerFactory refiningLayer(std::string name) {
         for (const std::uint32_t end :
              old ? std::array{std::uint32_t(v), std::uint32_t(v)} : ends[v - whole])
           for (Influence i : surface->skin[end]) row.push_back({i.slot, i.weight / 2});
-        builder.addVertex(row, 0, name, notes);
+        builder.addVertex(row, 0, name, input.notes);
       }
       skin = std::move(builder).finish();
     }

@@ -130,7 +130,7 @@ TEST_P(MotionData, SkinIsNeitherTornNorCreasedByRecordedMotion) {
     for (double t = 0; t <= double{clip.duration_s()} + 1e-6; t += 1 / kLooked_Hz) {
       const SkinFrame& frame = playback.frameAt(t);
       for (const Vec3f& p : frame.positions()) ASSERT_TRUE(p.allFinite());
-      const VolumeReport report = dynamic_cast<const VolumeLayer&>(playback.layer(2)).report();
+      const VolumeReport report = playback.find<VolumeLayer>("volume")->report();
       for (std::size_t l = 0; l < report.regions.size(); ++l) {
         const RegionOutcome& r = report.regions[l];
         EXPECT_FALSE(r.short_of_target || r.clamped) << clip.name << " " << t;

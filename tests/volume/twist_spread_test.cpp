@@ -304,7 +304,7 @@ TEST(TwistSpread, TheVolumeLayerUsesTheSameCentresAndStaysExact) {
   const std::size_t before = testing_support::allocationCount();
   runner.evaluate();
   EXPECT_EQ(testing_support::allocationCount(), before);
-  const VolumeReport report = dynamic_cast<const VolumeLayer&>(runner.layer(1)).report();
+  const VolumeReport report = runner.find<VolumeLayer>("volume")->report();
   EXPECT_LE(report.largestError(), 2e-7);
   std::printf("hand twisted by 170: radii change by %.4f\n", report.largest_change);
   EXPECT_LE(report.largest_change, 0.05);

@@ -50,7 +50,7 @@ Worked work(const Character& character, const Pose& pose, const VolumeDesc& desc
   const auto positions = std::as_const(runner.evaluate()).positions();
   return {{positions.begin(), positions.end()},
           {skinned.begin(), skinned.end()},
-          dynamic_cast<const VolumeLayer&>(runner.layer(1)).report()};
+          runner.find<VolumeLayer>("v")->report()};
 }
 
 TEST(VolumeLayer, GivesEveryRegionItsVolumeBackInFloat) {

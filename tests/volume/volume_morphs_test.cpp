@@ -7,8 +7,8 @@
 
 #include "derm/base/parallel.h"
 #include "derm/deform/basic_layers.h"
-#include "derm/deform/morphed_rest.h"
 #include "derm/deform/morphs.h"
+#include "derm/deform/refined_vertices.h"
 #include "derm/volume/region_volumes.h"
 #include "derm/volume/volume_layer.h"
 
@@ -115,9 +115,9 @@ class Meter {
   RegionVolumes volumes_;
 };
 
-constexpr VolumeCorrection kExactMethods[] = {
-    VolumeCorrection::Section, VolumeCorrection::AxesExact, VolumeCorrection::Gradient,
-    VolumeCorrection::Normal, VolumeCorrection::Laplacian};
+constexpr VolumeMethod kExactMethods[] = {VolumeMethod::Section, VolumeMethod::AxesExact,
+                                          VolumeMethod::Gradient, VolumeMethod::Normal,
+                                          VolumeMethod::Laplacian};
 constexpr RegionKind kKinds[] = {RegionKind::Whole, RegionKind::Components, RegionKind::Joints};
 
 TEST(VolumeMorphs, EveryMethodHoldsEveryRegionOfTheMorphedShape) {
@@ -128,9 +128,9 @@ TEST(VolumeMorphs, EveryMethodHoldsEveryRegionOfTheMorphedShape) {
     const std::vector<double> wanted = meter.atRest(morphedRest(c, pose));
     const std::vector<double> plain = meter.atRest(c.mesh.positions);
     EXPECT_GT(wanted[0] / plain[0], 1.3);
-    for (const VolumeCorrection method : kExactMethods) {
+    for (const VolumeMethod method : kExactMethods) {
       SCOPED_TRACE(int(kind) * 10 + int(method));
-      const VolumeDesc desc{.method = method, .regions = {.kind = kind}};
+      const VolumeDesc desc{.method = {.method = method}, .regions = {.kind = kind}};
       const std::vector<double> now = meter.posed(held(c, pose, desc), pose);
       for (std::size_t l = 0; l < now.size(); ++l) EXPECT_NEAR(now[l] / wanted[l], 1, 1e-6) << l;
     }
@@ -153,8 +153,8 @@ TEST(VolumeMorphs, AMorphedLimbIsHeldAsOneMadeInThatShape) {
 TEST(VolumeMorphs, WeightZeroGivesTheBitsOfACharacterWithoutMorphs) {
   const Character c = muscularLimb();
   const Character bare = withoutMorphs(c);
-  for (const VolumeCorrection method : kExactMethods) {
-    const VolumeDesc desc{.method = method};
+  for (const VolumeMethod method : kExactMethods) {
+    const VolumeDesc desc{.method = {.method = method}};
     EXPECT_EQ(held(c, bentPose(c, {0, 0}), desc), held(bare, bentPose(bare, {}), desc));
   }
 }
@@ -163,7 +163,7 @@ TEST(VolumeMorphs, WithoutABendNothingMoves) {
   const Character c = muscularLimb();
   for (const std::vector<float>& weights :
        {std::vector<float>{1, 0}, {0, 1}, {-0.8f, -0.3f}, {2, 4}})
-    for (const VolumeCorrection method : kExactMethods) {
+    for (const VolumeMethod method : kExactMethods) {
       SCOPED_TRACE(int(method));
       const Pose pose = bentPose(c, weights, 0);
       EXPECT_EQ(held(c, pose, {.method = method}), unheld(c, pose));
@@ -174,7 +174,7 @@ TEST(VolumeMorphs, NegativeAndOverdrivenWeightsAreHeldToo) {
   const Character c = muscularLimb();
   const Meter meter(c, {});
   for (const std::vector<float>& weights : {std::vector<float>{-1, -0.8f}, {3, 0}, {0, 4}, {2, 3}})
-    for (const VolumeCorrection method : {VolumeCorrection::Section, VolumeCorrection::Normal}) {
+    for (const VolumeMethod method : {VolumeMethod::Section, VolumeMethod::Normal}) {
       SCOPED_TRACE(testing::Message() << int(method) << " " << weights[0] << " " << weights[1]);
       const Pose pose = bentPose(c, weights, 50);
       const std::vector<double> wanted = meter.atRest(morphedRest(c, pose));
@@ -186,7 +186,7 @@ TEST(VolumeMorphs, NegativeAndOverdrivenWeightsAreHeldToo) {
 TEST(VolumeMorphs, AShapeWithoutVolumeIsLeftAlone) {
   const Character c = muscularLimb();
   const Pose pose = bentPose(c, {0, -2.5f});  // every radius is 0
-  for (const VolumeCorrection method : kExactMethods)
+  for (const VolumeMethod method : kExactMethods)
     for (const Vec3f& p : held(c, pose, {.method = method})) EXPECT_TRUE(p.allFinite());
 }
 
@@ -196,7 +196,7 @@ TEST(VolumeMorphs, MotionAndScaleOfTheWholeCommuteWithIt) {
   Transform motion{.translation = Vec3f(3, -2, 5)};
   motion.rotation = Quatf(Eigen::AngleAxisf(2.2f, Eigen::Vector3f(1, 2, -1).normalized()));
   const Transform scales[] = {{.scale = Vec3f::Constant(2)}, {.scale = Vec3f::Constant(0.01f)}};
-  for (const VolumeCorrection method : {VolumeCorrection::Section, VolumeCorrection::Normal}) {
+  for (const VolumeMethod method : {VolumeMethod::Section, VolumeMethod::Normal}) {
     const std::vector<Vec3f> plain = held(c, pose, {.method = method});
     for (const Transform& t : {motion, scales[0], scales[1]}) {
       Pose moved = pose;  // the first joint lies in the origin
@@ -244,7 +244,7 @@ TEST(VolumeMorphs, OnlyMorphsThatAreInTheSurfaceCount) {
 
 TEST(VolumeMorphs, AllThreadCountsGiveTheSameBitsAndNothingIsAllocated) {
   const auto c = std::make_shared<const Character>(muscularLimb());
-  for (const VolumeCorrection method : kExactMethods) {
+  for (const VolumeMethod method : kExactMethods) {
     std::vector<std::vector<Vec3f>> results;
     for (const int threads : {1, 2, 8}) {
       const ThreadLimit limit(threads);
@@ -267,13 +267,13 @@ TEST(VolumeMorphs, FramesKeepTheMorphedRestOnlyWhereALayerReadsIt) {
   const Pose pose = bentPose(*c, {1, 0.5f});
   StackRunner with(stackOf(c, {morphLayer(), centre(), volumeLayer("v", {})}));
   with.setPose(pose, 0);
-  const auto kept = with.evaluate().morphedRest();
+  const auto kept = with.evaluate().shapedRest();
   EXPECT_EQ(std::vector<Vec3f>(kept.begin(), kept.end()), morphedRest(*c, pose));
   with.setPose(bentPose(*c, {0, 0}), 0);
-  EXPECT_TRUE(with.evaluate().morphedRest().empty());
+  EXPECT_TRUE(with.evaluate().shapedRest().empty());
   StackRunner without(stackOf(c, {morphLayer(), centre()}));
   without.setPose(pose, 0);
-  EXPECT_TRUE(without.evaluate().morphedRest().empty());
+  EXPECT_TRUE(without.evaluate().shapedRest().empty());
 }
 
 /// Every triangle cut into four.
@@ -305,12 +305,12 @@ TEST(VolumeMorphs, VerticesThatALayerAddedFollowTheTriangleTheyWereCutFrom) {
   Character shaped = c;
   shaped.mesh.positions = morphedRest(c, pose);
   const BoundSurface wanted = refined(shaped);
-  const MorphedRest rest(c.mesh, fine);
+  const RefinedVertices rest(c.mesh, c.mesh.vertexCount(), fine);
   std::vector<Vec3f> space(rest.spaceCount());
   const auto now = rest.evaluate(shaped.mesh.positions, space);
   ASSERT_EQ(now.size(), wanted.rest.positions.size());
   EXPECT_LT(maxDistance(std::vector<Vec3f>(now.begin(), now.end()), wanted.rest.positions), 1e-5);
-  const MorphedRest same(c.mesh, BoundSurface(c.mesh, c.skin));
+  const RefinedVertices same(c.mesh, c.mesh.vertexCount(), BoundSurface(c.mesh, c.skin));
   EXPECT_EQ(same.spaceCount(), 0u);
   EXPECT_EQ(same.evaluate(shaped.mesh.positions, {}).data(), shaped.mesh.positions.data());
 }

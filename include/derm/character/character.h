@@ -102,6 +102,7 @@ struct Character {
   std::vector<MorphTarget> morphs;
   Skeleton skeleton;
   Skin skin;  ///< empty, or one row per vertex
+  std::vector<Control> controls;
   std::vector<Clip> clips;
   std::vector<Material> materials;
   std::vector<Image> images;
@@ -116,11 +117,16 @@ struct Character {
   std::vector<std::string> clipNames() const;
   /// By name, or by number ("0") where no clip has that name; the error lists the nearest names.
   Result<std::size_t> findClip(std::string_view name_or_number) const;
-  /// Rest transforms and default morph weights.
+  /// The control's index, or an error that lists the nearest names.
+  Result<std::size_t> findControl(std::string_view name) const;
+  /// Rest transforms, default morph weights and controls.
   Pose restPose() const;
   /// The pose whose skinning gives `mesh` back: joints at their binds, morph weights 0.
   Pose bindPose() const;
 };
+
+/// What its clips may move.
+ClipTargets clipTargets(const Character& character);
 
 /// Everything each part's own validate() checks, and that ranges cover and refer correctly.
 Result<void> validate(const Character& character);

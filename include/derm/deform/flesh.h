@@ -95,6 +95,8 @@ struct FleshDesc {
 
   std::vector<ContactShape> contact = {};  ///< what the flesh must not enter
   double contact_margin_m = 0.002;         ///< [m] >= 0 within which contact sets in
+
+  bool operator==(const FleshDesc&) const = default;
 };
 
 /// Every field in range, joints fit the skeleton; the error names the field. What needs the mesh is
@@ -116,6 +118,17 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 /// Cost: O(vertices of the element) per frame, some 100 ns per step. Allocates nothing per frame.
 /// Bind fails where the dominant joint is not above an end, the virtual bone has no length, no
 /// vertex can move, or the Euler step would explode.
+///
+/// After an edit (Stack::rebind) the swing goes on: elongation and velocity are kept as long as the
+/// virtual bone is the same. Of the parameters only the joints, from, to, vertex_group,
+/// shape_power, attenuation and bone_radius_m are worked into tables.
 LayerFactory fleshLayer(const FleshDesc& desc);
+
+/// The layer at work, for those who look at it while it plays.
+class FleshLayer : public Layer {
+ public:
+  virtual Vec3d elongation_m() const = 0;  ///< [m] of the mass from its place at rest, model space
+  virtual Vec3d velocity_m_per_s() const = 0;  ///< [m/s] of the same
+};
 
 }  // namespace derm

@@ -25,6 +25,8 @@ struct ContactShape {
   Vec3d to = Vec3d::Zero();       ///< [m] of a capsule
   Vec3d normal = Vec3d::UnitY();  ///< of a plane, pointing at the free side; any length but 0
   double radius_m = 0.1;          ///< [m] > 0 of a sphere or capsule; scales with its joint
+
+  bool operator==(const ContactShape&) const = default;
 };
 
 /// Numbers finite, radii > 0, normals with a length, joints among `joint_count`. The error's

@@ -66,6 +66,8 @@ struct FoldCurveDesc {
   /// reported.
   double soft_start = 0;
   FoldProfile profile = FoldProfile::Straight;  ///< Round has one level only
+
+  bool operator==(const FoldCurveDesc&) const = default;
 };
 
 /// Every field in its range, shares summing to 1 within 1e-6, room for a bump.

@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "derm/anim/clip.h"
@@ -32,6 +34,8 @@ struct PlaybackDesc {
   /// rest mesh's bounding diagonal.
   std::optional<double> teleport_m = {};
   Topology topology = Topology::Constant;
+  /// Controls by their index that have this value all the time, whatever the clip says.
+  std::vector<std::pair<std::size_t, float>> controls = {};
 };
 
 /// Plays a clip through a stack. The surface at an instant depends on that instant alone (with
@@ -42,7 +46,8 @@ class Playback {
  public:
   /// `clip` may be null: the rest pose. It must outlive the playback (one of the stack's character
   /// does). Fails on a range that is not finite, runs backwards or leaves +-10^6 s, on preroll
-  /// outside [0, 10^6] s, on rates outside [1, 100000] Hz and on teleport_m <= 0.
+  /// outside [0, 10^6] s, on controls that do not exist or are not finite, on rates outside [1,
+  /// 100000] Hz and on teleport_m <= 0.
   static Result<Playback> make(std::shared_ptr<const Stack> stack, const Clip* clip,
                                const PlaybackDesc& desc);
 
@@ -52,6 +57,14 @@ class Playback {
   /// each layer took is added to it, its inner steps too.
   const SkinFrame& frameAt(double time_s, std::span<double> layer_seconds = {});
 
+  /// Goes on with another stack of the same character (Stack::rebind), without a break: see
+  /// StackRunner::change(). The frames from here on are those that the edited layers make of the
+  /// motion so far; an earlier instant is replayed with the edited layers alone.
+  void change(std::shared_ptr<const Stack> stack);
+  /// Sets a control of the character from here on, whatever the clip says; nothing = as the clip
+  /// says. Requires control < character().controls.size() and a finite value.
+  void setControl(std::size_t control, std::optional<float> value);
+
   /// Another playback of the same stack and clip, not started yet.
   Playback another(SeekRule seek) const;
 
@@ -59,7 +72,12 @@ class Playback {
   const Pose& pose() const { return runner_.pose(); }
   std::span<const Affine3d> model() const { return runner_.model(); }
   const Stack& stack() const { return runner_.stack(); }
-  const Layer& layer(std::size_t index) const { return runner_.layer(index); }
+  const std::shared_ptr<const Stack>& sharedStack() const { return runner_.sharedStack(); }
+  /// The layer at work of that name, if it is a T; null where there is none.
+  template <class T = Layer>
+  const T* find(std::string_view name) const {
+    return runner_.find<T>(name);
+  }
   /// Adds what was odd in the frames so far, layer by layer.
   void report(Diagnostics& notes) const { runner_.report(notes); }
   const PlaybackDesc& desc() const { return desc_; }
@@ -88,6 +106,7 @@ class Playback {
   double teleport_m_ = 0;
   Pose rest_pose_;
   Pose sampled_;
+  std::vector<std::optional<float>> controls_;  ///< one per control: instead of the clip's
   std::int64_t step_ = 0;  ///< inner steps since the simulation's start, preroll included
   bool started_ = false;
   Vec3d last_place_ = Vec3d::Zero();  ///< of the character at step_

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "derm/deform/surface_streams.h"
@@ -19,10 +21,16 @@ namespace derm {
 /// allocates afterwards.
 class SkinFrame {
  public:
-  /// Room for surfaces of up to this many vertices and triangles. `morphed_vertices`: those of the
-  /// surface that frames begin with, where layers read morphedRest().
-  SkinFrame(std::size_t most_vertices, std::size_t most_triangles, bool with_normals,
-            bool with_tangents, std::size_t morphed_vertices = 0);
+  struct Size {
+    std::size_t max_vertices = 0;
+    std::size_t max_triangles = 0;
+    bool with_normals = true;
+    bool with_tangents = false;
+    std::size_t shape_vertices = 0;  ///< of shapedRest(); 0 = nobody reads it
+    std::vector<std::string> channels = {};
+  };
+  /// Room for surfaces of up to this many vertices and triangles.
+  explicit SkinFrame(const Size& size);
 
   /// Begins an instant: the content is `rest`, its normals are right, nothing is copied.
   void begin(const TriMesh& rest, const NormalUpdate& normals);
@@ -30,15 +38,23 @@ class SkinFrame {
   /// Copies the rest surface into the buffers, if that has not happened.
   void materialise();
 
-  /// The shape at rest with this instant's morphs, in the bind pose: one position [m] per vertex of
-  /// the surface the frame began with, whatever layers have refined since. Empty where no morph has
-  /// been added, and where no layer reads it (LayerBinding::readsMorphedRest).
-  std::span<const Vec3f> morphedRest() const {
-    return std::span(morphed_rest_).first(is_morphed_ ? morphed_rest_.size() : 0);
+  /// The shape at rest of this instant, in the bind pose: what morphs and other layers before
+  /// skinning make of the rest surface. One position [m] per vertex of the surface that skinning is
+  /// given, whatever layers have refined since. Empty where it is the rest surface itself, and
+  /// where no layer reads it (LayerBinding::readsShapedRest).
+  std::span<const Vec3f> shapedRest() const {
+    return std::span(shaped_rest_).first(is_shaped_ ? shaped_rest_.size() : 0);
   }
-  /// For the layer that adds morphs: makes morphedRest() the rest surface and gives it for adding
-  /// to. Empty where no layer reads it.
-  std::span<Vec3f> beginMorphedRest();
+  /// For the stack: the content is that shape now.
+  void keepShape();
+
+  /// Named scalars per vertex, that layers write for other layers, pictures and files: a mask, the
+  /// weight of a map. 0 at the beginning of each instant; a vertex that a layer adds gets the mean
+  /// of what it lies between.
+  std::span<const std::string> channelNames() const { return channel_names_; }
+  /// Empty where the stack has no channel of that name (LayerBinding::channels).
+  std::span<float> channel(std::string_view name);
+  std::span<const float> channel(std::string_view name) const;
 
   std::size_t vertexCount() const { return rest_ == nullptr ? 0 : vertex_count_; }
   std::span<const Triangle> triangles() const { return triangles_; }
@@ -104,14 +120,15 @@ class SkinFrame {
 
   Buffer front_;
   Buffer back_;
-  std::vector<Vec3f> morphed_rest_;
+  std::vector<Vec3f> shaped_rest_;
+  std::vector<std::string> channel_names_;
+  std::vector<std::vector<float>> channels_;
   std::vector<Vec3f> normals_belong_to_;
   std::vector<Vec3f> triangle_areas_;
   bool normals_stale_ = false;
   bool is_rest_ = true;
-  bool is_morphed_ = false;
+  bool is_shaped_ = false;
   std::size_t vertex_count_ = 0;
-  const TriMesh* first_rest_ = nullptr;  ///< what the frame began with
   const TriMesh* rest_ = nullptr;
   const NormalUpdate* normal_update_ = nullptr;
   std::span<const Triangle> triangles_;

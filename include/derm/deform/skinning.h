@@ -41,6 +41,8 @@ struct SkinningDesc {
   double alpha = 0.5;
   /// Centre: which bones spread the twist of the joint at their end (twist_spread.h).
   TwistRule twist_spread = TwistRule::Forearms;
+
+  bool operator==(const SkinningDesc&) const = default;
 };
 
 namespace detail {
@@ -113,6 +115,9 @@ class SkinningBinding {
                                       const Skin& skin, const SkinningDesc& desc,
                                       Diagnostics& notes);
 
+  /// The same with another SkinningDesc::alpha, in [0,1]; it shares all tables.
+  SkinningBinding withAlpha(double alpha) const;
+
   std::size_t vertexCount() const;
   std::size_t slotCount() const;  ///< matrices evaluate() needs
   SkinningScratch makeScratch() const;
@@ -135,11 +140,12 @@ class SkinningBinding {
   std::span<const TwistBone> twistBones() const;
 
  private:
-  explicit SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks);
+  SkinningBinding(std::shared_ptr<const detail::SkinningBlocks> blocks, double alpha);
   /// Without positions in `in`: the bound surface.
   void run(std::span<const Affine3f> palette, const SurfaceStreams& in, SkinningScratch& scratch,
            const SurfaceOutput& out) const noexcept;
   std::shared_ptr<const detail::SkinningBlocks> blocks_;
+  float alpha_ = 0;  ///< of the centre method
 };
 
 }  // namespace derm

@@ -32,17 +32,23 @@ double foldFalloff(FoldFalloff falloff, double z);
 struct PickedPoint {
   std::optional<std::uint32_t> vertex;
   Vec3d place = Vec3d::Zero();  ///< [m] on the surface in the pose the tool is defined in
+
+  bool operator==(const PickedPoint&) const = default;
 };
 
 /// The pose a tool is drawn in: a clip and an instant; absent = the rest pose.
 struct WrinklePose {
   std::string clip;
   double time_s = 0;  ///< [s]
+
+  bool operator==(const WrinklePose&) const = default;
 };
 
 struct WrinkleLengthKey {
   double time_s = 0;    ///< [s]
   double length_m = 0;  ///< [m] > 0
+
+  bool operator==(const WrinkleLengthKey&) const = default;
 };
 
 /// One series of folds, drawn with a stroke on the surface.
@@ -61,11 +67,15 @@ struct WrinkleToolDesc {
   /// folds without being squeezed, as a forehead does.
   std::vector<WrinkleLengthKey> rest_length_keys = {};
   std::optional<WrinklePose> defined_at = {};  ///< the pose of its greatest length
+
+  bool operator==(const WrinkleToolDesc&) const = default;
 };
 
 struct WrinklesDesc {
   std::string name = "wrinkles";
   std::vector<WrinkleToolDesc> tools = {};
+
+  bool operator==(const WrinklesDesc&) const = default;
 };
 
 /// What a tool came to in the last frame.
@@ -102,21 +112,19 @@ struct WrinkleToolState {
 /// asks for Topology::Adaptive, a group of overlapping tools is cut only while one of them folds,
 /// and with none folding the surface is handed on untouched. Base vertices keep their numbers.
 /// Cost per frame: O(cut triangles of the active tools); idle tools a few nanoseconds.
-/// Stateless. Fails at bind on: fewer than two different points (A = B), points on different
-/// pieces, width_m <= 0, everything validate(FoldCurveDesc) names, a vertex out of range, a clip
-/// that does not exist, a surface without normals. Notes: control points closer than the finest
-/// triangles can show; degenerate and non-manifold triangles under a tool.
+/// Stateless. After an edit (Stack::rebind) of curves, fall-offs or rest lengths alone the
+/// triangles and all layers above are kept; another path, width, subdivision, pose or number of
+/// points is a new surface. Fails at bind on: fewer than two different points (A = B), points on
+/// different pieces, width_m <= 0, everything validate(FoldCurveDesc) names, a vertex out of range,
+/// a clip that does not exist, a surface without normals. Notes: control points closer than the
+/// finest triangles can show; degenerate and non-manifold triangles under a tool.
 LayerFactory wrinklesLayer(WrinklesDesc desc);
 
-/// The layer at work, for those who look at or change it while playing.
+/// The layer at work, for those who look at it while it plays.
 class WrinklesLayer : public Layer {
  public:
   virtual std::size_t toolCount() const = 0;
   virtual const WrinkleToolState& tool(std::size_t index) const = 0;
-  /// Changes a tool from the next frame on: curve, fall-off and rest length. A change of path,
-  /// width, subdivision or pose needs other triangles and so a new binding; then this fails. Since
-  /// the layer has no state, playing on with a new binding is as seamless.
-  virtual Result<void> change(std::size_t index, const WrinkleToolDesc& desc) = 0;
 };
 
 }  // namespace derm

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -23,12 +24,13 @@ struct RecipeLayer {
   std::string type = {};
   std::string name = {};  ///< unique in a recipe
   bool enabled = true;
+  bool before_skinning = false;  ///< it shapes the rest surface, in the bind pose
   RecipeValue::Table keys;
   TextPlace place;  ///< of its [[layer]]; not compared
 
   bool operator==(const RecipeLayer& other) const {
     return type == other.type && name == other.name && enabled == other.enabled &&
-           keys == other.keys;
+           before_skinning == other.before_skinning && keys == other.keys;
   }
 };
 
@@ -72,7 +74,9 @@ struct Recipe {
   SeekRule seek = SeekRule::Replay;
   double inner_rate_hz = 240;             ///< [Hz] fixed step of stateful layers
   std::optional<double> teleport_m = {};  ///< [m] see PlaybackDesc
-  std::vector<RecipeLayer> layers = {};
+  /// Controls of the character, by name, that have this value whatever the clip says.
+  std::vector<std::pair<std::string, double>> controls = {};
+  std::vector<RecipeLayer> layers = {};  ///< those before skinning and those after it, in order
 
   RecipeOrigin origin;  ///< not compared
 

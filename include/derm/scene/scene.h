@@ -41,6 +41,7 @@ class Scene {
   const std::shared_ptr<const Character>& character() const { return character_; }
   const Clip* clip() const { return clip_; }  ///< null: the rest pose
   const Stack& stack() const { return playback_.stack(); }
+  const std::shared_ptr<const Stack>& sharedStack() const { return playback_.sharedStack(); }
   Playback& playback() { return playback_; }
   const Playback& playback() const { return playback_; }
 
@@ -51,6 +52,11 @@ class Scene {
   /// round; otherwise index < frameTimes().size().
   const SkinFrame& frame(std::size_t index, std::span<double> layer_seconds = {});
 
+  /// Goes on with an edited recipe of the same character and motion while it plays: only layers
+  /// that changed are bound again (Stack::rebind), and motion goes on where it can
+  /// (Playback::change). A failure changes nothing.
+  Result<void> change(const Recipe& recipe, Diagnostics& notes);
+
   /// Morphs and plain linear skinning of the surface that the stack gives: what an engine would
   /// play without derm. Where a layer refines, the refined rest surface is skinned, without morphs.
   /// Binds anew at every call.
@@ -59,10 +65,15 @@ class Scene {
  private:
   friend Result<Scene> openScene(const Recipe&, const SceneOptions&, Diagnostics&);
   explicit Scene(Playback playback) : playback_(std::move(playback)) {}
+  /// `before`: the stack whose bindings are used again; null = none.
+  static Result<Scene> make(const Recipe& recipe, std::shared_ptr<const Character> character,
+                            const LayerTypes& types, Topology topology, const Stack* before,
+                            Diagnostics& notes);
 
   Recipe recipe_;
   std::shared_ptr<const Character> character_;
   const Clip* clip_ = nullptr;
+  const LayerTypes* types_ = nullptr;
   Playback playback_;
   std::vector<double> frame_times_;
 };

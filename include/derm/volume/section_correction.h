@@ -32,6 +32,8 @@ struct SectionDesc {
   /// Relative error that is none: a frame that has no more is left untouched, and the solver stops
   /// where it falls below.
   double negligible = 1e-14;
+
+  bool operator==(const SectionDesc&) const = default;
 };
 
 /// What a frame did to the surface, beyond RegionOutcome.
@@ -87,6 +89,9 @@ class SectionBinding {
                                      std::span<const float> mask, const SectionDesc& desc,
                                      Diagnostics& notes);
 
+  /// The same surface with other numbers; it shares all tables. Fails on numbers out of range.
+  Result<SectionBinding> with(const SectionDesc& desc) const;
+
   std::size_t regionCount() const;
   std::size_t pointCount() const;
   /// [m^3] per region, at rest with the joints at their bind.
@@ -126,8 +131,9 @@ class SectionBinding {
 
  private:
   struct Parts;
-  explicit SectionBinding(std::shared_ptr<const Parts> parts);
+  SectionBinding(std::shared_ptr<const Parts> parts, const SectionDesc& desc);
   std::shared_ptr<const Parts> parts_;
+  SectionDesc desc_;
 };
 
 /// How far each joint of the regions is turned against the one above it, away from the bind pose:

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "derm/deform/layer.h"
-#include "derm/deform/twist_spread.h"
 #include "derm/volume/section_correction.h"
 #include "derm/volume/volume_mask.h"
 #include "derm/volume/volume_methods.h"
@@ -17,38 +16,17 @@
 
 namespace derm {
 
-/// What moves the skin to get its volume back.
-enum class VolumeCorrection {
-  Section,     ///< scales cross-sections about their centres (section_correction.h): recommended
-  AxesLinear,  ///< the documents' methods (volume_methods.h), from here on
-  AxesExact,
-  Gradient,
-  Normal,
-  Laplacian,
-};
-
 /// What the volume layer does. Everything works by default: an artist sets nothing.
 struct VolumeDesc {
-  VolumeCorrection method = VolumeCorrection::Section;
-  /// False: one linearised step. The axes are exact or not by their names.
-  bool exact = true;
-  /// The documents' methods: the true minimum of the method's energy, at some cost.
-  bool minimiser = false;
-  RegionsDesc regions;
-  /// Where it moves: a product of terms (volume_where.h). Empty = what suits the method: around the
-  /// joints, by weights. Section goes by weights in any case; terms here are multiplied in.
-  std::vector<MaskTerm> where = {};
-  double a = 15;       ///< MaskRule::Weights: width, > 0
-  double b = 8;        ///< MaskRule::Weights: localisation, > 0
-  double kappa = 5;    ///< Laplacian: weight of the bending, >= 0
-  double alpha = 0.5;  ///< Section: see SkinningDesc; that of the skinning below it
-  TwistRule twist_spread = TwistRule::Forearms;  ///< Section: that of the skinning below it
-  double epsilon = 0.13;                         ///< Section: see SectionDesc
-  double sigma = 0.03;                           ///< Section
-  double bound = 0;                              ///< Section
-  double max_change = 0.5;  ///< (0,1) share of a region's volume; beyond: clamped and reported
-  std::string fixed = {};   ///< a vertex group that does not move; empty = none
+  VolumeMethodDesc method = {.method = VolumeMethod::Section};
+  SectionDesc section = {};  ///< numbers of VolumeMethod::Section
+  RegionsDesc regions = {};
+  /// Where it moves: a product of terms. None = what suits the method: around the joints, by
+  /// weights. Section goes by weights in any case; terms here are multiplied in.
+  VolumeMaskDesc mask = {.terms = {}};
   std::vector<SwellDesc> swell = {};  ///< muscles that bulge by a stated amount
+
+  bool operator==(const VolumeDesc&) const = default;
 };
 
 /// Looks, by name.
@@ -94,7 +72,7 @@ class VolumeLayerBinding : public LayerBinding {
   virtual const RegionsDesc& regionsDesc() const = 0;
 };
 
-/// The layer at work; what StackRunner::layer() gives for it.
+/// The layer at work; what StackRunner::find() gives for it.
 class VolumeLayer : public Layer {
  public:
   using Layer::report;
@@ -105,16 +83,19 @@ class VolumeLayer : public Layer {
 /// Gives a skinned surface its volume back, frame by frame. Comes after skinning (centre is what
 /// it is made for), before or after flesh.
 ///
-/// Targets are the regions' volumes at rest, with the morphs that layers below have added
-/// (SkinFrame::morphedRest), grown with the scale of the pose's joints (the mean determinant of the
+/// Targets are the regions' volumes at rest, as morphs and other layers before skinning shape it
+/// (SkinFrame::shapedRest), grown with the scale of the pose's joints (the mean determinant of the
 /// matrices that carry a region): scaling a character scales the result, and what its morphs make
 /// of it stays. Morphs cost one more sum over the surface in frames that have any. A frame whose
 /// volumes are right to 2e-7, which is what float positions can tell, is not touched: rest in, rest
 /// out, to the bit. Where a surface cannot be met it is left as near as it came; see VolumeReport.
 /// A character without a skin passes through, with a note.
 ///
-/// Fails on numbers out of range and groups that do not exist. Notes what MeasuredSurface and the
-/// correction note. Memory about 200 bytes per vertex that bends.
+/// Centres of rotation are those of the skinning below: its alpha and twist_spread hold here too.
+/// After an edit (Stack::rebind) of numbers of `section` alone all tables are kept.
+///
+/// Fails below skinning, on numbers out of range and groups that do not exist. Notes what
+/// MeasuredSurface and the correction note. Memory about 200 bytes per vertex that bends.
 LayerFactory volumeLayer(std::string name, const VolumeDesc& desc);
 
 }  // namespace derm

@@ -39,6 +39,8 @@ struct VolumeMaskDesc {
   double a = 15;                 ///< > 0: width of the zone around a joint
   double b = 8;                  ///< > 0: how steeply it falls off
   std::string fixed_group = {};  ///< vertices with any strength here do not move; empty = none
+
+  bool operator==(const VolumeMaskDesc&) const = default;
 };
 
 /// Reads "weights", "smooth-weights", "distance", "between", "everywhere", "group:NAME", or a

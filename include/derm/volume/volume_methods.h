@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "derm/base/diagnostics.h"
@@ -15,9 +16,10 @@
 
 namespace derm {
 
-/// Directions in which a surface is moved to get its volume back. All move vertex i in proportion
-/// to g_i in [0,1] (volume_where.h); v_i = dV/dx_i.
+/// What moves a surface to get its volume back: sections are scaled, or vertices go in a direction,
+/// vertex i in proportion to g_i in [0,1] (volume_mask.h); v_i = dV/dx_i.
 enum class VolumeMethod {
+  Section,     ///< scales cross-sections about their centres (section_correction.h): recommended
   AxesLinear,  ///< along x, y and z, a share of the volume each, all from one gradient
   AxesExact,   ///< the same axis after axis; exact, since volume is linear in each axis
   Gradient,    ///< along v_i: the least sum of |u_i|^2 / g_i
@@ -38,15 +40,17 @@ enum class VolumeSolve {
 };
 
 struct VolumeMethodDesc {
-  VolumeMethod method = VolumeMethod::Normal;
-  VolumeSolve solve = VolumeSolve::Exact;   ///< the axes are Linear or Exact by their names
-  std::array<double, 3> split = {1, 1, 1};  ///< axes: shares of x, y, z; >= 0, any sum > 0
+  VolumeMethod method = VolumeMethod::Normal;  ///< VolumeMethodBinding: not Section
+  VolumeSolve solve = VolumeSolve::Exact;      ///< the axes are Linear or Exact by their names
+  std::array<double, 3> split = {1, 1, 1};     ///< axes: shares of x, y, z; >= 0, any sum > 0
   std::array<std::uint8_t, 3> axis_order = {0, 1, 2};  ///< axes, exact: a permutation of x, y, z
   double kappa = 5;                                    ///< Laplacian: weight of the bending; >= 0
   LaplacianEnergy energy = LaplacianEnergy::Developed;
   /// (0,1) Share of a region's rest volume by which a frame may change it; beyond that the target
   /// is drawn nearer, and the region's outcome says so.
   double max_change = 0.5;
+
+  bool operator==(const VolumeMethodDesc&) const = default;
 };
 
 /// What became of a region in a frame.
@@ -57,6 +61,16 @@ struct RegionOutcome {
   bool idle = false;     ///< nothing in it may move, or it has no volume; left as it was
   bool short_of_target = false;  ///< no way to the target without turning back; the nearest is kept
 };
+
+/// Words for the methods, as recipes have them.
+inline constexpr std::array<std::pair<VolumeMethod, std::string_view>, 6> kVolumeMethodNames = {{
+    {VolumeMethod::Section, "section"},
+    {VolumeMethod::AxesLinear, "axes-linear"},
+    {VolumeMethod::AxesExact, "axes-exact"},
+    {VolumeMethod::Gradient, "gradient"},
+    {VolumeMethod::Normal, "normal"},
+    {VolumeMethod::Laplacian, "laplacian"},
+}};
 
 namespace detail {
 struct VolumeMethodParts;

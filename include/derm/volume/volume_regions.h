@@ -53,6 +53,8 @@ struct RegionsDesc {
   /// region, and what flows across it is more than the region can take.
   std::size_t least_points = 200;
   std::vector<std::string> groups = {};  ///< Groups: names of vertex groups, at least one
+
+  bool operator==(const RegionsDesc&) const = default;
 };
 
 /// One joint of the tree that regions are made of: a joint that carries weights, or one where

@@ -98,7 +98,8 @@ bool ClipWriter::sameTrack(const Track& now, const Track& then) const {
       now.morph_count != then.morph_count || now.times_s != then.times_s ||
       now.values != then.values)
     return false;
-  if (now.channel != Channel::MorphWeights) return nodes_.originalOf(now.joint) == then.joint;
+  if (now.channel == Channel::Control) return now.control == then.control;
+  if (now.ofJoint()) return nodes_.originalOf(now.joint) == then.joint;
   const std::vector<MeshInstance>& instances = context_.character.instances;
   for (std::size_t i = 0; i < instances.size(); ++i)
     if (instances[i].morph_count > 0 && instances[i].first_morph == now.first_morph) {
@@ -211,7 +212,8 @@ std::vector<std::pair<ClipWriter::Target, Track>> ClipWriter::gatherTracks(const
   const std::vector<MeshInstance>& instances = context_.character.instances;
   std::vector<bool> done(instances.size(), false);
   for (const Track& track : clip.tracks) {
-    if (track.channel != Channel::MorphWeights) {
+    if (track.channel == Channel::Control) continue;
+    if (track.ofJoint()) {
       put({nodes_.nodeOf(track.joint), pathName(track.channel)}, fitForFile(track));
       continue;
     }
@@ -266,7 +268,7 @@ Json ClipWriter::writeClip(const Clip& clip, int source) const {
     KeyPool pool(context_.out);
     for (auto& [target, track] : tracks) {
       for (float& t : track.times_s) t -= start;
-      if (track.channel != Channel::MorphWeights) nodes_.splitMatrix(track.joint);
+      if (track.ofJoint()) nodes_.splitMatrix(track.joint);
       const bool weights = track.channel == Channel::MorphWeights;
       const std::size_t input = pool.addTimes(track.times_s);
       const std::size_t output = weights                   ? pool.add(track.values, "SCALAR", 1)

@@ -4,15 +4,15 @@
 #include <span>
 #include <vector>
 
-#include "derm/deform/morphed_rest.h"
+#include "derm/deform/refined_vertices.h"
 #include "derm/mesh/measured_surface.h"
 #include "derm/volume/region_volumes.h"
 #include "derm/volume/volume_regions.h"
 
-/// Private to room volume: what regions measure at rest when the character's morphs change it.
+/// Private to room volume: what regions measure at rest as layers before skinning shape it.
 namespace derm::detail {
 
-class MorphedVolumes {
+class ShapedVolumes {
  public:
   struct Scratch {
     std::vector<Vec3f> positions;
@@ -21,9 +21,9 @@ class MorphedVolumes {
     std::vector<double> volumes;
   };
 
-  MorphedVolumes(const TriMesh& character, const BoundSurface& bound,
-                 const MeasuredSurface& surface, const VolumeRegions& regions)
-      : rest_(character, bound),
+  ShapedVolumes(const TriMesh& character, std::size_t shape_vertices, const BoundSurface& bound,
+                const MeasuredSurface& surface, const VolumeRegions& regions)
+      : rest_(character, shape_vertices, bound),
         volumes_(surface, regions, RegionTables::Volumes),
         feet_(regions.bindPositions()) {}
 
@@ -31,18 +31,18 @@ class MorphedVolumes {
     return {std::vector<Vec3f>(rest_.spaceCount()), std::vector<Vec3d>(volumes_.pointCount()),
             volumes_.makeScratch(), std::vector<double>(volumes_.regionCount())};
   }
-  /// [m^3] per region, of SkinFrame::morphedRest() with the joints at their bind; valid until the
+  /// [m^3] per region, of SkinFrame::shapedRest() with the joints at their bind; valid until the
   /// next call. `surface` is the bound one; its triangles are not read. Allocation-free.
-  std::span<const double> measure(const MeasuredSurface& surface, std::span<const Vec3f> morphed,
+  std::span<const double> measure(const MeasuredSurface& surface, std::span<const Vec3f> shaped,
                                   Scratch& scratch) const noexcept {
-    measurePoints(surface, rest_.evaluate(morphed, scratch.positions), Vec3d::Zero(),
+    measurePoints(surface, rest_.positions(shaped, scratch.positions), Vec3d::Zero(),
                   scratch.points);
     volumes_.volumes(scratch.points, feet_, scratch.sums, scratch.volumes);
     return scratch.volumes;
   }
 
  private:
-  MorphedRest rest_;
+  RefinedVertices rest_;
   RegionVolumes volumes_;
   std::vector<Vec3d> feet_;
 };
