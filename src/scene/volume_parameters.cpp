@@ -41,7 +41,7 @@ void swellFields(SwellDesc& swell, RecipeFields& fields) {
 }
 
 /// "group:caps" or "caps".
-std::string whereOf(std::span<const MaskTerm> terms) {
+std::string maskTextOf(std::span<const MaskTerm> terms) {
   return terms.empty() ? std::string() : maskText(terms);
 }
 
@@ -49,7 +49,7 @@ std::string whereOf(std::span<const MaskTerm> terms) {
 
 void VolumeParameters::takePreset() {
   desc_ = volumePreset(preset_);
-  where_ = whereOf(desc_.where);
+  mask_ = maskTextOf(desc_.mask);
 }
 
 void VolumeParameters::fields(RecipeFields& f) {
@@ -65,9 +65,10 @@ void VolumeParameters::fields(RecipeFields& f) {
   f.wordOrNames("regions", kind, kRegions, regions_, NameKind::VertexGroup,
                 "what keeps its volume on its own");
   desc_.regions.kind = regions_.empty() ? kRegionKinds[kind] : RegionKind::Groups;
-  f.text("where", where_,
+  f.text("mask", mask_,
          "where it moves: weights, smooth-weights, distance, between, everywhere, group:NAME, or a "
          "product of these; empty = what suits the method");
+  f.renamed("where", "mask");
   f.number("a", desc_.a, {1e-3, 1000, ""}, "weights: width of the zone around a joint");
   f.number("b", desc_.b, {1e-3, 1000, ""}, "weights: how steeply it falls off");
   f.number("kappa", desc_.kappa, {0, 1e6, ""}, "laplacian: weight of the bending");
@@ -85,18 +86,18 @@ void VolumeParameters::fields(RecipeFields& f) {
            "section: changes of radius beyond this share are spread");
   f.number("bound", desc_.bound, {0, 0.5, ""},
            "section: most that a radius may change; 0 = no such bound");
-  const Result<std::vector<MaskTerm>> terms = parseMask(where_);
-  f.require(where_.empty() || terms.ok(), "where",
+  const Result<std::vector<MaskTerm>> terms = parseMask(mask_);
+  f.require(mask_.empty() || terms.ok(), "mask",
             terms.ok() ? std::string_view() : terms.error().message);
 }
 
 LayerFactory VolumeParameters::factory(std::string name) const {
   VolumeDesc desc = desc_;
   for (const RecipeName& n : regions_) desc.regions.groups.push_back(n.text);
-  desc.where.clear();
-  if (!where_.empty())
-    if (Result<std::vector<MaskTerm>> terms = parseMask(where_); terms.ok())
-      desc.where = *std::move(terms);
+  desc.mask.clear();
+  if (!mask_.empty())
+    if (Result<std::vector<MaskTerm>> terms = parseMask(mask_); terms.ok())
+      desc.mask = *std::move(terms);
   desc.fixed = parseGroupName(fixed_);
   return volumeLayer(std::move(name), desc);
 }

@@ -151,7 +151,7 @@ std::vector<Way> allWays() {
   const auto documents = [](VolumeCorrection method) {
     VolumeDesc desc = volumePreset(VolumePreset::Default);
     desc.method = method;
-    desc.where = {{.rule = MaskRule::SmoothWeights}};
+    desc.mask = {{.rule = MaskRule::SmoothWeights}};
     return desc;
   };
   using enum SkinningMethod;

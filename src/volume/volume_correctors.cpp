@@ -53,7 +53,7 @@ class SectionCorrector final : public VolumeCorrector {
     const std::span<Vec3f> centres = skin.back().positions;
     centres_.evaluate(in.palette, SurfaceStreams{.positions = centres_.centres()}, centre_scratch_,
                       {.positions = centres});
-    SectionBinding::Frame input{.feet = frame.feet(),
+    SectionBinding::Frame input{.anchors = frame.anchors(),
                                 .activities = frame.activities(),
                                 .targets = frame.targets(),
                                 .scale = frame.scale()};
@@ -101,11 +101,11 @@ std::unique_ptr<VolumeCorrector> SectionCorrectorBinding::makeCorrector(
 /// Per point how much it may move; empty = everywhere.
 Result<std::vector<float>> maskOf(const VolumeMaterial& m, const VolumeDesc& desc,
                                   Diagnostics& notes) {
-  if (desc.where.empty() && desc.fixed.empty()) return std::vector<float>();
-  VolumeMaskDesc where{.terms = desc.where, .a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
-  if (where.terms.empty()) where.terms = {{.rule = MaskRule::Everywhere}};
+  if (desc.mask.empty() && desc.fixed.empty()) return std::vector<float>();
+  VolumeMaskDesc mask{.terms = desc.mask, .a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
+  if (mask.terms.empty()) mask.terms = {{.rule = MaskRule::Everywhere}};
   DERM_TRY(const std::vector<double> gamma,
-           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, mask, notes));
   std::vector<float> out(m.surface->pointCount(), 1.0f);
   for (std::size_t p = 0; p < gamma.size(); ++p) out[p] = static_cast<float>(gamma[p]);
   return out;
@@ -168,12 +168,12 @@ class DocumentsCorrector final : public VolumeCorrector {
  public:
   DocumentsCorrector(const DocumentsBinding& binding, const VolumeFrameBinding& frame)
       : method_(binding.method()),
-        places_(frame.surface().placeCount()),
+        places_(frame.surface().weldedCount()),
         scratch_(method_.makeScratch()) {}
 
   void correct(const FrameInput&, SkinFrame&, VolumeFrame& frame,
                VolumeReport& report) noexcept override {
-    method_.solve(frame.points(), frame.feet(), frame.targets(), scratch_, frame.displacement(),
+    method_.solve(frame.points(), frame.anchors(), frame.targets(), scratch_, frame.displacement(),
                   report.regions, frame.grownVolumes());
     report.iterations = VolumeMethodBinding::iterations(scratch_);
     const std::span<const Vec3d> moves = frame.displacement();
@@ -191,13 +191,13 @@ class DocumentsCorrector final : public VolumeCorrector {
     std::vector<Vec3d> moved(frame.points().begin(), frame.points().end());
     report.largest_change = 0;
     for (std::size_t p = 0; p < moved.size(); ++p) {
-      const double radius = (moved[p] - frame.feet()[method_.feetOfPoints()[p]]).norm();
+      const double radius = (moved[p] - frame.anchors()[method_.anchorsOfPoints()[p]]).norm();
       const double move = frame.displacement()[p].norm();
       if (move > report.largest_change * radius && radius > 0)
         report.largest_change = move / radius;
       moved[p] += frame.displacement()[p];
     }
-    report.after_m3 = method_.volumes(moved, frame.feet());
+    report.after_m3 = method_.volumes(moved, frame.anchors());
   }
 
  private:
@@ -231,10 +231,10 @@ VolumeMethod methodOf(VolumeCorrection method) {
 Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMaterial& m,
                                                               const VolumeDesc& desc,
                                                               Diagnostics& notes) {
-  VolumeMaskDesc where{.a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
-  if (!desc.where.empty()) where.terms = desc.where;
+  VolumeMaskDesc mask{.a = desc.a, .b = desc.b, .fixed_group = desc.fixed};
+  if (!desc.mask.empty()) mask.terms = desc.mask;
   DERM_TRY(const std::vector<double> gamma,
-           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, where, notes));
+           volumeGamma(*m.surface, m.bound.rest, m.character.skeleton, m.bound.skin, mask, notes));
   const auto volumes =
       std::make_shared<const RegionVolumes>(*m.surface, *m.regions, RegionTables::Volumes);
   std::vector<double> rest = volumes->volumes(restPoints(m), m.regions->bindPositions());

@@ -163,10 +163,10 @@ Result<std::shared_ptr<const LayerBinding>> bindVolume(std::string name, const V
 
 VolumeDesc volumePreset(VolumePreset preset) {
   VolumeDesc out;
-  const auto documents = [&](VolumeCorrection method, RegionKind kind, MaskRule where) {
+  const auto documents = [&](VolumeCorrection method, RegionKind kind, MaskRule mask) {
     out.method = method;
     out.regions.kind = kind;
-    out.where = {{.rule = where}};
+    out.mask = {{.rule = mask}};
   };
   switch (preset) {
     case VolumePreset::Default:
@@ -190,7 +190,7 @@ VolumeDesc volumePreset(VolumePreset preset) {
       break;
     case VolumePreset::Flesh:
       documents(VolumeCorrection::Laplacian, RegionKind::Joints, MaskRule::SmoothWeights);
-      out.where.push_back({.rule = MaskRule::Distance});
+      out.mask.push_back({.rule = MaskRule::Distance});
       break;
     case VolumePreset::Muscle:
       documents(VolumeCorrection::Gradient, RegionKind::Joints, MaskRule::Between);

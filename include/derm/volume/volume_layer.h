@@ -20,7 +20,7 @@ namespace derm {
 /// What moves the skin to get its volume back.
 enum class VolumeCorrection {
   Section,     ///< scales cross-sections about their centres (section_correction.h): recommended
-  AxesLinear,  ///< the documents' methods (volume_methods.h), from here on
+  AxesLinear,  ///< the methods of volume_methods.h (Rohmer, Hahmann, Cani 2008), from here on
   AxesExact,
   Gradient,
   Normal,
@@ -32,12 +32,12 @@ struct VolumeDesc {
   VolumeCorrection method = VolumeCorrection::Section;
   /// False: one linearised step. The axes are exact or not by their names.
   bool exact = true;
-  /// The documents' methods: the true minimum of the method's energy, at some cost.
+  /// The methods of volume_methods.h: the true minimum of the method's energy, at some cost.
   bool minimiser = false;
   RegionsDesc regions;
-  /// Where it moves: a product of terms (volume_where.h). Empty = what suits the method: around the
+  /// Where it moves: a product of terms (volume_mask.h). Empty = what suits the method: around the
   /// joints, by weights. Section goes by weights in any case; terms here are multiplied in.
-  std::vector<MaskTerm> where = {};
+  std::vector<MaskTerm> mask = {};
   double a = 15;       ///< MaskRule::Weights: width, > 0
   double b = 8;        ///< MaskRule::Weights: localisation, > 0
   double kappa = 5;    ///< Laplacian: weight of the bending, >= 0
@@ -53,12 +53,13 @@ struct VolumeDesc {
 
 /// Looks, by name.
 enum class VolumePreset {
-  Default,    ///< bodies
-  Local,      ///< every joint on its own: for measuring, and for stylised limbs
-  Tube,       ///< ropes, tails, cylinders, single limbs
-  Shape,      ///< shape before volume: no radius changes by more than 15 %; the rest is reported
-  Rubber,     ///< along normals, a wide zone: the documents' rubber toy. For linear skinning
-  Fidelity,   ///< what the documents do, made exact: along normals, pieces as a whole
+  Default,  ///< bodies
+  Local,    ///< every joint on its own: for measuring, and for stylised limbs
+  Tube,     ///< ropes, tails, cylinders, single limbs
+  Shape,    ///< shape before volume: no radius changes by more than 15 %; the rest is reported
+  /// Along normals, a wide zone: a rubber toy (Rohmer et al. 2008). For linear skinning.
+  Rubber,
+  Fidelity,   ///< Rohmer, Hahmann, Cani 2008, made exact: along normals, pieces as a whole
   Flesh,      ///< soft: neighbours move alike, and more the farther they are from the bone
   Muscle,     ///< the parts between joints swell: along the gradient
   ExactAxes,  ///< as printed: x, then y, then z, a third each
@@ -73,8 +74,8 @@ struct VolumeReport {
   double largest_move_m = 0;           ///< [m]
   std::uint32_t moved_vertex = 0;      ///< the vertex that moved most
   /// Largest move against the limb's radius there: the distance to the vertex's centre of rotation
-  /// (the documents' methods: to the nearest joint's foot). Above 0.5 the surface is suspect: the
-  /// rig, or a target out of reach. Section stays below.
+  /// (those of volume_methods.h: to the nearest joint's anchor). Above 0.5 the surface is suspect:
+  /// the rig, or a target out of reach. Section stays below.
   double largest_change = 0;
 
   /// Relative, of regions that can move; against targets as clamped.
