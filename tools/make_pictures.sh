@@ -60,7 +60,7 @@ if picture readme; then
     -c:v libwebp -quality 82 "$out/readme.webp"
 fi
 
-bent() { # bent NAME METHOD [KEYS…]: the document's cylinder, bent, with a volume layer
+bent() { # bent NAME METHOD [KEYS…]: the volume report's cylinder, bent, with a volume layer
   local name=$1 method=$2
   shift 2
   {

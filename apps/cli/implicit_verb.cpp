@@ -44,8 +44,8 @@ ParticleSurfacingDesc surfacingOf(const ParticlesOptions& o, double radius_m, do
   // Time is counted in frames and lengths in voxels here: what hides grains at one resolution and
   // rate does so at others.
   desc.law.attraction = o.skin.alpha * o.skin.fps;
-  // The document's attraction is per unit of its field, whose slope is 1.2/reach: three times
-  // weaker against the tension than a distance of the same alpha.
+  // The attraction of Desbrun, Cani 1997 is per unit of its field, whose slope is 1.2/reach: three
+  // times weaker against the tension than a distance of the same alpha.
   const double per_distance = o.reach * radius_m / (1.2 * voxel_m);
   desc.law.tension = o.skin.beta * o.skin.fps * voxel_m * voxel_m * per_distance;
   desc.lattice.voxel_m = voxel_m;
@@ -177,7 +177,7 @@ struct MorphOptions {
   SkinOptions skin;
 };
 
-/// The shape moved and scaled so that its box fits [-1, 1]^3, as the document's do.
+/// The shape moved and scaled so that its box fits [-1, 1]^3, as those of Desbrun, Cani 1997 do.
 void fitIntoBox(TriMesh& mesh) {
   const Bounds box = bounds(mesh.positions);
   const float longest = box.size().maxCoeff();
@@ -262,14 +262,14 @@ Result<void> runMorph(const MorphOptions& o, Diagnostics& notes) {
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
   EvolutionLaw law = o.skin.law();
   PotentialDesc desc{.max_memory = law.max_memory};
-  double half = 1;  // [m] what the document's box [-1, 1] is here
+  double half = 1;  // [m] what the paper's box [-1, 1] is here
   if (!o.fit) {
     DERM_TRY(half, halfBoxOf(o.shapes, notes));
   }
   desc.voxel_m = 2 * half / (o.resolution - 1);
-  // The document's attraction is per unit of its field; as a rate it moves a skin through the box
-  // within seconds. A skin's way in a second is counted in voxels: finer ones run faster,
-  // attraction and tension alike, so that the balance between them stays.
+  // The attraction of Desbrun, Cani 1997 is per unit of its field; as a rate it moves a skin
+  // through the box within seconds. A skin's way in a second is counted in voxels: finer ones run
+  // faster, attraction and tension alike, so that the balance between them stays.
   const double pace = std::max(1.0, o.resolution / 50);
   law.tension = o.skin.beta * half * half * pace;
   law.attraction = o.skin.alpha * 6 * pace;
@@ -300,7 +300,7 @@ void addMorph(CLI::App& app, Run& run) {
       ->check(within(8.0, 4096.0))
       ->capture_default_str();
   verb->add_option("--seconds", o->seconds, "[s] for each change")->check(within(0.05, 600.0));
-  verb->add_flag("--fit,!--no-fit", o->fit, "bring all shapes to one size and place (default)");
+  verb->add_flag("--fit,!--no-fit", o->fit, "bring all shapes to one size and position (default)");
   verb->add_option("--beta", o->skin.beta, "tension, where the box's longest side is 2")
       ->default_val(0.01);
   o->skin.addTo(*verb);

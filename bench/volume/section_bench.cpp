@@ -129,7 +129,7 @@ void section(benchmark::State& state) {
   state.counters["error"] = worstError(volume, frame);
 }
 /// Frames of the layer with one of the methods of volume_methods.h, for the memory it takes.
-void documentsLayer(benchmark::State& state, VolumeCorrection method) {
+void methodLayer(benchmark::State& state, VolumeCorrection method) {
   constexpr int kVertices = 100000;
   const auto character =
       std::make_shared<const Character>(bench_support::riggedTube(kVertices / 50, 50, 21, 1));
@@ -153,13 +153,13 @@ void documentsLayer(benchmark::State& state, VolumeCorrection method) {
   state.counters["two_threads"] = one_s / two_s;
   state.counters["bytes_per_vertex"] = bytes / kVertices;
 }
-BENCHMARK_CAPTURE(documentsLayer, axes_exact, VolumeCorrection::AxesExact)
+BENCHMARK_CAPTURE(methodLayer, axes_exact, VolumeCorrection::AxesExact)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(documentsLayer, normal, VolumeCorrection::Normal)
+BENCHMARK_CAPTURE(methodLayer, normal, VolumeCorrection::Normal)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(documentsLayer, gradient, VolumeCorrection::Gradient)
+BENCHMARK_CAPTURE(methodLayer, gradient, VolumeCorrection::Gradient)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
 

@@ -24,7 +24,7 @@ Particles both(Particles a, const Particles& b) {
   return a;
 }
 
-/// A ball whose particles have found their places. On the lattice they are stacked on they attract
+/// A ball whose particles have come to rest. On the lattice they are stacked on they attract
 /// and push each other unevenly, and a falling drop would boil; shaken first, they do not end up in
 /// another lattice, with its facets.
 Result<Particles> restingBall(const Vec3d& centre, double radius_m, const Vec3d& velocity,

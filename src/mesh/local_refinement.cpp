@@ -280,8 +280,8 @@ class Refiner {
   std::size_t welded_count_;
   std::span<const std::uint32_t> weld_;
   std::span<const std::uint8_t> levels_;
-  std::vector<std::vector<std::uint8_t>>
-      regions_;  ///< per level which triangles are cut to make it
+  /// Per level which triangles are cut to make it.
+  std::vector<std::vector<std::uint8_t>> regions_;
   std::vector<LevelNet> nets_;
   std::vector<std::uint8_t> deep_;
   std::unordered_map<std::uint64_t, std::uint32_t> middle_vertices_;  ///< looked up, never walked
