@@ -60,7 +60,7 @@ if picture readme; then
     -c:v libwebp -quality 82 "$out/readme.webp"
 fi
 
-bent() { # bent NAME METHOD [KEYS…]: the document's cylinder, bent, with a volume layer
+bent() { # bent NAME METHOD [KEYS…]: the volume report's cylinder, bent, with a volume layer
   local name=$1 method=$2
   shift 2
   {
@@ -81,28 +81,28 @@ if picture render; then # what the page on pictures opens with
 fi
 
 if picture volume-ghost; then # Figures 4.5 and 4.6 of the volume report
-  bent thirds axes-exact 'where = "everywhere"'
+  bent thirds axes-exact 'mask = "everywhere"'
   show ghost "$work/thirds.toml" "${bend[@]}" --zoom 2.4 --compare ghost
   show linear cast:cylinder --clip bend "${bend[@]}" --zoom 2.4 --label "linear skinning" --wireframe
   show thirds "$work/thirds.toml" "${bend[@]}" --zoom 2.4 --label "exact, all vertices" --wireframe --displacement 120
   join volume-ghost 3 ghost linear thirds
 fi
 
-if picture volume-where; then # Figures 4.9 and 4.11: where the correction moves
+if picture volume-mask; then # Figures 4.9 and 4.11: where the correction moves
   i=0
   for ab in "15 8" "5 5" "0.2 0.2" "8 15"; do
     read -r a b <<<"$ab"
-    bent "where$i" axes-exact 'where = "weights"' "a = $a" "b = $b"
-    show "where$i" "$work/where$i.toml" "${bend[@]}" --label "a = $a, b = $b" --wireframe --zoom 1.8 --displacement 400
+    bent "mask$i" axes-exact 'mask = "weights"' "a = $a" "b = $b"
+    show "mask$i" "$work/mask$i.toml" "${bend[@]}" --label "a = $a, b = $b" --wireframe --zoom 1.8 --displacement 400
     i=$((i + 1))
   done
-  join volume-where 4 where0 where1 where2 where3
+  join volume-mask 4 mask0 mask1 mask2 mask3
 fi
 
 if picture volume-directions; then # Figure 4.13 and the other directions
   panels=()
   for method in gradient normal laplacian; do
-    bent "$method" "$method" 'where = "weights"'
+    bent "$method" "$method" 'mask = "weights"'
     show "$method" "$work/$method.toml" "${bend[@]}" --label "$method" --wireframe --zoom 1.8 --displacement 400
     panels+=("$method")
   done

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMostError_m = 0.0005;
+constexpr double kMaxError_m = 0.0005;
 constexpr std::size_t kStripPictures = 8;
 
 struct DemoOptions {
@@ -35,7 +35,7 @@ Result<BakeReport> bakeCat(const Recipe& recipe, const fs::path& folder, Diagnos
   desc.recipe = recipe;
   desc.output = folder / "cat.glb";
   desc.as = BakeAs::Correctives;
-  desc.correctives.error_m = kMostError_m;
+  desc.correctives.error_m = kMaxError_m;
   desc.report = folder / "report.json";
   DERM_TRY(BakeReport report, bake(desc, notes, bar.callback()));
   DERM_CHECK(savePlots(plotsOf(report), folder / "curves.svg"));

@@ -117,8 +117,8 @@ void SkinOptions::addTo(CLI::App& verb) {
   verb.add_option("--report", report, "a .json report: steps and events");
 }
 
-StrategyDesc SkinOptions::strategy() const {
-  StrategyDesc s;
+EvolutionLaw SkinOptions::law() const {
+  EvolutionLaw s;
   s.attraction = alpha;
   s.volume = kHolds.at(volume);
   s.area = kHolds.at(area);

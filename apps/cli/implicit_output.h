@@ -35,7 +35,7 @@ struct SkinOptions {
 
   void addTo(CLI::App& verb);
   /// Without tension, which is in other units for each verb.
-  StrategyDesc strategy() const;
+  EvolutionLaw law() const;
 };
 
 /// Frames of a skin as they come: kept where something needs all of them, written where they can be

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "derm/cast/liquids.h"
-#include "derm/implicit/dress_particles.h"
 #include "derm/implicit/level_set_exchange.h"
 #include "derm/implicit/potential_target.h"
 #include "derm/implicit/skin_report.h"
+#include "derm/implicit/surface_particles.h"
 #include "derm/io/particle_file.h"
 #include "derm/io/vdb.h"
 #include "derm/mesh/measures.h"
@@ -34,22 +34,22 @@ struct ParticlesOptions {
   SkinOptions skin;
 };
 
-DressDesc dressOf(const ParticlesOptions& o, double radius_m, double voxel_m) {
-  DressDesc desc;
+ParticleSurfacingDesc surfacingOf(const ParticlesOptions& o, double radius_m, double voxel_m) {
+  ParticleSurfacingDesc desc;
   desc.kernel.radius_m = radius_m;
   desc.kernel.reach = o.reach;
   desc.kernel.drops = o.drops;
   desc.kernel.anisotropic = o.anisotropic;
-  desc.strategy = o.skin.strategy();
+  desc.law = o.skin.law();
   // Time is counted in frames and lengths in voxels here: what hides grains at one resolution and
   // rate does so at others.
-  desc.strategy.attraction = o.skin.alpha * o.skin.fps;
-  // The document's attraction is per unit of its field, whose slope is 1.2/reach: three times
-  // weaker against the tension than a distance of the same alpha.
+  desc.law.attraction = o.skin.alpha * o.skin.fps;
+  // The attraction of Desbrun, Cani 1997 is per unit of its field, whose slope is 1.2/reach: three
+  // times weaker against the tension than a distance of the same alpha.
   const double per_distance = o.reach * radius_m / (1.2 * voxel_m);
-  desc.strategy.tension = o.skin.beta * o.skin.fps * voxel_m * voxel_m * per_distance;
+  desc.law.tension = o.skin.beta * o.skin.fps * voxel_m * voxel_m * per_distance;
   desc.lattice.voxel_m = voxel_m;
-  desc.lattice.max_memory = desc.strategy.max_memory;
+  desc.lattice.max_memory = desc.law.max_memory;
   return desc;
 }
 
@@ -65,21 +65,21 @@ Result<double> radiusOf(const ParticlesOptions& o, const Particles& first,
 
 /// A file after the other. Where there are no particles there is no skin; the next ones get a new
 /// one.
-Result<void> dressFiles(const ParticlesOptions& o, Diagnostics& notes) {
+Result<void> surfaceFiles(const ParticlesOptions& o, Diagnostics& notes) {
   DERM_TRY(const std::vector<NumberedFile> files, numberedFiles(o.source));
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin, files.size() == 1));
-  std::optional<ParticleDresser> dresser;
+  std::optional<ParticleSurfacer> surfacer;
   double radius = 0, voxel = 0;
   std::vector<std::string> empty;  // frames without matter that are still to be told
   ProgressBar bar("skin");
   for (std::size_t f = 0; f < files.size(); ++f) {
-    if (!keepGoing(bar.callback(), double(f) / double(files.size()), "dressing"))
+    if (!keepGoing(bar.callback(), double(f) / double(files.size()), "surfacing"))
       return Error{ErrorCode::Cancelled, "stopped", {}};
     DERM_TRY(Particles particles, loadParticles(files[f].path, notes));
     if (o.radius > 0) particles.radii.clear();
     if (particles.size() == 0) {
-      if (dresser) sink.close(dresser->skin());
-      dresser.reset();
+      if (surfacer) sink.close(surfacer->skin());
+      surfacer.reset();
       empty.push_back(files[f].digits);
       continue;
     }
@@ -90,12 +90,12 @@ Result<void> dressFiles(const ParticlesOptions& o, Diagnostics& notes) {
     for (const std::string& digits : empty) DERM_CHECK(sink.addEmpty(voxel, digits));
     empty.clear();
     SkinStep last;
-    if (dresser) {
-      DERM_TRY(last, dresser->advanceTo(particles, 1 / o.skin.fps));
+    if (surfacer) {
+      DERM_TRY(last, surfacer->advanceTo(particles, 1 / o.skin.fps));
     } else {
-      DERM_TRY(dresser, ParticleDresser::make(particles, dressOf(o, radius, voxel)));
+      DERM_TRY(surfacer, ParticleSurfacer::make(particles, surfacingOf(o, radius, voxel)));
     }
-    DERM_CHECK(sink.add(dresser->skin(), last, files[f].digits));
+    DERM_CHECK(sink.add(surfacer->skin(), last, files[f].digits));
   }
   if (radius == 0)
     return Error{
@@ -103,34 +103,34 @@ Result<void> dressFiles(const ParticlesOptions& o, Diagnostics& notes) {
         files.size() == 1 ? "no particles in the file" : "no particles in any of the files",
         {.file = o.source}};
   for (const std::string& digits : empty) DERM_CHECK(sink.addEmpty(voxel, digits));
-  if (dresser) sink.close(dresser->skin());
+  if (surfacer) sink.close(surfacer->skin());
   return sink.finish(notes);
 }
 
-Result<void> dressLiquid(const ParticlesOptions& o, Diagnostics& notes) {
+Result<void> surfaceLiquid(const ParticlesOptions& o, Diagnostics& notes) {
   DERM_TRY(CastLiquid liquid, makeCastLiquid(o.source.substr(5)));
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
   const double radius = liquid.system.desc().radius_m;
   const double voxel = o.voxel > 0 ? o.voxel : 0.6 * radius;
-  DERM_TRY(ParticleDresser dresser,
-           ParticleDresser::make(liquid.system.particles(), dressOf(o, radius, voxel)));
-  DERM_CHECK(sink.add(dresser.skin(), {}));
+  DERM_TRY(ParticleSurfacer surfacer,
+           ParticleSurfacer::make(liquid.system.particles(), surfacingOf(o, radius, voxel)));
+  DERM_CHECK(sink.add(surfacer.skin(), {}));
   const double seconds = o.seconds > 0 ? o.seconds : liquid.seconds;
   ProgressBar bar("skin");
   for (double t = 1 / o.skin.fps; t < seconds; t += 1 / o.skin.fps) {
     if (!keepGoing(bar.callback(), t / seconds, "simulating"))
       return Error{ErrorCode::Cancelled, "stopped", {}};
     liquid.system.advance(1 / o.skin.fps);
-    DERM_TRY(const SkinStep last, dresser.advanceTo(liquid.system.particles(), 1 / o.skin.fps));
-    if (o.feedback) liquid.system.feelSkin(dresser.skin().potential());
-    DERM_CHECK(sink.add(dresser.skin(), last));
+    DERM_TRY(const SkinStep last, surfacer.advanceTo(liquid.system.particles(), 1 / o.skin.fps));
+    if (o.feedback) liquid.system.feelSkin(surfacer.skin().potential());
+    DERM_CHECK(sink.add(surfacer.skin(), last));
   }
-  sink.close(dresser.skin());
+  sink.close(surfacer.skin());
   return sink.finish(notes);
 }
 
 Result<void> runParticles(const ParticlesOptions& o, Diagnostics& notes) {
-  return o.source.starts_with("cast:") ? dressLiquid(o, notes) : dressFiles(o, notes);
+  return o.source.starts_with("cast:") ? surfaceLiquid(o, notes) : surfaceFiles(o, notes);
 }
 
 void addParticles(CLI::App& app, Run& run) {
@@ -177,7 +177,7 @@ struct MorphOptions {
   SkinOptions skin;
 };
 
-/// The shape moved and scaled so that its box fits [-1, 1]^3, as the document's do.
+/// The shape moved and scaled so that its box fits [-1, 1]^3, as those of Desbrun, Cani 1997 do.
 void fitIntoBox(TriMesh& mesh) {
   const Bounds box = bounds(mesh.positions);
   const float longest = box.size().maxCoeff();
@@ -260,26 +260,26 @@ Result<void> morphTo(const MorphOptions& o, std::size_t number, const PotentialT
 
 Result<void> runMorph(const MorphOptions& o, Diagnostics& notes) {
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
-  StrategyDesc strategy = o.skin.strategy();
-  PotentialDesc desc{.max_memory = strategy.max_memory};
-  double half = 1;  // [m] what the document's box [-1, 1] is here
+  EvolutionLaw law = o.skin.law();
+  PotentialDesc desc{.max_memory = law.max_memory};
+  double half = 1;  // [m] what the paper's box [-1, 1] is here
   if (!o.fit) {
     DERM_TRY(half, halfBoxOf(o.shapes, notes));
   }
   desc.voxel_m = 2 * half / (o.resolution - 1);
-  // The document's attraction is per unit of its field; as a rate it moves a skin through the box
-  // within seconds. A skin's way in a second is counted in voxels: finer ones run faster,
-  // attraction and tension alike, so that the balance between them stays.
+  // The attraction of Desbrun, Cani 1997 is per unit of its field; as a rate it moves a skin
+  // through the box within seconds. A skin's way in a second is counted in voxels: finer ones run
+  // faster, attraction and tension alike, so that the balance between them stays.
   const double pace = std::max(1.0, o.resolution / 50);
-  strategy.tension = o.skin.beta * half * half * pace;
-  strategy.attraction = o.skin.alpha * 6 * pace;
-  strategy.most_move = 0.1;
+  law.tension = o.skin.beta * half * half * pace;
+  law.attraction = o.skin.alpha * 6 * pace;
+  law.max_move = 0.1;
   std::vector<std::shared_ptr<const Potential>> shapes;
   for (const std::string& s : o.shapes) {
     DERM_TRY(std::shared_ptr<const Potential> shape, shapeNamed(s, o.fit, desc, notes));
     shapes.push_back(std::move(shape));
   }
-  DERM_TRY(ActiveSkin skin, ActiveSkin::make(*shapes.front(), strategy));
+  DERM_TRY(ActiveSkin skin, ActiveSkin::make(*shapes.front(), law));
   DERM_CHECK(sink.add(skin, {}));
   ProgressBar bar("morph");
   for (std::size_t s = 1; s < shapes.size(); ++s)
@@ -300,7 +300,7 @@ void addMorph(CLI::App& app, Run& run) {
       ->check(within(8.0, 4096.0))
       ->capture_default_str();
   verb->add_option("--seconds", o->seconds, "[s] for each change")->check(within(0.05, 600.0));
-  verb->add_flag("--fit,!--no-fit", o->fit, "bring all shapes to one size and place (default)");
+  verb->add_flag("--fit,!--no-fit", o->fit, "bring all shapes to one size and position (default)");
   verb->add_option("--beta", o->skin.beta, "tension, where the box's longest side is 2")
       ->default_val(0.01);
   o->skin.addTo(*verb);

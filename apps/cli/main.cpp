@@ -21,12 +21,12 @@
 namespace derm::cli {
 namespace {
 
-constexpr int kMostThreads = 1024;
+constexpr int kMaxThreads = 1024;
 
 void addThreads(CLI::App& verb, int& threads) {
   verb.add_option("--threads", threads, "use at most this many threads (results do not change)")
       ->envname("DERM_THREADS")
-      ->check(CLI::Range(1, kMostThreads))
+      ->check(CLI::Range(1, kMaxThreads))
       ->type_name("N");
 }
 

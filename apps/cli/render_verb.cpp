@@ -16,7 +16,7 @@
 namespace derm::cli {
 namespace {
 
-constexpr std::size_t kMostInStrip = 400;
+constexpr std::size_t kMaxInStrip = 400;
 
 const std::map<std::string, Comparison> kComparisons = {
     {"split", Comparison::Split}, {"side", Comparison::SideBySide}, {"ghost", Comparison::Ghost}};
@@ -116,7 +116,7 @@ void addRenderVerb(CLI::App& app, Run& run) {
   verb->add_option("--film", options->film, "every frame as .mp4, .mov, .webm, .gif or .webp");
   CLI::Option* time = verb->add_option("--time", options->time_s, "[s] instant of the picture");
   verb->add_option("--strip", options->strip, "this many instants in one picture")
-      ->check(CLI::Range(std::size_t{1}, kMostInStrip))
+      ->check(CLI::Range(std::size_t{1}, kMaxInStrip))
       ->excludes(time)
       ->type_name("N");
   verb->add_option("--size", options->size, "[px] WIDTHxHEIGHT of the whole picture")

@@ -33,14 +33,14 @@ inline std::optional<double> numberOf(std::string_view text) {
 }
 
 /// For options that need a number of a range (CLI11's own check lets nan through).
-inline CLI::Validator within(double least, double most) {
+inline CLI::Validator within(double min, double max) {
   return CLI::Validator(
-      [least, most](std::string& text) -> std::string {
+      [min, max](std::string& text) -> std::string {
         const std::optional<double> value = numberOf(text);
-        const bool inside = value && *value >= least && *value <= most;
-        return inside ? "" : fmt::format("must be {:g} to {:g}, not {}", least, most, text);
+        const bool inside = value && *value >= min && *value <= max;
+        return inside ? "" : fmt::format("must be {:g} to {:g}, not {}", min, max, text);
       },
-      fmt::format("in [{:g} - {:g}]", least, most));
+      fmt::format("in [{:g} - {:g}]", min, max));
 }
 
 /// For options that need a number above 0 (CLI11's own check answers with the largest double).

@@ -15,8 +15,8 @@
 namespace derm::cli {
 namespace {
 
-constexpr std::size_t kMostLines = 24;  ///< frames that the table for people shows
-constexpr double kBareFps = 30;         ///< [Hz] of a character without a recipe
+constexpr std::size_t kMaxLines = 24;  ///< frames that the table for people shows
+constexpr double kBareFps = 30;        ///< [Hz] of a character without a recipe
 
 constexpr double kWorthTelling = 1e-5;  ///< of a region's volume
 /// Skinning loses more than this of a region's volume only where a joint lies off the middle of its
@@ -38,7 +38,7 @@ std::string tableOf(const VolumeStudy& study) {
       study.fps, study.skinning, study.rest_m3, study.rest_area_m2, study.region_names.size(),
       study.region_names.size() == 1 ? "" : "s", "time s", "before %", "after %", "region bef.",
       "region aft.", "move mm", "stretch before", "stretch after");
-  const std::size_t every = (study.frames.size() + kMostLines - 1) / kMostLines;
+  const std::size_t every = (study.frames.size() + kMaxLines - 1) / kMaxLines;
   for (std::size_t f = 0; f < study.frames.size(); f += std::max<std::size_t>(every, 1)) {
     const VolumeStudy::Frame& frame = study.frames[f];
     const VolumeChange whole = study.wholeChange(frame);

@@ -1,5 +1,5 @@
-// What folds cost: whole frames of the documents' scenes, idle tools against none, and the same
-// tool on ever larger meshes. One thread; what is compared is timed in turn in one run.
+// What folds cost: whole frames of the shipped wrinkle scenes, idle tools against none, and the
+// same tool on ever larger meshes. One thread; what is compared is timed in turn in one run.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -56,7 +56,7 @@ class FrameTimes {
   std::vector<double> best_;
 };
 
-/// A scene of the documents with and without its tools.
+/// A shipped scene with and without its tools.
 void wholeFrames(benchmark::State& state, const char* recipe_file) {
   const ThreadLimit one(1);
   const Recipe recipe = loadRecipe(std::string(DERM_EXAMPLES) + "/recipes/" + recipe_file).value();

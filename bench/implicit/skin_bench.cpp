@@ -2,8 +2,8 @@
 //   derm_bench_implicit [--benchmark_…]
 // Prints nanoseconds per active node (least of many repetitions), a hash of each skin, the ratios
 // derm holds itself to (step 6, polygons 3), the exponent of cost over resolution (2: surface, not
-// volume), steps a second of the document's metamorphosis, and the particle field against the plain
-// sum.
+// volume), steps a second of Desbrun and Cani's metamorphosis, and the particle field against the
+// plain sum.
 
 #include <algorithm>
 #include <cmath>
@@ -101,7 +101,7 @@ void addMorph() {
     const ThreadLimit limit(1);
     const BlobTarget start = sixBlobs(), target = twoBlobs();
     const Potential p = *buildPotential(start, {.voxel_m = 2.0 / 49, .origin = Vec3d(-1, -1, -1)});
-    StrategyDesc desc{.attraction = 2, .tension = 0.01, .track_bodies = false};
+    EvolutionLaw desc{.attraction = 2, .tension = 0.01, .track_bodies = false};
     desc.raw_field = true;
     desc.reach = 1e6;
     TriMesh mesh;
@@ -161,21 +161,21 @@ void printDoublings() {
   const ThreadLimit limit(1);
   std::vector<std::unique_ptr<BallScene>> scenes;
   for (const int size : kSizes) scenes.push_back(std::make_unique<BallScene>(size));
-  std::vector<double> least(scenes.size(), std::numeric_limits<double>::infinity());
+  std::vector<double> min(scenes.size(), std::numeric_limits<double>::infinity());
   for (int round = 0; round < kRounds; ++round)
     for (std::size_t s = 0; s < scenes.size(); ++s) {
       const SphereTarget target(Vec3d(0.3, 0.2, 0.1), radiusOf(kSizes[s]) + 0.05 * (round % 2));
       for (int i = 0; i < kSteps; ++i) {
         const std::clock_t start = std::clock();
         scenes[s]->skin.step(target, 1e9);
-        least[s] = std::min(least[s], double(std::clock() - start));
+        min[s] = std::min(min[s], double(std::clock() - start));
       }
     }
   std::printf("doubling the resolution multiplies a step by");
-  for (std::size_t s = 1; s < least.size(); ++s)
-    std::printf(" %.2f (%d -> %d)", least[s] / least[s - 1], kSizes[s - 1], kSizes[s]);
+  for (std::size_t s = 1; s < min.size(); ++s)
+    std::printf(" %.2f (%d -> %d)", min[s] / min[s - 1], kSizes[s - 1], kSizes[s]);
   std::printf(": 4 +- 15 %% wanted; exponent %.2f\n",
-              std::log2(least.back() / least.front()) / double(least.size() - 1));
+              std::log2(min.back() / min.front()) / double(min.size() - 1));
 }
 
 class RatioReporter : public benchmark::ConsoleReporter {
@@ -186,7 +186,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
                  [](const Run& run) { return run.aggregate_name == "min"; });
     if (shown.empty()) shown = runs;
     for (const Run& run : shown) {
-      least_[run.run_name.function_name] = run.GetAdjustedRealTime();
+      min_[run.run_name.function_name] = run.GetAdjustedRealTime();
       if (const auto at = run.counters.find("active"); at != run.counters.end())
         active_[run.run_name.function_name] = at->second.value;
     }
@@ -206,7 +206,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
       }
     std::printf("%-8s %-8s %12s %12s %8s %12s %12s %8s\n", "wanted", "", "", "", ">=6", "", "",
                 ">=3");
-    if (least_.contains("derm-step/256/1")) printDoublings();
+    if (min_.contains("derm-step/256/1")) printDoublings();
     std::printf("metamorphosis at 50^3 with polygons: %.0f steps/s (>= 1000 wanted)\n",
                 1e6 / time("morph-50-with-polygons/1"));
     std::printf("particle field: %.0f ns a point, %.0f times faster than the plain sum (>= 10)\n",
@@ -216,15 +216,15 @@ class RatioReporter : public benchmark::ConsoleReporter {
 
  private:
   double time(const std::string& name) const {
-    const auto at = least_.find(name);
-    return at == least_.end() ? std::numeric_limits<double>::quiet_NaN() : at->second;
+    const auto at = min_.find(name);
+    return at == min_.end() ? std::numeric_limits<double>::quiet_NaN() : at->second;
   }
   double perNode(const std::string& name) const {
     const auto at = active_.find(name);
     return at == active_.end() ? std::numeric_limits<double>::quiet_NaN()
                                : 1e3 * time(name) / at->second;
   }
-  std::map<std::string, double> least_, active_;
+  std::map<std::string, double> min_, active_;
 };
 
 }  // namespace

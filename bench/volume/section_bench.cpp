@@ -36,7 +36,7 @@ double heapBytes() {
 
 VolumeDesc sectionDesc() {
   VolumeDesc desc;  // every joint of the tube a region of its own
-  desc.regions = {.beta = 1, .least_area_share = 0, .least_limb_ratio = 0, .least_volume_share = 0};
+  desc.regions = {.beta = 1, .min_area_share = 0, .min_limb_ratio = 0, .min_volume_share = 0};
   return desc;
 }
 
@@ -70,11 +70,11 @@ double worstError(const Timed& timed, const SkinFrame& frame) {
       makeMeasuredSurface(c.mesh.positions, c.mesh.triangles, "tube", notes);
   const VolumeRegions regions =
       VolumeRegions::bind(surface, c.mesh, c.skeleton, c.skin, sectionDesc().regions).value();
-  std::vector<Vec3d> points(surface.pointCount()), feet(regions.jointCount());
+  std::vector<Vec3d> points(surface.pointCount()), anchors(regions.jointCount());
   measurePoints(surface, frame.positions(), Vec3d::Zero(), points);
-  regions.jointPositions(timed.runner.model(), feet);
+  regions.jointPositions(timed.runner.model(), anchors);
   const std::vector<double> now =
-      RegionVolumes(surface, regions, RegionTables::Volumes).volumes(points, feet);
+      RegionVolumes(surface, regions, RegionTables::Volumes).volumes(points, anchors);
   const auto& binding = dynamic_cast<const VolumeLayerBinding&>(*stack.layers().back());
   double worst = 0;
   for (std::size_t l = 0; l < now.size(); ++l)
@@ -128,14 +128,14 @@ void section(benchmark::State& state) {
   state.counters["bytes_per_vertex"] = bytes / double(state.range(0));
   state.counters["error"] = worstError(volume, frame);
 }
-/// Frames of the layer with one of the documents' methods, for the memory it takes.
-void documentsLayer(benchmark::State& state, VolumeMethod method) {
+/// Frames of the layer with one of the methods of volume_methods.h, for the memory it takes.
+void methodLayer(benchmark::State& state, VolumeMethod method) {
   constexpr int kVertices = 100000;
   const auto character =
       std::make_shared<const Character>(bench_support::riggedTube(kVertices / 50, 50, 21, 1));
   VolumeDesc desc = sectionDesc();
   desc.method = method;
-  desc.where = {{.rule = MaskRule::SmoothWeights}};
+  desc.mask = {{.rule = MaskRule::SmoothWeights}};
   Timed linear(character, {skinningLayer({})});
   const double at_first = heapBytes();
   Timed again(character, {skinningLayer({})});
@@ -153,13 +153,13 @@ void documentsLayer(benchmark::State& state, VolumeMethod method) {
   state.counters["two_threads"] = one_s / two_s;
   state.counters["bytes_per_vertex"] = bytes / kVertices;
 }
-BENCHMARK_CAPTURE(documentsLayer, axes_exact, VolumeMethod::AxesExact)
+BENCHMARK_CAPTURE(methodLayer, axes_exact, VolumeMethod::AxesExact)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(documentsLayer, normal, VolumeMethod::Normal)
+BENCHMARK_CAPTURE(methodLayer, normal, VolumeMethod::Normal)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(documentsLayer, gradient, VolumeMethod::Gradient)
+BENCHMARK_CAPTURE(methodLayer, gradient, VolumeMethod::Gradient)
     ->Iterations(kFrames)
     ->Unit(benchmark::kMillisecond);
 

@@ -42,8 +42,8 @@ struct Scene {
     const TriMesh& mesh = character.mesh;
     surface = std::make_shared<const MeasuredSurface>(
         makeMeasuredSurface(mesh.positions, mesh.triangles, "tube", notes));
-    RegionsDesc desc{.beta = 1.0, .least_area_share = 0, .least_limb_ratio = 0};
-    desc.least_volume_share = 0;
+    RegionsDesc desc{.beta = 1.0, .min_area_share = 0, .min_limb_ratio = 0};
+    desc.min_volume_share = 0;
     regions = std::make_shared<const VolumeRegions>(
         VolumeRegions::bind(*surface, mesh, character.skeleton, character.skin, desc).value());
     volumes = std::make_shared<const RegionVolumes>(*surface, *regions, RegionTables::Rows);
@@ -72,16 +72,16 @@ class Frame {
         scratch_(binding_.makeScratch()),
         points_(scene.surface->pointCount()),
         moves_(scene.surface->pointCount()),
-        feet_(scene.regions->jointCount()),
+        anchors_(scene.regions->jointCount()),
         outcomes_(scene.regions->regionCount()),
         after_(scene.posed.positions) {}
 
   void run(std::span<const Vec3f> skinned) {
     const Vec3d origin = skinned[0].cast<double>();
     measurePoints(*scene_.surface, skinned, origin, points_);
-    scene_.regions->jointPositions(scene_.model, feet_);
-    for (Vec3d& f : feet_) f -= origin;
-    binding_.solve(points_, feet_, scene_.rest_m3, scratch_, moves_, outcomes_);
+    scene_.regions->jointPositions(scene_.model, anchors_);
+    for (Vec3d& f : anchors_) f -= origin;
+    binding_.solve(points_, anchors_, scene_.rest_m3, scratch_, moves_, outcomes_);
     std::copy(skinned.begin(), skinned.end(), after_.begin());
     addToVertices(*scene_.surface, moves_, after_);
   }
@@ -93,8 +93,8 @@ class Frame {
   /// Largest relative error of a region, from the float positions.
   double worstError() {
     measurePoints(*scene_.surface, std::span<const Vec3f>(after_), Vec3d::Zero(), points_);
-    scene_.regions->jointPositions(scene_.model, feet_);
-    const std::vector<double> volumes = scene_.volumes->volumes(points_, feet_);
+    scene_.regions->jointPositions(scene_.model, anchors_);
+    const std::vector<double> volumes = scene_.volumes->volumes(points_, anchors_);
     double worst = 0;
     for (std::size_t l = 0; l < volumes.size(); ++l)
       worst = std::max(worst, std::abs(volumes[l] / scene_.rest_m3[l] - 1));
@@ -111,7 +111,7 @@ class Frame {
   const Scene& scene_;
   VolumeMethodBinding binding_;
   VolumeMethodBinding::Scratch scratch_;
-  std::vector<Vec3d> points_, moves_, feet_;
+  std::vector<Vec3d> points_, moves_, anchors_;
   std::vector<RegionOutcome> outcomes_;
   std::vector<Vec3f> after_;
 };

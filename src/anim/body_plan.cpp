@@ -11,7 +11,7 @@ using Slot = BodyPlan::Slot;
 using Chain = std::vector<std::uint32_t>;
 
 /// More joints than any body has; the search costs their number squared at worst.
-constexpr std::size_t kMostJoints = 4096;
+constexpr std::size_t kMaxJoints = 4096;
 
 bool within(const Skeleton& skeleton, std::uint32_t joint, std::uint32_t ancestor) {
   return isBelow(skeleton, JointId(joint), JointId(ancestor));
@@ -188,7 +188,7 @@ std::optional<std::uint32_t> commonAncestor(const Skeleton& skeleton,
 }
 
 std::optional<BodyPlan> findBody(const Skeleton& skeleton) {
-  if (skeleton.size() > kMostJoints) return std::nullopt;
+  if (skeleton.size() > kMaxJoints) return std::nullopt;
   std::vector<JointMeaning> meanings;
   for (const Joint& joint : skeleton.joints) meanings.push_back(meaningOf(joint.name));
   BodyPlan plan;

@@ -7,7 +7,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kFewestJoints = 3;
+constexpr std::size_t kMinJoints = 3;
 
 JointMap mapOf(const Skeleton& target, std::vector<std::uint32_t> source_of) {
   JointMap map;
@@ -116,7 +116,7 @@ Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
     used[from->index()] = true;
     source_of[to->index()] = from->value;
   }
-  if (pairs.size() < kFewestJoints)
+  if (pairs.size() < kMinJoints)
     return Error{ErrorCode::BadArgument,
                  "only " + std::to_string(pairs.size()) + " of the motion's " +
                      std::to_string(source.size()) + " joints match the character's " +

@@ -20,7 +20,7 @@ struct JointMap {
   std::vector<std::uint32_t> weight;              ///< per target joint, mapped joints at or below
   std::size_t count = 0;
   std::vector<BodyPart> parts;  ///< per target joint, what it is on either side
-  /// The joint whose place is the body's place, and the one of the source it follows: everything
+  /// The joint whose position is the body's, and the one of the source it follows: everything
   /// mapped hangs on it, so that moving it tears nothing. Nothing where there is no such joint.
   std::optional<std::uint32_t> carrier;
   std::uint32_t source_carrier = kNoJoint;

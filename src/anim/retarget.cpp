@@ -11,7 +11,7 @@
 namespace derm {
 namespace {
 
-constexpr std::size_t kMostKeys = 50'000'000;  // over all tracks
+constexpr std::size_t kMaxKeys = 50'000'000;  // over all tracks
 
 /// Model-space rotation of every joint, by products of local rotations: scale plays no part.
 void modelRotations(const Skeleton& skeleton, std::span<const Transform> local,
@@ -215,9 +215,9 @@ class RootMotion {
     out.joint = JointId(target_root);
     out.times_s.assign(times_s.begin(), times_s.end());
     for (const Vec3d& p : positions_) {
-      Vec3d place = target_start_ + scale_ * (p - source_start_);
-      if (stands_) place.y() = target_low_ + scale_ * (p.y() - ground);
-      const Vec3f local = (to_parent_ * place).cast<float>();
+      Vec3d position = target_start_ + scale_ * (p - source_start_);
+      if (stands_) position.y() = target_low_ + scale_ * (p.y() - ground);
+      const Vec3f local = (to_parent_ * position).cast<float>();
       out.values.insert(out.values.end(), local.data(), local.data() + 3);
     }
     return out;
@@ -296,7 +296,7 @@ Result<std::vector<float>> keyTimes(const Clip& clip, const RetargetDesc& desc,
                " s");
   const double length_s = duration_s - desc.start_s;
   const double intervals = std::ceil(length_s * desc.rate_hz - 1e-4);
-  if (!((intervals + 1) * static_cast<double>(track_count) <= kMostKeys))
+  if (!((intervals + 1) * static_cast<double>(track_count) <= kMaxKeys))
     return bad(std::to_string(length_s) + " s at " + std::to_string(desc.rate_hz) +
                " Hz make too many keys");
   std::vector<float> times_s;

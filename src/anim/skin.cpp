@@ -24,10 +24,10 @@ void normaliseRow(std::span<Influence> row) {
 }  // namespace
 
 std::size_t Skin::maxInfluences() const {
-  std::size_t most = 0;
+  std::size_t max = 0;
   for (std::size_t v = 0; v < vertexCount(); ++v)
-    most = std::max<std::size_t>(most, offsets[v + 1] - offsets[v]);
-  return most;
+    max = std::max<std::size_t>(max, offsets[v + 1] - offsets[v]);
+  return max;
 }
 
 SkinBuilder::SkinBuilder(std::vector<SkinSlot> slots, std::size_t expected_vertices) {
@@ -136,8 +136,8 @@ Result<void> validate(const Skin& skin, std::size_t vertex_count, std::size_t jo
   return {};
 }
 
-Skin pruned(const Skin& skin, std::size_t most, float least) {
-  DERM_REQUIRE(most >= 1);
+Skin pruned(const Skin& skin, std::size_t max_influences, float min_weight) {
+  DERM_REQUIRE(max_influences >= 1);
   Skin out;
   out.slots = skin.slots;
   out.offsets.reserve(skin.offsets.size());
@@ -146,7 +146,8 @@ Skin pruned(const Skin& skin, std::size_t most, float least) {
     const std::size_t start = out.influences.size();
     for (const Influence& i : skin[v]) {
       const std::size_t kept = out.influences.size() - start;
-      if (kept > 0 && (kept == most || i.weight < least)) break;  // sorted: the rest is smaller
+      if (kept > 0 && (kept == max_influences || i.weight < min_weight))
+        break;  // sorted: the rest is smaller
       out.influences.push_back(i);
     }
     if (out.influences.size() - start < skin[v].size())

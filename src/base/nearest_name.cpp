@@ -37,7 +37,7 @@ std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 }  // namespace
 
 std::vector<std::string> nearestNames(std::string_view wanted, std::span<const std::string> names,
-                                      std::size_t most) {
+                                      std::size_t max_count) {
   const std::string want = folded(wanted);
   std::vector<std::pair<std::size_t, std::size_t>> ranked;  // (badness, index)
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -52,7 +52,7 @@ std::vector<std::string> nearestNames(std::string_view wanted, std::span<const s
   }
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i)
+  for (std::size_t i = 0; i < std::min(max_count, ranked.size()); ++i)
     out.push_back(names[ranked[i].second]);
   return out;
 }

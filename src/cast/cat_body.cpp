@@ -12,8 +12,8 @@ constexpr bool kMirrored = true;
 const Vec3d kHeadCentre(0, 0.336, 0.240);
 constexpr double kHeadScale = 1.2;
 Vec3d onHead(const Vec3d& local) { return kHeadCentre + kHeadScale * local; }
-const Placement kHeadPlace{kHeadCentre, Quatd::Identity(), Vec3d::Constant(kHeadScale)};
-const Placement kEarPlace{
+const Placement kHeadPlacement{kHeadCentre, Quatd::Identity(), Vec3d::Constant(kHeadScale)};
+const Placement kEarPlacement{
     {0.0235, 0.0265, -0.004}, Quatd(aboutZ(-17) * aboutY(25) * aboutX(-6)), {1, 1, 1}};
 
 /// [m] along the ear: its point begins and ends here.
@@ -170,12 +170,12 @@ Sculpt ear() {
 
 /// Draws the ears out to a point, which takes triangles smaller than the cat can afford.
 Vec3d withPointedEars(const Vec3d& p) {
-  const Vec3d head = (p - kHeadPlace.move) / kHeadScale;
-  Vec3d q = kEarPlace.turn.conjugate() * Vec3d(head - kEarPlace.move);
+  const Vec3d head = (p - kHeadPlacement.move) / kHeadScale;
+  Vec3d q = kEarPlacement.turn.conjugate() * Vec3d(head - kEarPlacement.move);
   if (q.y() < kEarWide || std::hypot(q.x(), q.z()) > kEarWide) return p;
   const double up = smoothStep(kEarWide, kEarTop, q.y());
   q = {(1.0 - 0.90 * up) * q.x(), q.y() + 0.006 * up, (1.0 - 0.90 * up) * q.z()};
-  return kHeadPlace.move + kHeadScale * (kEarPlace.move + kEarPlace.turn * q);
+  return kHeadPlacement.move + kHeadScale * (kEarPlacement.move + kEarPlacement.turn * q);
 }
 
 const Vec3d kEye(0.0190, 0.0030, 0.0325);
@@ -194,7 +194,7 @@ Sculpt head() {
   s.ellipsoid({0, -0.0320, 0.041}, {0.011, 0.0085, 0.0125}, Quatd::Identity(), {0.006});
   s.ellipsoid(kNose, {0.0075, 0.0050, 0.0050}, Quatd::Identity(), {0.003});
   s.ellipsoid(kEye, {0.0110, 0.0088, 0.0092}, kEyeTurn, {0.002, kMirrored});
-  s.add(ear(), {0.010, kMirrored}, kEarPlace);
+  s.add(ear(), {0.010, kMirrored}, kEarPlacement);
   return s;
 }
 
@@ -206,11 +206,11 @@ std::vector<Region> headRegions() {
   pupils.ellipsoid(kEye + kEyeAxis * 0.005, {0.0038, 0.0068, 0.020}, kEyeTurn, {0, kMirrored});
   nose.ellipsoid(kNose + Vec3d(0, 0.0010, 0.004), {0.0078, 0.0052, 0.015}, Quatd::Identity(), {0});
   inner_ear.ellipsoid({0, 0.015, 0.012}, {0.0105, 0.0225, 0.015}, Quatd::Identity(), {0});
-  ears.add(inner_ear, {0, kMirrored}, kEarPlace);
+  ears.add(inner_ear, {0, kMirrored}, kEarPlacement);
   std::vector<Region> regions(4);
   for (const auto& [material, part] : {std::pair{1, &eyes}, {2, &pupils}, {3, &nose}, {4, &ears}}) {
     regions[material - 1].material = material;
-    regions[material - 1].inside.add(*part, {0}, kHeadPlace);
+    regions[material - 1].inside.add(*part, {0}, kHeadPlacement);
   }
   return regions;
 }
@@ -254,7 +254,7 @@ Sculpt catBody() {
   Sculpt s = trunk();
   s.add(hindLeg(), {0.035, kMirrored});
   s.add(frontLeg(), {0.030, kMirrored});
-  s.add(head(), {0.025}, kHeadPlace);
+  s.add(head(), {0.025}, kHeadPlacement);
   s.add(tail(), {0.025});
   return s;
 }

@@ -110,14 +110,15 @@ constexpr double kStep_m = 0.21;   // [m] that the ground passes under a standin
 
 struct Footfall {
   double touch;    ///< phase of the cycle at which the paw lands
-  double reach_m;  ///< where it lands, ahead of its place at rest
+  double reach_m;  ///< where it lands, ahead of its position at rest
 };
 
 /// Half-bound: the hind paws land almost together, the front ones one after the other.
 constexpr std::array<Footfall, 4> kFootfalls = {
     {{0.02, 0.102}, {0.96, 0.090}, {0.46, 0.088}, {0.54, 0.096}}};
 
-/// The pad's place ahead of rest and above ground, for a share `s` of its own cycle since landing.
+/// The pad's position ahead of rest and above ground, for a share `s` of its own cycle since
+/// landing.
 Vec3d padPath(double s, const Footfall& foot, double lift_m) {
   const double back = foot.reach_m - kStep_m;
   if (s < kStance) return Vec3d(0, 0, foot.reach_m - kStep_m * s / kStance);
@@ -181,7 +182,7 @@ constexpr double kHindLand_s = 1.42;
 constexpr double kLeap_m = 0.72;   // [m] distance, from stand to stand
 constexpr double kGravity = 9.81;  // [m/s^2]
 
-/// The trunk's middle relative to its place at rest: pushed by the legs, free in flight, caught
+/// The trunk's middle relative to its position at rest: pushed by the legs, free in flight, caught
 /// again.
 struct LeapPath {
   static constexpr double kFlight_s = kLand_s - kLeave_s;

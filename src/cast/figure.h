@@ -28,7 +28,7 @@ struct Figure {
   std::vector<Bone> bones;
   WeightDesc weights;
   std::vector<Material> materials;            ///< 0 is the ground material
-  std::function<Vec3d(const Vec3d&)> colour;  ///< vertex tint at a place; empty = none
+  std::function<Vec3d(const Vec3d&)> colour;  ///< vertex tint at a point; empty = none
   struct Group {
     std::string name;
     std::function<double(const Vec3d&)> strength;  ///< [0,1]; 0 leaves the vertex out
@@ -36,7 +36,7 @@ struct Figure {
   std::vector<Group> groups;
 };
 
-/// Models, meshes, weighs and dresses the figure. The result lacks clips only.
+/// Models, meshes, weights and colours the figure. The result lacks clips only.
 Character built(const Figure& figure);
 
 /// A matt (or, with low roughness, wet) coloured surface. Colour is linear RGB.

@@ -24,7 +24,7 @@ Particles both(Particles a, const Particles& b) {
   return a;
 }
 
-/// A ball whose particles have found their places. On the lattice they are stacked on they attract
+/// A ball whose particles have come to rest. On the lattice they are stacked on they attract
 /// and push each other unevenly, and a falling drop would boil; shaken first, they do not end up in
 /// another lattice, with its facets.
 Result<Particles> restingBall(const Vec3d& centre, double radius_m, const Vec3d& velocity,
@@ -75,7 +75,7 @@ Result<CastLiquid> makeCastLiquid(std::string_view name) {
     const Vec3d nozzle(0, 0.62, 0), velocity(0.05, -1.2, 0);
     const double jet_m = 0.07;
     desc.emitters.push_back(
-        {.place = nozzle, .velocity = velocity, .radius_m = jet_m, .to_s = 1.1});
+        {.position = nozzle, .velocity = velocity, .radius_m = jet_m, .to_s = 1.1});
     // What hangs from the nozzle when the pouring starts: the jet begins round.
     Particles first = particleBall(nozzle, jet_m - kRadius, kRadius);
     first.velocities.assign(first.size(), velocity.cast<float>());

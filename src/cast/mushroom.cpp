@@ -169,7 +169,7 @@ Character makeMushroom() {
   f.bones = {{f.rig["foot"], {{0, 0.03, 0}, 0.05}, {{0, 0.115, 0}, 0.04}},
              {f.rig["cap"], {{0, 0.195, 0}, 0.05}, {{0, 0.205, 0}, 0.13}}};
   f.weights.spread = 22;
-  f.weights.least = 0.005;
+  f.weights.min_weight = 0.005;
   f.colour = mushroomColour;
   f.groups = {{"cap",
                [](const Vec3d& p) {

@@ -7,7 +7,7 @@
 
 namespace derm::detail::cast {
 
-/// A place that wants triangles of another size than the rest.
+/// A part of the surface that wants triangles of another size than the rest.
 struct DetailSpot {
   Bead a, b;              ///< inside this round cone (mirrored to -x too) ...
   double edge = 0.01;     ///< [m] ... edges have this length

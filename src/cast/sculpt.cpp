@@ -182,8 +182,8 @@ double Sculpt::distance(const Vec3d& p) const {
     const double far = s.operation == Operation::Add     ? d + 1.25 * blend
                        : s.operation == Operation::Carve ? -d + 1.25 * blend
                                                          : std::numeric_limits<double>::max();
-    const bool near = s.reach.least(p) < far;
-    const bool mirror_near = s.join.mirrored && s.reach.least(mirrored) < far;
+    const bool near = s.reach.minDistance(p) < far;
+    const bool mirror_near = s.join.mirrored && s.reach.minDistance(mirrored) < far;
     if (!near && !mirror_near) continue;
     double own = strokeDistance(s, p);
     if (s.join.mirrored) own = smoothMin(own, strokeDistance(s, mirrored), blend);

@@ -62,7 +62,7 @@ class Sculpt {
     Vec3d centre = Vec3d::Zero();
     double radius = 0;
     double slope = 0;
-    double least(const Vec3d& p) const { return slope * ((p - centre).norm() - radius); }
+    double minDistance(const Vec3d& p) const { return slope * ((p - centre).norm() - radius); }
     void include(const Reach& other, double blend);
   };
   struct Stroke {

@@ -115,13 +115,13 @@ class Polygoniser {
     // Two nodes of one cube differ by at most one in each direction, so seven bits tell them apart.
     const int direction =
         std::abs(c[0] - e[0]) + 2 * std::abs(c[1] - e[1]) + 4 * std::abs(c[2] - e[2]);
-    const auto [place, is_new] =
+    const auto [found, is_new] =
         vertices_.try_emplace(low * 8 + static_cast<std::size_t>(direction),
                               static_cast<std::uint32_t>(out_.positions.size()));
     // Kept off the corners, so that no triangle is degenerate; remeshing projects later.
     if (is_new)
       out_.positions.push_back(at(c) + std::clamp(dc / (dc - de), 0.1, 0.9) * (at(e) - at(c)));
-    return place->second;
+    return found->second;
   }
 
   const Sculpt& sculpt_;
@@ -146,14 +146,14 @@ void cutRegion(Surface& surface, const Region& region) {
   std::unordered_map<std::uint64_t, std::uint32_t> cuts;
   const auto cut = [&](std::uint32_t a, std::uint32_t b) {
     if (a > b) std::swap(a, b);
-    const auto [place, is_new] = cuts.try_emplace(
+    const auto [found, is_new] = cuts.try_emplace(
         std::uint64_t{a} << 32 | b, static_cast<std::uint32_t>(surface.positions.size()));
     if (is_new) {
       const double t = std::clamp(value[a] / (value[a] - value[b]), 0.1, 0.9);
       surface.positions.push_back(surface.positions[a] +
                                   t * (surface.positions[b] - surface.positions[a]));
     }
-    return place->second;
+    return found->second;
   };
   const std::size_t before = surface.triangles.size();
   for (std::size_t t = 0; t < before; ++t) {

@@ -31,11 +31,11 @@ void assignNearest(const TriMesh& mesh, std::span<const Bone> bones, WeightTable
   for (std::size_t v = 0; v < mesh.vertexCount(); ++v) {
     const Vec3d p = mesh.positions[v].cast<double>();
     const Bone* nearest = &bones.front();
-    double least = roundConeDistance(p, nearest->a, nearest->b);
+    double nearest_distance = roundConeDistance(p, nearest->a, nearest->b);
     for (const Bone& bone : bones.subspan(1)) {
       const double d = roundConeDistance(p, bone.a, bone.b);
-      if (d < least) {
-        least = d;
+      if (d < nearest_distance) {
+        nearest_distance = d;
         nearest = &bone;
       }
     }
@@ -152,7 +152,7 @@ Skin diffusedWeights(const TriMesh& mesh, const Rig& rig, std::span<const Bone> 
   for (std::size_t v = 0; v < mesh.vertexCount(); ++v) {
     row.clear();
     for (std::size_t j = 0; j < joints; ++j)
-      if (table[v][j] >= desc.least)
+      if (table[v][j] >= desc.min_weight)
         row.push_back({static_cast<std::uint32_t>(j), static_cast<float>(table[v][j])});
     std::stable_sort(row.begin(), row.end(),
                      [](const Influence& a, const Influence& b) { return a.weight > b.weight; });

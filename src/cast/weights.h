@@ -28,7 +28,7 @@ struct WeightRamp {
 struct WeightDesc {
   int spread = 8;              ///< smoothing steps: the blend reaches about sqrt(spread) edges
   std::size_t influences = 4;  ///< at most, per vertex
-  double least = 0.02;         ///< smaller weights are dropped
+  double min_weight = 0.02;    ///< smaller weights are dropped
   /// Joints beside the plane x = 0 pull nothing at `side_none` times their own distance from it,
   /// wholly from `side_whole` on. Trunks that legs swing under want less: else these drag the
   /// belly.

@@ -27,16 +27,16 @@ WorkMesh::WorkMesh(const Surface& surface)
 
 Surface WorkMesh::compacted() const {
   Surface out;
-  std::vector<Index> place(positions.size(), kNone);
+  std::vector<Index> new_index(positions.size(), kNone);
   for (Index v = 0; v < positions.size(); ++v) {
     if (!alive(v)) continue;
-    place[v] = static_cast<Index>(out.positions.size());
+    new_index[v] = static_cast<Index>(out.positions.size());
     out.positions.push_back(positions[v]);
   }
   for (Index t = 0; t < triangles_.size(); ++t) {
     const Triangle& f = triangles_[t];
     if (dead(f)) continue;
-    out.triangles.push_back({place[f[0]], place[f[1]], place[f[2]]});
+    out.triangles.push_back({new_index[f[0]], new_index[f[1]], new_index[f[2]]});
     out.materials.push_back(materials_[t]);
   }
   return out;

@@ -24,8 +24,8 @@ ClipRect wholeCanvas(const Rgba8Image& canvas) {
 
 PixelBox pixelBox(const ClipRect& rect, const Rgba8Image& canvas) {
   // Clamped while still float: huge coordinates must not overflow the conversion.
-  const auto cut = [](float v, int most) {
-    return static_cast<int>(std::clamp(v, 0.0f, static_cast<float>(most)));
+  const auto cut = [](float v, int max) {
+    return static_cast<int>(std::clamp(v, 0.0f, static_cast<float>(max)));
   };
   return {cut(std::floor(rect.left), canvas.width), cut(std::floor(rect.top), canvas.height),
           cut(std::ceil(rect.right), canvas.width), cut(std::ceil(rect.bottom), canvas.height)};

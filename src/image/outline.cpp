@@ -52,14 +52,14 @@ class Marks {
 
 /// Whether the shape ends between a pixel of it and the next one: at the background, or with a step
 /// back that is more than the slope it had before.
-bool endsTowards(const Rgba8Image& p, int x, int y, int dx, int dy, float least_step) {
+bool endsTowards(const Rgba8Image& p, int x, int y, int dx, int dy, float min_step) {
   const auto inside = [&](int i, int j) { return i >= 0 && i < p.width && j >= 0 && j < p.height; };
   if (!inside(x + dx, y + dy)) return false;  // what the picture cuts off does not end there
   const Rgba8& next = p.at(x + dx, y + dy);
   if (next.a < kCovered) return true;
   const float here = linearFromSrgb(float(p.at(x, y).r) / 255);
   const float step = linearFromSrgb(float(next.r) / 255) - here;
-  if (step < least_step) return false;
+  if (step < min_step) return false;
   const bool known = inside(x - dx, y - dy) && p.at(x - dx, y - dy).a >= kCovered;
   const float slope = known ? here - linearFromSrgb(float(p.at(x - dx, y - dy).r) / 255) : 0.0f;
   return step > 2 * slope;
@@ -78,7 +78,7 @@ void drawOutline(Rgba8Image& canvas, const ShapePicture& shape, const OutlineSty
     for (int x = 0; x < p.width; ++x) {
       if (p.at(x, y).a < kCovered) continue;
       for (const auto& [dx, dy] : kWays)
-        if (endsTowards(p, x, y, dx, dy, style.least_step)) {
+        if (endsTowards(p, x, y, dx, dy, style.min_step)) {
           marks.setDisc(x, y, radius);
           break;
         }

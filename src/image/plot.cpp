@@ -57,7 +57,7 @@ struct Range {
 /// Values this large would overflow the span between two of them.
 bool drawable(double v) { return std::abs(v) < 1e300; }
 
-Scale scaleFor(const PlotAxis& axis, Range range, int most_ticks, bool tight) {
+Scale scaleFor(const PlotAxis& axis, Range range, int max_ticks, bool tight) {
   if (axis.low) range.low = *axis.low;
   if (axis.high) range.high = *axis.high;
   if (range.empty()) {  // no data, or a fixed end beyond it
@@ -71,7 +71,7 @@ Scale scaleFor(const PlotAxis& axis, Range range, int most_ticks, bool tight) {
     if (!axis.high || range.high <= range.low) range.high += room;
   }
   Scale out;
-  out.step = niceStep((range.high - range.low) / most_ticks);
+  out.step = niceStep((range.high - range.low) / max_ticks);
   out.low = range.low;
   out.high = range.high;
   if (!axis.low && !tight) out.low = std::floor(range.low / out.step + 1e-9) * out.step;

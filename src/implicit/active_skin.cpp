@@ -25,7 +25,7 @@ constexpr double kQuietMove = 3e-3;
 constexpr double kNoSlower = 0.998;
 constexpr int kQuietSteps = 32;
 constexpr std::size_t kEdgesPerChunk = 8192;
-constexpr double kMostSettlingMove = 0.45;  // [voxel] below what a node's move is clipped to
+constexpr double kMaxSettlingMove = 0.45;  // [voxel] below what a node's move is clipped to
 
 Error badField(const char* field, const std::string& what) {
   return Error{ErrorCode::BadArgument, what, {.element = field}};
@@ -38,7 +38,7 @@ Result<void> notNegative(const char* field, double value) {
 
 }  // namespace
 
-Result<void> validate(const StrategyDesc& desc) {
+Result<void> validate(const EvolutionLaw& desc) {
   DERM_CHECK(notNegative("attraction", desc.attraction));
   DERM_CHECK(notNegative("tension", desc.tension));
   DERM_CHECK(notNegative("volume_gain", desc.volume_gain));
@@ -46,12 +46,12 @@ Result<void> validate(const StrategyDesc& desc) {
   DERM_CHECK(notNegative("inertia.tension", desc.inertia.tension));
   DERM_CHECK(notNegative("inertia.stiffness", desc.inertia.stiffness));
   DERM_CHECK(notNegative("inertia.damping", desc.inertia.damping));
-  DERM_CHECK(notNegative("least_body_voxels", desc.least_body_voxels));
+  DERM_CHECK(notNegative("min_body_voxels", desc.min_body_voxels));
   DERM_CHECK(notNegative("birth_depth", desc.birth_depth));
-  if (!(desc.most_move > 0 && desc.most_move <= 0.9))
-    return badField("most_move", "must be above 0 and at most 0.9");
+  if (!(desc.max_move > 0 && desc.max_move <= 0.9))
+    return badField("max_move", "must be above 0 and at most 0.9");
   if (!(desc.reach > 0)) return badField("reach", "must be positive");
-  if (desc.most_steps < 1) return badField("most_steps", "must be at least 1");
+  if (desc.max_steps < 1) return badField("max_steps", "must be at least 1");
   if (desc.super_steps != 1 && desc.super_steps != 3 && desc.super_steps != 5 &&
       desc.super_steps != 8)
     return badField("super_steps", "must be 1, 3, 5 or 8, not " + std::to_string(desc.super_steps));
@@ -62,7 +62,7 @@ Result<void> validate(const StrategyDesc& desc) {
 
 detail::FieldScale ActiveSkin::Impl::fieldScale(const Target& target) {
   const double h = potential.voxel_m;
-  double per_metre = strategy.raw_field ? 1 : target.slope();
+  double per_metre = law.raw_field ? 1 : target.slope();
   if (!(target.slope() > 0) && steps_to_measure-- <= 0) {
     const double now = detail::measuredSlope(potential, stepper.index(), target);
     if (now > 0) slope = slope > 0 ? 0.8 * slope + 0.2 * now : now;
@@ -72,14 +72,14 @@ detail::FieldScale ActiveSkin::Impl::fieldScale(const Target& target) {
   }
   if (!(per_metre > 0)) per_metre = slope > 0 ? slope : 1;
   return {static_cast<float>(target.iso()), static_cast<float>(1 / (per_metre * h)),
-          static_cast<float>(std::min(strategy.reach, 1e6))};
+          static_cast<float>(std::min(law.reach, 1e6))};
 }
 
 double ActiveSkin::Impl::stableStep() const {
   // Normalised fields have slope 1; the quantile of a raw one is raised to cover its steepest
   // parts.
-  const double field_slope = strategy.raw_field ? std::max(1.0, 1.2 * slope) : 1.0;
-  const double rate = 2 * strategy.attraction * field_slope + 4 * tensionPerVoxel();
+  const double field_slope = law.raw_field ? std::max(1.0, 1.2 * slope) : 1.0;
+  const double rate = 2 * law.attraction * field_slope + 4 * tensionPerVoxel();
   return rate > 0 ? 0.9 / rate : std::numeric_limits<double>::infinity();
 }
 
@@ -93,18 +93,18 @@ void ActiveSkin::Impl::prepareEdges(const Target& target, bool curvature) {
 void ActiveSkin::Impl::findSpeeds(SkinStep& report) {
   struct Sums {
     double residual = 0, speed = 0;
-    float most_residual = 0, most_speed = 0;
+    float max_residual = 0, max_speed = 0;
     Sums& operator+=(const Sums& o) {
       residual += o.residual;
       speed += o.speed;
-      most_residual = std::max(most_residual, o.most_residual);
-      most_speed = std::max(most_speed, o.most_speed);
+      max_residual = std::max(max_residual, o.max_residual);
+      max_speed = std::max(max_speed, o.max_speed);
       return *this;
     }
   };
   const std::size_t n = edges.distance.size();
   speeds.swap(edges.distance);  // in place: the distance is needed no more
-  const float alpha = static_cast<float>(strategy.attraction);
+  const float alpha = static_cast<float>(law.attraction);
   const float beta = static_cast<float>(tensionPerVoxel());
   const bool bends = !edges.curvature.empty();
   const Sums sums = deterministicSum<Sums>(n, [&](std::size_t begin, std::size_t end) {
@@ -115,17 +115,17 @@ void ActiveSkin::Impl::findSpeeds(SkinStep& report) {
       speeds[i] = s;
       part.residual += std::abs(d);
       part.speed += std::abs(s);
-      part.most_residual = std::max(part.most_residual, std::abs(d));
-      part.most_speed = std::max(part.most_speed, std::abs(s));
+      part.max_residual = std::max(part.max_residual, std::abs(d));
+      part.max_speed = std::max(part.max_speed, std::abs(s));
     }
     return part;
   });
   const double h = potential.voxel_m;
   report.edge_points = static_cast<std::uint32_t>(n);
   report.residual_mean = n > 0 ? h * sums.residual / static_cast<double>(n) : 0;
-  report.residual_max = h * double{sums.most_residual};
+  report.residual_max = h * double{sums.max_residual};
   mean_speed = n > 0 ? sums.speed / static_cast<double>(n) : 0;
-  report.max_speed = h * double{sums.most_speed};
+  report.max_speed = h * double{sums.max_speed};
 }
 
 void ActiveSkin::Impl::addCarriedSpeeds(const Target& target, SkinStep& report) {
@@ -133,17 +133,17 @@ void ActiveSkin::Impl::addCarriedSpeeds(const Target& target, SkinStep& report) 
   const BlockCoord& r = surface.reference;
   const Vec3d corner = potential.nodePosition(8 * r.x, 8 * r.y, 8 * r.z);
   detail::resizeTight(carried, speeds.size());
-  struct Most {
+  struct Max {
     float speed = 0;
-    Most& operator+=(const Most& o) {
+    Max& operator+=(const Max& o) {
       speed = std::max(speed, o.speed);
       return *this;
     }
   };
-  const Most most = deterministicSum<Most>(speeds.size(), [&](std::size_t begin, std::size_t end) {
+  const Max max = deterministicSum<Max>(speeds.size(), [&](std::size_t begin, std::size_t end) {
     constexpr std::size_t kRun = 128;
     float x[kRun], y[kRun], z[kRun];
-    Most part;
+    Max part;
     for (std::size_t first = begin; first < end; first += kRun) {
       const std::size_t n = std::min(kRun, end - first);
       for (std::size_t i = 0; i < n; ++i) {
@@ -161,12 +161,12 @@ void ActiveSkin::Impl::addCarriedSpeeds(const Target& target, SkinStep& report) 
     }
     return part;
   });
-  report.max_speed = h * double{most.speed};
+  report.max_speed = h * double{max.speed};
 }
 
 void ActiveSkin::Impl::watchBodies(bool normals) {
   polygoniseLattice(potential.grid, stepper.index(), normals, surface);
-  tracker.update(potential.grid, stepper.index(), surface, time_s, strategy);
+  tracker.update(potential.grid, stepper.index(), surface, time_s, law);
   fitWantedTotal();
 }
 
@@ -197,7 +197,7 @@ void ActiveSkin::Impl::applyMoves(double dt_s, double reference_dt_s) {
 
 void ActiveSkin::Impl::nodeWiseMoves(const Target& target, double dt_s) {
   sampleNearNodes(potential, stepper, target, fieldScale(target), node_moves);
-  const float alpha = static_cast<float>(strategy.attraction * dt_s);
+  const float alpha = static_cast<float>(law.attraction * dt_s);
   const float beta = static_cast<float>(tensionPerVoxel() * dt_s);
   if (beta > 0) stepper.findCurvature(potential.grid, node_scratch);
   for (const std::uint32_t slot : potential.grid.order()) {
@@ -213,7 +213,7 @@ void ActiveSkin::Impl::nodeWiseMoves(const Target& target, double dt_s) {
 
 SkinStep ActiveSkin::Impl::eulerStep(const Target& target, double dt_s, double reference_dt_s,
                                      bool shorten) {
-  const bool curvature = strategy.tension > 0 || strategy.area == Hold::Exact;
+  const bool curvature = law.tension > 0 || law.area == Hold::Exact;
   SkinStep report;
   prepareEdges(target, curvature);
   if (tracksBodies()) {
@@ -227,23 +227,23 @@ SkinStep ActiveSkin::Impl::eulerStep(const Target& target, double dt_s, double r
   }
   findSpeeds(report);
   if (target.moves()) addCarriedSpeeds(target, report);
-  const double most_speed = report.max_speed / potential.voxel_m;
-  if (shorten && most_speed * dt_s > strategy.most_move) dt_s = strategy.most_move / most_speed;
+  const double max_speed = report.max_speed / potential.voxel_m;
+  if (shorten && max_speed * dt_s > law.max_move) dt_s = law.max_move / max_speed;
   report.dt_s = dt_s;
   time_s += dt_s;
-  const bool held = strategy.volume != Hold::No || strategy.area != Hold::No;
+  const bool held = law.volume != Hold::No || law.area != Hold::No;
   // Judged by the stable step: a caller's short ones must not put a slow skin to sleep.
   const bool quiet =
-      !held && most_speed * stableStep() < kQuietMove && mean_speed >= kNoSlower * last_mean_speed;
+      !held && max_speed * stableStep() < kQuietMove && mean_speed >= kNoSlower * last_mean_speed;
   // Asleep nothing changes, so what woke it up must show in the greatest move.
-  const bool still_asleep = quiet_steps > kQuietSteps && most_speed * stableStep() < kQuietMove;
+  const bool still_asleep = quiet_steps > kQuietSteps && max_speed * stableStep() < kQuietMove;
   quiet_steps = quiet || still_asleep ? quiet_steps + 1 : 0;
   last_mean_speed = mean_speed;
   if (quiet_steps > kQuietSteps) {
     report.asleep = true;
     return report;
   }
-  if (strategy.evaluation == Evaluation::Nodes) {
+  if (law.evaluation == Evaluation::Nodes) {
     nodeWiseMoves(target, dt_s);
     stepper.advanceNodes(potential.grid, node_moves, {});
     return report;
@@ -265,16 +265,16 @@ void ActiveSkin::Impl::tidyBlocks() {
 
 /// Sub-steps whose lengths let errors of stiff tension cancel (Alexiades, Amiez, Gremaud 1996), in
 /// an order that keeps sums of neighbours small.
-SkinStep ActiveSkin::Impl::superStep(const Target& target, double most_s) {
+SkinStep ActiveSkin::Impl::superStep(const Target& target, double max_s) {
   constexpr double kDamping = 0.05;
-  const int n = strategy.super_steps;
+  const int n = law.super_steps;
   double relative[8], total = 0;
   for (int j = 0; j < n; ++j) {
     relative[j] =
         1 / ((kDamping - 1) * std::cos((2 * j + 1) * std::numbers::pi / (2 * n)) + 1 + kDamping);
     total += relative[j];
   }
-  const double unit = std::min(stableStep(), most_s / total);
+  const double unit = std::min(stableStep(), max_s / total);
   const int stride = n == 8 ? 3 : 2;
   SkinStep last;
   double passed = 0;
@@ -288,23 +288,23 @@ SkinStep ActiveSkin::Impl::superStep(const Target& target, double most_s) {
 
 Result<void> ActiveSkin::Impl::checkStepCount(const SkinStep& last, int taken,
                                               double left_s) const {
-  const double usual = strategy.inertia.on ? inertialStableStep() : stableStep();
-  const double stable_steps = left_s / (usual * (strategy.super_steps > 1 ? 2 : 1));
-  const std::string allowed = ", and most_steps allows " + std::to_string(strategy.most_steps);
-  if (taken + stable_steps > strategy.most_steps) {
-    const bool tense = 4 * tensionPerVoxel() > 2 * strategy.attraction;
-    return badField(strategy.inertia.on ? "inertia"
-                    : tense             ? "tension"
-                                        : "attraction",
+  const double usual = law.inertia.on ? inertialStableStep() : stableStep();
+  const double stable_steps = left_s / (usual * (law.super_steps > 1 ? 2 : 1));
+  const std::string allowed = ", and max_steps allows " + std::to_string(law.max_steps);
+  if (taken + stable_steps > law.max_steps) {
+    const bool tense = 4 * tensionPerVoxel() > 2 * law.attraction;
+    return badField(law.inertia.on ? "inertia"
+                    : tense        ? "tension"
+                                   : "attraction",
                     "is so strong that stable steps are " + shortNumber(usual, 3) +
                         " s long: " + shortNumber(left_s, 3) + " s take " +
                         shortNumber(stable_steps, 3) + " of them" + allowed);
   }
   // A few short steps at the start say nothing yet.
   constexpr int kEnoughToJudge = 64;
-  if (taken < std::min(kEnoughToJudge, strategy.most_steps)) return {};
+  if (taken < std::min(kEnoughToJudge, law.max_steps)) return {};
   const double needed = taken + left_s / last.dt_s;
-  if (needed <= strategy.most_steps) return {};
+  if (needed <= law.max_steps) return {};
   return badField("target", "it moves the skin at " + shortNumber(last.max_speed, 3) + " m/s, " +
                                 shortNumber(last.max_speed / potential.voxel_m * left_s, 3) +
                                 " voxels within the " + shortNumber(left_s, 3) +
@@ -319,11 +319,11 @@ ActiveSkin::~ActiveSkin() = default;
 ActiveSkin::ActiveSkin(ActiveSkin&&) noexcept = default;
 ActiveSkin& ActiveSkin::operator=(ActiveSkin&&) noexcept = default;
 
-Result<ActiveSkin> ActiveSkin::make(Potential start, const StrategyDesc& strategy) {
-  DERM_CHECK(validate(strategy));
+Result<ActiveSkin> ActiveSkin::make(Potential start, const EvolutionLaw& law) {
+  DERM_CHECK(validate(law));
   auto impl = std::make_unique<Impl>();
   impl->potential = std::move(start);
-  impl->strategy = strategy;
+  impl->law = law;
   if (impl->tracksBodies()) {
     impl->stepper.prepare(impl->potential.grid);
     impl->watchBodies(false);
@@ -331,17 +331,17 @@ Result<ActiveSkin> ActiveSkin::make(Potential start, const StrategyDesc& strateg
   return ActiveSkin(std::move(impl));
 }
 
-SkinStep ActiveSkin::step(const Target& target, double most_s) {
-  DERM_REQUIRE(most_s >= 0);
+SkinStep ActiveSkin::step(const Target& target, double max_s) {
+  DERM_REQUIRE(max_s >= 0);
   Impl& s = *impl_;
   s.tidyBlocks();
-  if (s.strategy.inertia.on) return s.inertialStep(target, most_s);
-  if (s.slope == 0 && s.strategy.raw_field) {  // the step depends on it
+  if (s.law.inertia.on) return s.inertialStep(target, max_s);
+  if (s.slope == 0 && s.law.raw_field) {  // the step depends on it
     s.stepper.prepare(s.potential.grid);
     s.fieldScale(target);
   }
-  if (s.strategy.super_steps > 1) return s.superStep(target, most_s);
-  const double dt_s = std::min(s.stableStep(), most_s);
+  if (s.law.super_steps > 1) return s.superStep(target, max_s);
+  const double dt_s = std::min(s.stableStep(), max_s);
   return s.eulerStep(target, dt_s, dt_s, true);
 }
 
@@ -352,7 +352,7 @@ Result<SkinStep> ActiveSkin::advance(const Target& target, double seconds) {
   const Box3d box = target.bounds();
   if (box.empty()) return badField("target", "is empty: it has no inside");
   if (!box.finite()) return badField("target", "has bounds that are not finite");
-  if (s.strategy.births) s.plantSeeds(target);
+  if (s.law.births) s.plantSeeds(target);
   SkinStep last;
   double left = seconds;
   for (int taken = 0; left > 1e-9 * seconds; ++taken) {
@@ -361,15 +361,14 @@ Result<SkinStep> ActiveSkin::advance(const Target& target, double seconds) {
       return badField("target",
                       "does not overlap the skin, so the skin has vanished; targets with seeds "
                       "let it be born again, where they are deep enough");
-    if (s.potential.grid.blockCount() * skinBytesPerBlock() > s.strategy.max_memory)
+    if (s.potential.grid.blockCount() * skinBytesPerBlock() > s.law.max_memory)
       return badField("max_memory", "the band has grown beyond the " +
-                                        std::to_string(s.strategy.max_memory >> 20) +
-                                        " MB allowed");
+                                        std::to_string(s.law.max_memory >> 20) + " MB allowed");
     // Equal steps, so that the last is not a sliver.
-    const double usual = s.strategy.inertia.on ? s.inertialStableStep() : s.stableStep();
+    const double usual = s.law.inertia.on ? s.inertialStableStep() : s.stableStep();
     const double steps = std::ceil(left / usual - 1e-9);
-    const double most = s.strategy.super_steps > 1 || !(steps > 1) ? left : left / steps;
-    last = step(target, most);
+    const double max = s.law.super_steps > 1 || !(steps > 1) ? left : left / steps;
+    last = step(target, max);
     left -= last.dt_s;
   }
   return last;
@@ -377,11 +376,11 @@ Result<SkinStep> ActiveSkin::advance(const Target& target, double seconds) {
 
 double ActiveSkin::time_s() const { return impl_->time_s; }
 const Potential& ActiveSkin::potential() const { return impl_->potential; }
-const StrategyDesc& ActiveSkin::strategy() const { return impl_->strategy; }
+const EvolutionLaw& ActiveSkin::law() const { return impl_->law; }
 
-Result<void> ActiveSkin::setStrategy(const StrategyDesc& strategy) {
-  DERM_CHECK(validate(strategy));
-  impl_->strategy = strategy;
+Result<void> ActiveSkin::setLaw(const EvolutionLaw& law) {
+  DERM_CHECK(validate(law));
+  impl_->law = law;
   impl_->quiet_steps = 0;
   return {};
 }
@@ -411,8 +410,8 @@ void ActiveSkin::setWantedVolume(double total) {
 
 double ActiveSkin::settleVolume() {
   Impl& s = *impl_;
-  if (s.strategy.volume != Hold::Exact) return 0;
-  constexpr int kMostMoves = 16;
+  if (s.law.volume != Hold::Exact) return 0;
+  constexpr int kMaxMoves = 16;
   constexpr double kClose = 1e-6;
   double off = 0;
   for (int i = 0;; ++i) {
@@ -428,11 +427,11 @@ double ActiveSkin::settleVolume() {
       now += bodies[b].volume;
       if (!(bodies[b].area > 0)) continue;
       moves[b] = static_cast<float>(std::clamp((aim - bodies[b].volume) / bodies[b].area,
-                                               -kMostSettlingMove, kMostSettlingMove));
+                                               -kMaxSettlingMove, kMaxSettlingMove));
       farthest = std::max(farthest, std::abs(aim / bodies[b].volume - 1));
     }
     off = wanted > 0 ? std::abs(now / wanted - 1) : 0;
-    if (farthest < kClose || i == kMostMoves) return off;
+    if (farthest < kClose || i == kMaxMoves) return off;
     const std::span<const std::uint32_t> body = s.tracker.bodyOfPoint();
     detail::resizeTight(s.speeds, body.size());
     for (std::size_t e = 0; e < body.size(); ++e) s.speeds[e] = moves[body[e]];
@@ -451,7 +450,7 @@ void ActiveSkin::polygonise(const Target& target, TriMesh& out, std::vector<Vec3
   Impl& s = *impl_;
   polygonise(out);
   // Vertices are edge points, in the same order.
-  s.prepareEdges(target, s.strategy.tension > 0);
+  s.prepareEdges(target, s.law.tension > 0);
   SkinStep report;
   s.findSpeeds(report);
   velocities.resize(out.vertexCount());

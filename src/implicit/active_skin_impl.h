@@ -14,7 +14,7 @@ namespace derm {
 /// A skin's state and work space. Inside, lengths are voxels.
 struct ActiveSkin::Impl {
   Potential potential;
-  StrategyDesc strategy;
+  EvolutionLaw law;
   double time_s = 0;
 
   detail::BandStepper stepper;
@@ -43,11 +43,9 @@ struct ActiveSkin::Impl {
   std::vector<float> node_scratch;
   std::vector<std::uint32_t> node_bodies;
 
-  double tensionPerVoxel() const {
-    return strategy.tension / (potential.voxel_m * potential.voxel_m);
-  }
+  double tensionPerVoxel() const { return law.tension / (potential.voxel_m * potential.voxel_m); }
   bool tracksBodies() const {
-    return strategy.track_bodies || strategy.volume != Hold::No || strategy.area != Hold::No;
+    return law.track_bodies || law.volume != Hold::No || law.area != Hold::No;
   }
 
   /// How values of the target become voxels; measures the slope where it is due.
@@ -57,10 +55,10 @@ struct ActiveSkin::Impl {
 
   /// Now and then: puts the band's blocks in order again, where its way has scattered them.
   void tidyBlocks();
-  SkinStep superStep(const Target& target, double most_s);
+  SkinStep superStep(const Target& target, double max_s);
   /// One explicit step of exactly `dt_s`, or less where speeds are too high and `shorten` is set.
   SkinStep eulerStep(const Target& target, double dt_s, double reference_dt_s, bool shorten);
-  SkinStep inertialStep(const Target& target, double most_s);
+  SkinStep inertialStep(const Target& target, double max_s);
 
   void prepareEdges(const Target& target, bool curvature);
   void findSpeeds(SkinStep& report);
@@ -69,7 +67,7 @@ struct ActiveSkin::Impl {
   void watchBodies(bool normals);
   /// volume_scale such that all bodies together want what was said.
   void fitWantedTotal();
-  /// An error that names what is too fast, where more than most_steps steps would be needed.
+  /// An error that names what is too fast, where more than max_steps steps would be needed.
   Result<void> checkStepCount(const SkinStep& last, int taken, double left_s) const;
   /// Bodies too small for the band are taken away. True where there were any.
   bool removeSpecks();

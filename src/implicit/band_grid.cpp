@@ -20,12 +20,12 @@ BlockCoord offset(const BlockCoord& at, int n) {
   return {at.x + n % 3 - 1, at.y + n / 3 % 3 - 1, at.z + n / 9 - 1};
 }
 
-/// Which of the 27 places around a block its band touches: bit 13 + dx + 3 dy + 9 dz.
-std::uint32_t touchedPlaces(const BandGrid::Words& active) {
+/// Which of the 27 blocks around a block its band touches: bit 13 + dx + 3 dy + 9 dz.
+std::uint32_t touchedBlocks(const BandGrid::Words& active) {
   std::uint64_t any = 0;
   for (const std::uint64_t w : active) any |= w;
   if (any == 0) return 0;
-  const auto nine = [](std::uint64_t w) {  // the same for one layer of nine places
+  const auto nine = [](std::uint64_t w) {  // the same for one layer of nine blocks
     const std::uint64_t low = w & kFirstRow, high = w >> 56;
     const auto three = [](std::uint64_t row) {
       return static_cast<std::uint32_t>((row & kFirstColumn) != 0) |
@@ -121,8 +121,8 @@ void BandGrid::createBlocks(std::span<const BlockCoord> wanted) {
       [&](std::uint32_t a, std::uint32_t b) { return coords_[a].key() < coords_[b].key(); });
 }
 
-void BandGrid::markInside(std::span<const BlockCoord> places) {
-  for (const BlockCoord& at : places) {
+void BandGrid::markInside(std::span<const BlockCoord> coords) {
+  for (const BlockCoord& at : coords) {
     if (!at.inRange() || isLive(map_.find(at))) continue;
     map_.set(at, kInside);
     for (int n = 0; n < 27; ++n) {
@@ -192,7 +192,7 @@ bool BandGrid::removeEmptyBlocks() {
 
 bool BandGrid::fitToBand() {
   parallelFor(order_.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) wants_[order_[i]] = touchedPlaces(active_[order_[i]]);
+    for (std::size_t i = begin; i < end; ++i) wants_[order_[i]] = touchedBlocks(active_[order_[i]]);
   });
   std::vector<BlockCoord> wanted;
   collectWanted(wanted);

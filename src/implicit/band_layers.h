@@ -26,15 +26,16 @@ class BandLayers {
     return grid.order().subspan(starts_[layer], starts_[layer + 1] - starts_[layer]);
   }
   /// A block's number within its layer.
-  std::uint32_t place(std::uint32_t slot) const { return places_[slot]; }
+  std::uint32_t indexInLayer(std::uint32_t slot) const { return index_in_layer_[slot]; }
   std::size_t largest() const { return largest_; }
   std::size_t memoryBytes() const {
-    return starts_.capacity() * sizeof(std::size_t) + places_.capacity() * sizeof(std::uint32_t);
+    return starts_.capacity() * sizeof(std::size_t) +
+           index_in_layer_.capacity() * sizeof(std::uint32_t);
   }
 
  private:
   std::vector<std::size_t> starts_;
-  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> index_in_layer_;
   std::size_t largest_ = 0;
 };
 
@@ -46,8 +47,8 @@ class LayerRing {
     layers_ = std::clamp<std::size_t>(layers.count(), 1, 2);  // flat bands have fewer
     resizeTight(values_, layers_ * stride_);
   }
-  float* of(std::size_t layer, std::size_t place) {
-    return values_.data() + layer % layers_ * stride_ + place * BandGrid::kNodes;
+  float* of(std::size_t layer, std::size_t index) {
+    return values_.data() + layer % layers_ * stride_ + index * BandGrid::kNodes;
   }
   std::size_t memoryBytes() const { return values_.capacity() * sizeof(float); }
 
@@ -91,9 +92,9 @@ inline void fetchRows(const float* values, std::uint64_t rows) {
     __builtin_prefetch(values + 8 * std::countr_zero(lines));
 }
 
-/// Layer by layer, the blocks of each in parallel: ahead(slot, layer, place) reads a block and
-/// those it shares a face with; behind(slot, layer, place) follows as soon as all of these have
-/// been ahead, and may overwrite it; bring(slot) and soon(slot, layer, place) say some time before
+/// Layer by layer, the blocks of each in parallel: ahead(slot, layer, index) reads a block and
+/// those it shares a face with; behind(slot, layer, index) follows as soon as all of these have
+/// been ahead, and may overwrite it; bring(slot) and soon(slot, layer, index) say some time before
 /// either that it will come. A block waits only for the one above it, so what is overwritten has
 /// just been read.
 template <class Bring, class Ahead, class Soon, class Behind>
@@ -110,9 +111,9 @@ void waveThrough(const BandGrid& grid, const BandLayers& layers, const Bring& br
       for (std::size_t i = begin; i < last; ++i) bring(blocks[i]);
       for (std::size_t i = begin; i < last; ++i) {
         const std::uint32_t done = grid.neighbour(blocks[i], 0, 0, -1);
-        if (grid.isLive(done)) soon(done, layer - 1, layers.place(done));
+        if (grid.isLive(done)) soon(done, layer - 1, layers.indexInLayer(done));
         ahead(blocks[i], layer, i);
-        if (grid.isLive(done)) behind(done, layer - 1, layers.place(done));
+        if (grid.isLive(done)) behind(done, layer - 1, layers.indexInLayer(done));
       }
       for (std::size_t i = begin; i < std::min(end, below.size()); ++i)
         if (!grid.isLive(grid.neighbour(below[i], 0, 0, 1))) behind(below[i], layer - 1, i);

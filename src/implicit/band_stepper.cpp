@@ -169,15 +169,15 @@ void BandStepper::moveAll(BandGrid& grid, const Move& move) {
         fetchRecord(grid.signs(slot));
         fetchRecord(grid.active(slot));
       },
-      [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
-        if (rows_[slot] != 0) move(slot, ring_.of(layer, place));
+      [&](std::uint32_t slot, std::size_t layer, std::size_t index) {
+        if (rows_[slot] != 0) move(slot, ring_.of(layer, index));
       },
-      [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
-        fetchRows(ring_.of(layer, place), rows_[slot]);
+      [&](std::uint32_t slot, std::size_t layer, std::size_t index) {
+        fetchRows(ring_.of(layer, index), rows_[slot]);
         fetchRows(grid.values(slot), rows_[slot]);
       },
-      [&](std::uint32_t slot, std::size_t layer, std::size_t place) {
-        const float* moved = ring_.of(layer, place);
+      [&](std::uint32_t slot, std::size_t layer, std::size_t index) {
+        const float* moved = ring_.of(layer, index);
         float* values = grid.values(slot);
         forEachBit(rows_[slot], [&](int row) {
           std::memcpy(values + 8 * row, moved + 8 * row, 8 * sizeof(float));

@@ -6,7 +6,7 @@
 namespace derm::detail {
 namespace {
 
-/// Where a row of a tile comes from: which of the nine blocks around along y and z, and its place
+/// Where a row of a tile comes from: which of the nine blocks around along y and z, and its index
 /// there.
 struct RowSource {
   std::uint16_t block, start;

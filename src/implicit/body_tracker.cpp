@@ -196,15 +196,16 @@ void BodyTracker::makeBodies(const BandGrid& grid, const EdgeIndex& index,
     body.volume += pieces_[p].volume;
     body.area += pieces_[p].area;
     body.points += pieces_[p].vertices;
-    constexpr double kLeastCavity = 4;  // [voxel^3] smaller ones come and go with every step
-    body.cavities += pieces_[p].volume < -kLeastCavity;
+    constexpr double kMinCavity = 4;  // [voxel^3] smaller ones come and go with every step
+    body.cavities += pieces_[p].volume < -kMinCavity;
   }
   const Vec3d corner = 8 * Vec3d(surface.reference.x, surface.reference.y, surface.reference.z);
   for (std::size_t i = 0; i < of_point_.size(); ++i) {
     of_point_[i] = body_of_piece[of_point_[i]];
-    bodies_[of_point_[i]].place += surface.points[i].cast<double>();
+    bodies_[of_point_[i]].position += surface.points[i].cast<double>();
   }
-  for (TrackedBody& body : bodies_) body.place = corner + body.place / std::max(1u, body.points);
+  for (TrackedBody& body : bodies_)
+    body.position = corner + body.position / std::max(1u, body.points);
 }
 
 // ------------------------------------------------------------------------------------- matching
@@ -235,7 +236,7 @@ std::vector<BodyTracker::Link> BodyTracker::findLinks(const BandGrid& grid,
 }
 
 void BodyTracker::matchBodies(const std::vector<Link>& links, double time_s,
-                              const StrategyDesc& strategy) {
+                              const EvolutionLaw& law) {
   const std::uint32_t fresh_count = static_cast<std::uint32_t>(bodies_.size());
   const std::uint32_t old_count = static_cast<std::uint32_t>(old_bodies_.size());
   std::vector<std::uint32_t> best_of_fresh(fresh_count, 0), best_of_old(old_count, 0);
@@ -252,11 +253,12 @@ void BodyTracker::matchBodies(const std::vector<Link>& links, double time_s,
     if (link.count > kChance ||
         (link.count == best_of_fresh[link.fresh] && link.count == best_of_old[link.old]))
       sets.join(link.fresh, fresh_count + link.old);
-  // Specks may leave all their nodes within a step; then the place tells.
-  constexpr double kSamePlace = 3;  // [voxel]
+  // Specks may leave all their nodes within a step; then the position tells.
+  constexpr double kSamePosition = 3;  // [voxel]
   for (std::uint32_t f = 0; f < fresh_count; ++f)
     for (std::uint32_t o = 0; o < old_count && best_of_fresh[f] == 0; ++o)
-      if (best_of_old[o] == 0 && (bodies_[f].place - old_bodies_[o].place).norm() < kSamePlace) {
+      if (best_of_old[o] == 0 &&
+          (bodies_[f].position - old_bodies_[o].position).norm() < kSamePosition) {
         sets.join(f, fresh_count + o);
         best_of_fresh[f] = best_of_old[o] = 1;
       }
@@ -269,7 +271,7 @@ void BodyTracker::matchBodies(const std::vector<Link>& links, double time_s,
     if (!fresh[root].empty()) continue;
     for (const std::uint32_t o : old[root]) {
       event(time_s, SkinEventKind::Death, old_bodies_[o].id);
-      if (strategy.inherit_volume) inherit(old_bodies_[o]);
+      if (law.inherit_volume) inherit(old_bodies_[o]);
     }
   }
 }
@@ -393,8 +395,8 @@ void BodyTracker::inherit(const TrackedBody& gone) {
   if (gone.growing) return;  // it never held anything
   TrackedBody* nearest = nullptr;
   for (TrackedBody& body : bodies_)
-    if (nearest == nullptr ||
-        (body.place - gone.place).squaredNorm() < (nearest->place - gone.place).squaredNorm())
+    if (nearest == nullptr || (body.position - gone.position).squaredNorm() <
+                                  (nearest->position - gone.position).squaredNorm())
       nearest = &body;
   if (nearest != nullptr) nearest->wanted_volume += gone.wanted_volume;
 }
@@ -435,15 +437,14 @@ void BodyTracker::labelNodes(const BandGrid& grid, const EdgeIndex& index) {
 }
 
 void BodyTracker::update(const BandGrid& grid, const EdgeIndex& index,
-                         const LatticeSurface& surface, double time_s,
-                         const StrategyDesc& strategy) {
+                         const LatticeSurface& surface, double time_s, const EvolutionLaw& law) {
   ++updates_;
   findPieces(surface);
   measurePieces(surface);
   makeBodies(grid, index, surface);
   addColumns(grid, index, surface);
   // Labels are of the step before; slots that were freed since have none.
-  matchBodies(findLinks(grid, index), time_s, strategy);
+  matchBodies(findLinks(grid, index), time_s, law);
   labelNodes(grid, index);
   started_ = true;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "derm/implicit/bodies.h"
-#include "derm/implicit/strategy.h"
+#include "derm/implicit/evolution_law.h"
 
 #include "implicit/lattice_surface.h"
 
@@ -27,8 +27,8 @@ struct TrackedBody {
   double area = 0;
   int euler_number = 0;
   int cavities = 0;
-  std::uint32_t points = 0;     ///< edge points
-  Vec3d place = Vec3d::Zero();  ///< [voxel] mean of its points, from the lattice's origin
+  std::uint32_t points = 0;        ///< edge points
+  Vec3d position = Vec3d::Zero();  ///< [voxel] mean of its points, from the lattice's origin
   double wanted_volume = 0;
   double wanted_area = 0;
   double volume_integral = 0;  ///< [voxel/s] of the exact control
@@ -48,7 +48,7 @@ class BodyTracker {
   void renumberSlots(std::span<const std::uint32_t> was);
   /// Looks at the surface as it is now. `surface` must have been made from `grid` and `index`.
   void update(const BandGrid& grid, const EdgeIndex& index, const LatticeSurface& surface,
-              double time_s, const StrategyDesc& strategy);
+              double time_s, const EvolutionLaw& law);
 
   std::span<TrackedBody> bodies() { return bodies_; }
   std::span<const TrackedBody> bodies() const { return bodies_; }
@@ -72,7 +72,7 @@ class BodyTracker {
   void attachCavities(const BandGrid& grid, const EdgeIndex& index,
                       std::vector<std::uint32_t>& body_of_piece) const;
   std::vector<Link> findLinks(const BandGrid& grid, const EdgeIndex& index) const;
-  void matchBodies(const std::vector<Link>& links, double time_s, const StrategyDesc& strategy);
+  void matchBodies(const std::vector<Link>& links, double time_s, const EvolutionLaw& law);
   void settleGroup(std::span<const std::uint32_t> fresh, std::span<const std::uint32_t> old,
                    double time_s);
   void inherit(const TrackedBody& gone);
@@ -88,7 +88,7 @@ class BodyTracker {
   std::vector<TrackedBody> bodies_;
   std::vector<TrackedBody> old_bodies_;
   /// Per node: old body + 1 at inside near nodes. Bodies beyond the 65,534th are known by their
-  /// place only.
+  /// position only.
   std::vector<std::uint16_t> node_labels_;
   std::vector<SkinEvent> events_;
   std::vector<std::uint64_t> event_updates_;  ///< in which update() each was noted

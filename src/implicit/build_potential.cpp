@@ -31,7 +31,7 @@ class BlockSearch {
   BlockSearch(const Target& target, const PotentialDesc& desc) : target_(target), desc_(desc) {}
 
   Result<void> run(const BlockRange& all) {
-    most_blocks_ = desc_.max_memory / skinBytesPerBlock();
+    max_blocks_ = desc_.max_memory / skinBytesPerBlock();
     return visit(all);
   }
   std::vector<BlockCoord> surface;
@@ -69,7 +69,7 @@ class BlockSearch {
     for (std::int32_t z = r.low.z; z < r.high.z; ++z)
       for (std::int32_t y = r.low.y; y < r.high.y; ++y)
         for (std::int32_t x = r.low.x; x < r.high.x; ++x) list.push_back({x, y, z});
-    if (surface.size() + inside.size() / 64 > most_blocks_)
+    if (surface.size() + inside.size() / 64 > max_blocks_)
       return bad("the band needs more than the " + std::to_string(desc_.max_memory >> 20) +
                  " MB allowed at a voxel of " + std::to_string(desc_.voxel_m) +
                  " m; use a larger voxel or allow more memory");
@@ -78,7 +78,7 @@ class BlockSearch {
 
   const Target& target_;
   const PotentialDesc& desc_;
-  std::uint64_t most_blocks_ = 0;
+  std::uint64_t max_blocks_ = 0;
 };
 
 Result<BlockRange> blocksAround(const Box3d& box, const PotentialDesc& desc) {
@@ -171,13 +171,13 @@ void scaleAndClamp(BandGrid& grid, float scale) {
 bool activateNearNodes(BandGrid& grid) {
   detail::BandStepper stepper;
   stepper.prepare(grid);
-  const float most = 0.95f * grid.width();
+  const float max = 0.95f * grid.width();
   for (const std::uint32_t slot : grid.order()) {
     const BandGrid::Words& near = stepper.near(slot);
     float* f = grid.values(slot);
     for (int z = 0; z < 8; ++z)
       detail::forEachBit(near[static_cast<std::size_t>(z)], [&](int bit) {
-        f[64 * z + bit] = std::clamp(f[64 * z + bit], -most, most);
+        f[64 * z + bit] = std::clamp(f[64 * z + bit], -max, max);
       });
     grid.updateWords(slot);
   }

@@ -59,18 +59,18 @@ class EdgeIndex {
   std::uint32_t count_ = 0;
 };
 
-/// Places of the set bits of each byte, lowest first, and how many they are.
-struct BytePlaces {
-  std::array<std::array<std::uint16_t, 8>, 256> places{};
+/// Positions of the set bits of each byte, lowest first, and how many they are.
+struct ByteBits {
+  std::array<std::array<std::uint16_t, 8>, 256> bits{};
   std::array<std::uint8_t, 256> counts{};
 
-  constexpr BytePlaces() {
+  constexpr ByteBits() {
     for (std::size_t byte = 0; byte < 256; ++byte)
       for (std::uint16_t bit = 0; bit < 8; ++bit)
-        if (byte >> bit & 1) places[byte][counts[byte]++] = bit;
+        if (byte >> bit & 1) bits[byte][counts[byte]++] = bit;
   }
 };
-inline constexpr BytePlaces kBytePlaces;
+inline constexpr ByteBits kByteBits;
 
 /// Writes 64 z + bit for every set bit of the eight words, and up to seven numbers more; returns
 /// how many there are. By rows of eight from a table, in one loop over the rows that are not empty:
@@ -81,8 +81,8 @@ inline std::size_t listBits(const std::uint64_t (&words)[8], std::uint16_t* out)
     const unsigned row = static_cast<unsigned>(std::countr_zero(rows));
     const std::size_t byte = words[row >> 3] >> (8 * (row & 7)) & 0xFF;
     for (std::size_t i = 0; i < 8; ++i)
-      out[count + i] = static_cast<std::uint16_t>(8 * row + kBytePlaces.places[byte][i]);
-    count += kBytePlaces.counts[byte];
+      out[count + i] = static_cast<std::uint16_t>(8 * row + kByteBits.bits[byte][i]);
+    count += kByteBits.counts[byte];
   }
   return count;
 }

@@ -11,11 +11,11 @@ namespace derm::detail {
 namespace {
 
 constexpr std::size_t kBlocksPerChunk = 8;
-constexpr std::size_t kMostEdges = 3 * BandGrid::kNodes;
+constexpr std::size_t kMaxEdges = 3 * BandGrid::kNodes;
 
 /// Positions of a block's points in voxels from its first node; room for the fullest block.
 struct BlockPoints {
-  float x[kMostEdges], y[kMostEdges], z[kMostEdges];
+  float x[kMaxEdges], y[kMaxEdges], z[kMaxEdges];
   std::size_t count = 0;
 
   /// Adds the nodes with these numbers (x + 8 y + 64 z).
@@ -88,7 +88,7 @@ struct Crossings {
     const std::size_t n = listBits(crossed, nodes), first = points.count;
     const float* f = values.at(0, 0, 0);
     for (std::size_t i = 0; i < n; ++i) {
-      const int at = tilePlace(nodes[i]);
+      const int at = tileIndex(nodes[i]);
       low[i] = f[at];
       t[i] = f[at + step];
     }
@@ -99,13 +99,13 @@ struct Crossings {
     if (k.empty()) return;
     const float* bend = curvature.at(0, 0, 0);
     for (std::size_t i = 0; i < n; ++i) {
-      const float* at = bend + tilePlace(nodes[i]);
+      const float* at = bend + tileIndex(nodes[i]);
       k[first + i] = at[0] + t[i] * (at[step] - at[0]);
     }
   }
 
  private:
-  static int tilePlace(std::uint16_t node) {
+  static int tileIndex(std::uint16_t node) {
     return (node & 7) + (node >> 3 & 7) * BlockTile::kRowStep + (node >> 6) * BlockTile::kSliceStep;
   }
 };
@@ -174,9 +174,9 @@ void sampleNearNodes(const Potential& potential, const BandStepper& stepper, con
 }
 
 double measuredSlope(const Potential& potential, const EdgeIndex& index, const Target& target) {
-  constexpr std::size_t kMostBlocks = 256;
+  constexpr std::size_t kMaxBlocks = 256;
   const BandGrid& grid = potential.grid;
-  const std::size_t stride = std::max<std::size_t>(1, grid.blockCount() / kMostBlocks);
+  const std::size_t stride = std::max<std::size_t>(1, grid.blockCount() / kMaxBlocks);
   const double h = potential.voxel_m;
   std::vector<double> slopes;
   for (std::size_t b = 0; b < grid.blockCount(); b += stride) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBlocksPerChunk = 8;
 
-/// Sign words of a block's slice z at the four places (x, y), (x+1, y), (x, y+1), (x+1, y+1).
+/// Sign words of a block's slice z at the four columns (x, y), (x+1, y), (x, y+1), (x+1, y+1).
 struct SliceCorners {
   std::uint64_t word[4];
 };

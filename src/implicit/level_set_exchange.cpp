@@ -29,7 +29,7 @@ LevelSetBlocks levelSetOf(const Potential& potential) {
     out.values.insert(out.values.end(), grid.values(slot), grid.values(slot) + BandGrid::kNodes);
     for (std::size_t z = 0; z < 8; ++z) outside[slot][z] = ~grid.signs(slot)[z];
   }
-  for (const BlockCoord& at : detail::SignFlood(grid, outside).dryPlaces())
+  for (const BlockCoord& at : detail::SignFlood(grid, outside).dryBlocks())
     if (grid.slotAt(at) == BandGrid::kInside) out.inside.push_back({at.x, at.y, at.z});
   return out;
 }
@@ -41,15 +41,15 @@ Result<Potential> potentialOf(const LevelSetBlocks& s) {
     return bad("has not 512 values a block");
   Potential potential{s.voxel_m, s.origin, BandGrid(std::clamp(s.width, 2.0f, 6.0f))};
   BandGrid& grid = potential.grid;
-  std::vector<BlockCoord> places;
+  std::vector<BlockCoord> coords;
   for (const auto& b : s.blocks) {
-    places.push_back({b[0], b[1], b[2]});
-    if (!places.back().inRange()) return bad("lies beyond the lattice");
+    coords.push_back({b[0], b[1], b[2]});
+    if (!coords.back().inRange()) return bad("lies beyond the lattice");
   }
-  grid.createBlocks(places);
+  grid.createBlocks(coords);
   std::vector<BandGrid::Words> outside(grid.slotCount());
-  for (std::size_t b = 0; b < places.size(); ++b) {
-    const std::uint32_t slot = grid.slotAt(places[b]);
+  for (std::size_t b = 0; b < coords.size(); ++b) {
+    const std::uint32_t slot = grid.slotAt(coords[b]);
     for (std::size_t i = 0; i < BandGrid::kNodes; ++i) {
       const float f = s.values[BandGrid::kNodes * b + i];
       if (!std::isfinite(f)) return bad("a distance is not a finite number");
@@ -58,7 +58,7 @@ Result<Potential> potentialOf(const LevelSetBlocks& s) {
     grid.updateWords(slot);
     for (std::size_t z = 0; z < 8; ++z) outside[slot][z] = ~grid.signs(slot)[z];
   }
-  grid.markInside(detail::SignFlood(grid, outside).dryPlaces());
+  grid.markInside(detail::SignFlood(grid, outside).dryBlocks());
   grid.fitToBand();
   detail::EdgeIndex index;
   index.build(grid);

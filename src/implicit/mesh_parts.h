@@ -23,7 +23,7 @@ struct MeshParts {
 
 /// Closed pieces whose boxes meet go to different parts, each to the first it fits. Pieces with
 /// borders or odd edges bound something only together: they share a part, turned as the whole mesh
-/// is. `welded`: the mesh's triangles with vertices at one place made one.
+/// is. `welded`: the mesh's triangles with vertices at one position made one.
 MeshParts splitIntoParts(const TriMesh& mesh, const std::vector<Triangle>& welded, bool inside_out);
 
 }  // namespace derm::detail

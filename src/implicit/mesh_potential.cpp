@@ -22,9 +22,7 @@ Error bad(std::string message, std::optional<std::uint64_t> index = std::nullopt
   return Error{ErrorCode::BadData, std::move(message), {.element = "mesh", .index = index}};
 }
 
-std::uint64_t mostBlocks(const PotentialDesc& desc) {
-  return desc.max_memory / skinBytesPerBlock();
-}
+std::uint64_t maxBlocks(const PotentialDesc& desc) { return desc.max_memory / skinBytesPerBlock(); }
 
 Error tooLarge(const PotentialDesc& desc) {
   return bad("the band needs more than the " + std::to_string(desc.max_memory >> 20) +
@@ -54,7 +52,7 @@ class TriangleWriter {
             if (seen.find(at) != 0) continue;
             seen.set(at, 1);
             wanted.push_back(at);
-            if (wanted.size() > mostBlocks(desc_)) return tooLarge(desc_);
+            if (wanted.size() > maxBlocks(desc_)) return tooLarge(desc_);
           }
     }
     if (solid != nullptr)
@@ -145,7 +143,7 @@ Result<void> checkMesh(const TriMesh& mesh, const PotentialDesc& desc) {
 struct PartField {
   explicit PartField(float width) : grid(width) {}
   BandGrid grid;
-  std::vector<BlockCoord> dry;  ///< places inside, without a block
+  std::vector<BlockCoord> dry;  ///< missing blocks that are inside
   /// Open nodes near the surface that their triangle says are inside, and those of them that the
   /// flood has reached.
   std::size_t behind = 0, leaked = 0;
@@ -205,7 +203,7 @@ Result<PartField> fieldOf(const TriMesh& mesh, const detail::MeshPart& part,
   triangles.writeAll();
   const std::vector<BandGrid::Words> open = openNodes(field.grid, taken);
   const detail::SignFlood flood(field.grid, open);
-  field.dry = flood.dryPlaces();
+  field.dry = flood.dryBlocks();
   applySigns(open, flood.reached(), triangles, field);
   field.grid.markInside(field.dry);
   return field;
@@ -219,7 +217,7 @@ Result<void> unite(const PartField& other, const PotentialDesc& desc, PartField&
   std::vector<BlockCoord> wanted;
   for (const std::uint32_t slot : other.grid.order())
     if (!grid.isLive(grid.slotAt(other.grid.coord(slot)))) wanted.push_back(other.grid.coord(slot));
-  if (grid.blockCount() + wanted.size() > mostBlocks(desc)) return tooLarge(desc);
+  if (grid.blockCount() + wanted.size() > maxBlocks(desc)) return tooLarge(desc);
   grid.createBlocks(wanted);
   const std::span<const std::uint32_t> order = grid.order();
   parallelFor(order.size(), 64, [&](std::size_t begin, std::size_t end) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kParticlesPerChunk = 256;
 constexpr float kReach = 4;  // of a particle over its radius
-constexpr std::size_t kMostParticles = 200000;
+constexpr std::size_t kMaxParticles = 200000;
 constexpr double kGoldenAngle = 2.399963229728653;  // [rad] 2 pi (1 - 1/golden ratio)
 
 Error badField(const char* field, const std::string& what) {
@@ -29,9 +29,9 @@ Result<void> checkDesc(const ParticleSystemDesc& d) {
     if (!(v >= 0) || !std::isfinite(v))
       return badField("stiffness, cohesion, viscosity", "must be 0 or more");
   if (!(d.friction >= 0 && d.friction <= 1)) return badField("friction", "must be 0 to 1");
-  if (d.most_splits < 0 || d.most_splits > 3) return badField("most_splits", "must be 0 to 3");
+  if (d.max_splits < 0 || d.max_splits > 3) return badField("max_splits", "must be 0 to 3");
   for (const EmitterDesc& e : d.emitters)
-    if (!e.place.allFinite() || !e.velocity.allFinite() || !(e.radius_m > 0))
+    if (!e.position.allFinite() || !e.velocity.allFinite() || !(e.radius_m > 0))
       return badField("emitters", "numbers must be finite and the jet's radius positive");
   return {};
 }
@@ -168,7 +168,7 @@ void ParticleSystem::findForces() {
         const float w = 1 - r / reach;
         const float share =
             2 * particles_.masses[j] / (particles_.masses[i] + particles_.masses[j]);
-        // Two at one place have no direction: the lower number goes down.
+        // Two at one position have no direction: the lower number goes down.
         const Vec3f way = r > 1e-6f * reach ? Vec3f(d / r) : Vec3f(0, j > i ? 1.0f : -1.0f, 0);
         // Never a pull: negative pressure makes particles clump in threads. What holds matter
         // together vanishes where particles meet.
@@ -195,20 +195,20 @@ void ParticleSystem::step() {
   const float dt = static_cast<float>(desc_.step_s);
   const Vec3f gravity = desc_.gravity.cast<float>();
   const float viscosity = static_cast<float>(1 - std::exp(-desc_.viscosity * desc_.step_s));
-  const float most = 0.25f * static_cast<float>(desc_.radius_m) / dt;  // per step, against blow-up
-  constexpr float kMostApart = 150;  // [radius/s] from the neighbours' mean velocity
-  const float most_apart = kMostApart * static_cast<float>(desc_.radius_m);
+  const float max = 0.25f * static_cast<float>(desc_.radius_m) / dt;  // per step, against blow-up
+  constexpr float kMaxApart = 150;  // [radius/s] from the neighbours' mean velocity
+  const float max_apart = kMaxApart * static_cast<float>(desc_.radius_m);
   parallelFor(particles_.size(), kParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3f& v = particles_.velocities[i];
       Vec3f push = dt * accelerations_[i];
-      if (const float length = push.norm(); length > most) push *= most / length;
+      if (const float length = push.norm(); length > max) push *= max / length;
       v += push + dt * gravity;
       v += viscosity * shares_[i] * (averages_[i] - v);
       // Matter that is hit hard would shoot single particles out of itself.
       const Vec3f apart = v - averages_[i];
-      if (const float length = apart.norm(); shares_[i] > 0 && length > most_apart)
-        v = averages_[i] + most_apart / length * apart;
+      if (const float length = apart.norm(); shares_[i] > 0 && length > max_apart)
+        v = averages_[i] + max_apart / length * apart;
       Vec3f& p = particles_.positions[i];
       p += dt * v;
       const float ground =
@@ -222,7 +222,7 @@ void ParticleSystem::step() {
       }
     }
   });
-  if (desc_.most_splits > 0) splitThin();
+  if (desc_.max_splits > 0) splitThin();
 }
 
 void ParticleSystem::emit() {
@@ -244,10 +244,10 @@ void ParticleSystem::emit() {
     const double turn = kGoldenAngle * after;
     const auto count = std::max<long>(
         1, std::lround(std::numbers::pi * e.radius_m * e.radius_m / (spacing * spacing)));
-    for (long i = 0; i < count && particles_.size() < kMostParticles; ++i) {
+    for (long i = 0; i < count && particles_.size() < kMaxParticles; ++i) {
       const double share = (double(i) + 0.5) / double(count);
       const double out = e.radius_m * std::sqrt(share), angle = kGoldenAngle * double(i) + turn;
-      const Vec3d at = e.place + out * (std::cos(angle) * side + std::sin(angle) * up) -
+      const Vec3d at = e.position + out * (std::cos(angle) * side + std::sin(angle) * up) -
                        e.radius_m * std::sqrt(1 - share) * way;
       particles_.positions.push_back(at.cast<float>());
       particles_.velocities.push_back(e.velocity.cast<float>());
@@ -262,11 +262,11 @@ void ParticleSystem::emit() {
 void ParticleSystem::splitThin() {
   constexpr float kThin = 1.0f;
   const float smallest =
-      static_cast<float>(desc_.radius_m / std::pow(2.0, desc_.most_splits)) * 1.01f;
+      static_cast<float>(desc_.radius_m / std::pow(2.0, desc_.max_splits)) * 1.01f;
   const std::size_t n = particles_.size();
   for (std::size_t i = 0; i < n; ++i) {
     const bool thin = densities_[i] < kThin && densities_[i] > 0.05f;
-    if (!thin || particles_.radii[i] < smallest || particles_.size() + 7 > kMostParticles) continue;
+    if (!thin || particles_.radii[i] < smallest || particles_.size() + 7 > kMaxParticles) continue;
     const float r = 0.5f * particles_.radii[i];
     const Vec3f centre = particles_.positions[i];
     for (int c = 0; c < 8; ++c) {

@@ -65,10 +65,10 @@ void ParticleTarget::sortIntoCells(const Particles& particles, const ParticleTar
   origin_ = box.low;
   // Wide sprays would need more cells than particles are worth; larger cells are only slower.
   double cell = desc.reach * largest;
-  const double most = 8.0 * static_cast<double>(n) + 4096;
+  const double max = 8.0 * static_cast<double>(n) + 4096;
   for (;; cell *= 1.26) {
     const Vec3d counts = ((box.high - box.low) / cell).array().floor() + 1;
-    if (counts.prod() > most) continue;
+    if (counts.prod() > max) continue;
     for (int k = 0; k < 3; ++k) cells_[k] = static_cast<std::size_t>(counts[k]);
     break;
   }
@@ -195,14 +195,14 @@ double ParticleTarget::flatnessAt(std::size_t i) const {
 }
 
 /// A lonely particle reaches only 0.2 and would vanish below the iso level; a layer of them is at
-/// 0.6, a little too thin. Each is raised until the density at its place is what a ball of its
+/// 0.6, a little too thin. Each is raised until the density at its position is what a ball of its
 /// volume needs for its rim to be at the iso level; threads and whole sheets need nearly the same
 /// (0.985 and 0.954 of it).
 ///
 /// In the voids of an uneven sheet density is lower than at its particles, the more so the fewer
-/// reach there: by a factor of up to q = 1 + 0.73/(crowd - 1), crowd = the density at a particle
-/// over its own, and along a thread 1 + 0.2/(crowd - 1). (Fitted to the worst place in twelve sets
-/// each, 1.5 to 5 neighbours' worth of crowd, particles off a lattice by up to a quarter of their
+/// reach there: by a factor of up to q = 1 + 0.73/(n - 1), n = the density at a particle
+/// over its own, and along a thread 1 + 0.2/(n - 1). (Fitted to the worst point in twelve sets
+/// each, neighbour counts of 1.5 to 5, particles off a lattice by up to a quarter of their
 /// distance. The same for any reach: all lengths count in the neighbours' distance.) Where q
 /// exceeds what a ball needs, the sheet would tear; density is then raised to q times the iso
 /// level, but nobody is made heavier than one who is alone. Matter stretched that far comes out too
@@ -219,7 +219,7 @@ void ParticleTarget::raiseLonelyOnes(double drops) {
       const double ball2 = std::pow(3 * volume / (4 * std::numbers::pi), 2.0 / 3);
       const double at_rim = std::pow(std::max(0.05, 1 - ball2 / reach2), 3);
       const double density = std::max(alone, double{valueAt(Vec3f(x_[i], y_[i], z_[i]))});
-      const double others = density / alone - 1;  // crowd - 1
+      const double others = density / alone - 1;  // n - 1
       double extra = 0;
       if (others > 0 && at_rim * (others + kSheetVoids) > others) {
         const double voids = kThreadGaps + (kSheetVoids - kThreadGaps) * flatnessAt(i);
@@ -235,7 +235,7 @@ void ParticleTarget::raiseLonelyOnes(double drops) {
 /// Kernels follow the spread of the neighbours: wide where there are many, narrow across sheets.
 /// The kernel's volume is kept; its reach never grows, so cells stay right.
 void ParticleTarget::stretchKernels() {
-  constexpr double kMostRatio = 3;
+  constexpr double kMaxRatio = 3;
   constexpr int kEnough = 12;  // fewer neighbours say nothing about a direction
   stretch_.resize(6 * x_.size());
   parallelFor(x_.size(), kParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
@@ -263,7 +263,7 @@ void ParticleTarget::stretchKernels() {
         const Mat3d spread = square / total - mean * mean.transpose();
         const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes{Eigen::Matrix3d(spread)};
         Vec3d size = axes.eigenvalues().cwiseMax(0.0).cwiseSqrt();
-        size = size.cwiseMax(size.maxCoeff() / kMostRatio) / size.maxCoeff();
+        size = size.cwiseMax(size.maxCoeff() / kMaxRatio) / size.maxCoeff();
         const Mat3d turn = axes.eigenvectors();
         metric = turn * (size.cwiseProduct(size).cwiseInverse()).asDiagonal() * turn.transpose() *
                  double{inverse2_[i]};

@@ -54,9 +54,9 @@ FieldRange PotentialTarget::rangeIn(const Box3d& box) const {
   const double side = 8 * potential_->voxel_m;
   const Vec3d low = (box.low - potential_->origin) / side;
   const Vec3d high = (box.high - potential_->origin) / side;
-  constexpr double kMostBlocks = 512;
+  constexpr double kMaxBlocks = 512;
   if (!((high - low).array() + 2).isFinite().all() ||
-      ((high - low).array() + 2).prod() > kMostBlocks)
+      ((high - low).array() + 2).prod() > kMaxBlocks)
     return {};
   bool inside = false, outside = false;
   for (int z = int(std::floor(low.z())); z <= int(std::floor(high.z())); ++z)

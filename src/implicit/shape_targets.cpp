@@ -24,7 +24,8 @@ void joinParts(const Target& target, std::span<TargetSeed> seeds) {
     seeds[i].part = i;
     for (std::uint32_t j = 0; j < i; ++j) {
       const std::uint32_t other = seeds[j].part;
-      if (other == seeds[i].part || !straightWayInside(target, seeds[j].place, seeds[i].place))
+      if (other == seeds[i].part ||
+          !straightWayInside(target, seeds[j].position, seeds[i].position))
         continue;
       const std::uint32_t joined = seeds[i].part;
       for (std::uint32_t k = 0; k <= i; ++k)
@@ -227,17 +228,17 @@ namespace {
 
 float wyvill(float q) { return q < 1 ? 1 - q * (22 - q * (17 - 4 * q)) / 9 : 0.0f; }
 
-/// Squares of the least and greatest distance from a point to a box.
+/// Squares of the smallest and largest distance from a point to a box.
 std::pair<double, double> squaredDistances(const Box3d& box, const Vec3d& p) {
-  double least = 0, greatest = 0;
+  double min = 0, max = 0;
   for (int k = 0; k < 3; ++k) {
     const double below = box.low[k] - p[k], above = p[k] - box.high[k];
     const double out = std::max({below, above, 0.0});
     const double far = std::max(std::abs(box.low[k] - p[k]), std::abs(box.high[k] - p[k]));
-    least += out * out;
-    greatest += far * far;
+    min += out * out;
+    max += far * far;
   }
-  return {least, greatest};
+  return {min, max};
 }
 
 }  // namespace
@@ -264,10 +265,10 @@ Box3d BlobTarget::bounds() const {
 FieldRange BlobTarget::rangeIn(const Box3d& box) const {
   FieldRange range{0, 0};
   for (const Blob& b : blobs_) {
-    const auto [least, greatest] = squaredDistances(box, b.centre);
+    const auto [min, max] = squaredDistances(box, b.centre);
     const double scale = 1 / (b.reach_m * b.reach_m);
-    range.low += wyvill(static_cast<float>(greatest * scale));
-    range.high += wyvill(static_cast<float>(least * scale));
+    range.low += wyvill(static_cast<float>(max * scale));
+    range.high += wyvill(static_cast<float>(min * scale));
   }
   return {range.low - 1e-5, range.high + 1e-5};
 }

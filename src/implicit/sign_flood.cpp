@@ -101,7 +101,7 @@ void SignFlood::spreadFrom(const BlockCoord& at) {
   enter({at.x, at.y, at.z + 1}, front);
 }
 
-std::vector<BlockCoord> SignFlood::dryPlaces() const {
+std::vector<BlockCoord> SignFlood::dryBlocks() const {
   std::vector<BlockCoord> dry;
   for (std::int32_t z = low_.z; z <= high_.z; ++z)
     for (std::int32_t y = low_.y; y <= high_.y; ++y)

@@ -15,8 +15,8 @@ class SignFlood {
 
   /// Bits of nodes the flood has reached, by slot.
   const std::vector<BandGrid::Words>& reached() const { return reached_; }
-  /// Places without a block that it has not reached: they are inside.
-  std::vector<BlockCoord> dryPlaces() const;
+  /// Missing blocks that it has not reached: they are inside.
+  std::vector<BlockCoord> dryBlocks() const;
 
  private:
   std::size_t cell(const BlockCoord& at) const {
@@ -35,7 +35,7 @@ class SignFlood {
   BlockCoord low_, high_;  ///< both included
   std::size_t size_[3] = {};
   std::vector<BandGrid::Words> reached_;
-  std::vector<char> wet_;  ///< places without a block
+  std::vector<char> wet_;  ///< missing blocks
   std::vector<char> queued_;
   std::vector<BlockCoord> queue_;
 };

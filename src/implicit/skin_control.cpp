@@ -40,43 +40,42 @@ std::vector<BodyMeans> meansOf(std::span<const float> speeds, std::span<const fl
 
 std::vector<ActiveSkin::Impl::Offset> ActiveSkin::Impl::holdOffsets(double dt_s,
                                                                     double reference_dt_s) {
-  if (strategy.volume == Hold::No && strategy.area == Hold::No) return {};
+  if (law.volume == Hold::No && law.area == Hold::No) return {};
   const std::span<detail::TrackedBody> bodies = tracker.bodies();
   const std::vector<BodyMeans> means =
       meansOf(speeds, edges.curvature, tracker.bodyOfPoint(), bodies);
   std::vector<Offset> offsets(bodies.size());
-  const double h = potential.voxel_m, most = 0.5 / dt_s;
+  const double h = potential.voxel_m, max = 0.5 / dt_s;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     detail::TrackedBody& b = bodies[i];
     const BodyMeans& m = means[i];
     // All of it as far outside the target as can be told, and too small to have the target inside
     // it: held, it would hang there for ever.
     constexpr double kNearlyAll = 0.9;
-    const double smallest = 4.2 * std::pow(2 * strategy.reach, 3);
-    b.abandoned = strategy.attraction > 0 && b.volume < smallest &&
-                  m.speed < -kNearlyAll * strategy.attraction * strategy.reach;
+    const double smallest = 4.2 * std::pow(2 * law.reach, 3);
+    b.abandoned = law.attraction > 0 && b.volume < smallest &&
+                  m.speed < -kNearlyAll * law.attraction * law.reach;
     if (b.growing || b.abandoned || !(b.area > 0)) continue;
     const double volume_gap = volume_scale * b.wanted_volume - b.volume;
     const double area_gap = area_scale * b.wanted_area - b.area;
     double c = 0, per_curvature = 0;
-    if (strategy.volume == Hold::Penalty)
-      c += strategy.volume_gain / h * volume_gap / (volume_scale * b.wanted_volume);
-    if (strategy.area == Hold::Penalty)
-      c += strategy.area_gain / h * area_gap / (area_scale * b.wanted_area);
+    if (law.volume == Hold::Penalty)
+      c += law.volume_gain / h * volume_gap / (volume_scale * b.wanted_volume);
+    if (law.area == Hold::Penalty) c += law.area_gain / h * area_gap / (area_scale * b.wanted_area);
     // Exact: what d(volume)/dt and d(area)/dt still lack, per area of surface.
     double volume_rate = 0, area_rate = 0;
-    if (strategy.volume == Hold::Exact) {
+    if (law.volume == Hold::Exact) {
       b.volume_integral += kIntegralShare * volume_gap / (b.area * reference_dt_s);
-      b.volume_integral = std::clamp(b.volume_integral, -most, most);
+      b.volume_integral = std::clamp(b.volume_integral, -max, max);
       volume_rate = volume_gap / (b.area * dt_s) + b.volume_integral - m.speed - c;
     }
-    if (strategy.area == Hold::Exact) {
+    if (law.area == Hold::Exact) {
       b.area_integral += kIntegralShare * area_gap / (b.area * reference_dt_s);
-      b.area_integral = std::clamp(b.area_integral, -most, most);
+      b.area_integral = std::clamp(b.area_integral, -max, max);
       area_rate =
           area_gap / (b.area * dt_s) + b.area_integral - m.curvature_speed - c * m.curvature;
     }
-    if (strategy.volume == Hold::Exact && strategy.area == Hold::Exact) {
+    if (law.volume == Hold::Exact && law.area == Hold::Exact) {
       // c1 + c2 kappa. A ball has one curvature only: volume goes first.
       const double spread = m.curvature2 - m.curvature * m.curvature;
       if (spread > 1e-3 * m.curvature2)
@@ -85,15 +84,15 @@ std::vector<ActiveSkin::Impl::Offset> ActiveSkin::Impl::holdOffsets(double dt_s,
       const double beta = tensionPerVoxel();
       per_curvature = std::clamp(per_curvature, -std::max(0.0, 0.2 / dt_s - beta), beta);
       c += volume_rate - per_curvature * m.curvature;
-    } else if (strategy.volume == Hold::Exact) {
+    } else if (law.volume == Hold::Exact) {
       c += volume_rate;
-    } else if (strategy.area == Hold::Exact && std::abs(m.curvature) > 1e-6) {
+    } else if (law.area == Hold::Exact && std::abs(m.curvature) > 1e-6) {
       c += area_rate / m.curvature;
     }
     // What undoes the mean motion is no correction and has no limit of its own: a target far inside
     // a body draws it in by more than half a voxel in a long step.
-    const double undone = strategy.volume == Hold::Exact ? m.speed : 0;
-    c = std::clamp(c + undone, -most, most) - undone;
+    const double undone = law.volume == Hold::Exact ? m.speed : 0;
+    c = std::clamp(c + undone, -max, max) - undone;
     offsets[i] = {static_cast<float>(c), static_cast<float>(per_curvature)};
   }
   return offsets;
@@ -103,7 +102,7 @@ bool ActiveSkin::Impl::removeSpecks() {
   std::vector<char> gone(tracker.bodies().size(), 0);
   bool any = false;
   for (std::size_t i = 0; i < gone.size(); ++i) {
-    gone[i] = tracker.bodies()[i].volume < strategy.least_body_voxels;
+    gone[i] = tracker.bodies()[i].volume < law.min_body_voxels;
     any |= gone[i] != 0;
   }
   if (!any) return false;

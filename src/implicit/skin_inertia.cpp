@@ -46,7 +46,7 @@ void forNearNodes(const BandGrid& grid, const detail::BandStepper& stepper, cons
 }  // namespace
 
 double ActiveSkin::Impl::inertialStableStep() const {
-  const InertiaDesc& inertia = strategy.inertia;
+  const InertiaDesc& inertia = law.inertia;
   double dt = std::numeric_limits<double>::infinity();
   if (inertia.tension > 0) dt = potential.voxel_m / (8 * std::sqrt(inertia.tension));
   if (inertia.stiffness > 0) dt = std::min(dt, 0.25 / std::sqrt(inertia.stiffness));
@@ -81,7 +81,7 @@ void ActiveSkin::Impl::extendVelocities() {
 
 void ActiveSkin::Impl::accelerate(double dt_s) {
   const double h = potential.voxel_m;
-  const InertiaDesc& inertia = strategy.inertia;
+  const InertiaDesc& inertia = law.inertia;
   const float spring = static_cast<float>(inertia.stiffness);
   const float bend = static_cast<float>(inertia.tension / (h * h));
   const float keep = static_cast<float>(1 - std::min(1.0, inertia.damping * dt_s));
@@ -196,8 +196,8 @@ void ActiveSkin::Impl::pressVolume(double dt_s) {
   for (std::size_t b = 0; b < bodies.size(); ++b) {
     if (bodies[b].growing || !(bodies[b].area > 0)) continue;
     const double lacking = volume_scale * bodies[b].wanted_volume - bodies[b].volume;
-    const double most = 0.5 / dt_s;
-    change[b] = static_cast<float>(std::clamp(lacking / (bodies[b].area * dt_s), -most, most) -
+    const double max = 0.5 / dt_s;
+    change[b] = static_cast<float>(std::clamp(lacking / (bodies[b].area * dt_s), -max, max) -
                                    mean[b] / std::max(1.0, count[b]));
   }
   forNearNodes(grid, stepper, [&](std::uint32_t slot, int node) {
@@ -206,9 +206,9 @@ void ActiveSkin::Impl::pressVolume(double dt_s) {
   });
 }
 
-SkinStep ActiveSkin::Impl::inertialStep(const Target& target, double most_s) {
+SkinStep ActiveSkin::Impl::inertialStep(const Target& target, double max_s) {
   SkinStep report;
-  const bool curvature = strategy.inertia.tension > 0;
+  const bool curvature = law.inertia.tension > 0;
   prepareEdges(target, curvature);
   if (tracksBodies()) {
     watchBodies(false);
@@ -217,24 +217,24 @@ SkinStep ActiveSkin::Impl::inertialStep(const Target& target, double most_s) {
       watchBodies(false);
     }
   }
-  const double dt_s = std::min(inertialStableStep(), most_s);
+  const double dt_s = std::min(inertialStableStep(), max_s);
   extendVelocities();
   accelerate(dt_s);
   findSpeeds(report);  // uses up the distances
-  filterVelocities(0.05 * std::sqrt(strategy.inertia.tension) / potential.voxel_m * dt_s);
-  if (strategy.inertia.hold_centre && strategy.inertia.stiffness == 0) holdCentre();
-  if (strategy.volume == Hold::Exact) pressVolume(dt_s);
+  filterVelocities(0.05 * std::sqrt(law.inertia.tension) / potential.voxel_m * dt_s);
+  if (law.inertia.hold_centre && law.inertia.stiffness == 0) holdCentre();
+  if (law.volume == Hold::Exact) pressVolume(dt_s);
   node_moves.resize(velocities.size());
-  float most = 0;
+  float max = 0;
   for (const std::uint32_t slot : potential.grid.order())
     for (int z = 0; z < 8; ++z)
       detail::forEachBit(stepper.near(slot)[static_cast<std::size_t>(z)], [&](int bit) {
         const std::size_t at = slot * BandGrid::kNodes + static_cast<std::size_t>(64 * z + bit);
         node_moves[at] = static_cast<float>(dt_s) * velocities[at];
-        most = std::max(most, std::abs(velocities[at]));
+        max = std::max(max, std::abs(velocities[at]));
       });
   report.dt_s = dt_s;
-  report.max_speed = potential.voxel_m * double{most};
+  report.max_speed = potential.voxel_m * double{max};
   time_s += dt_s;
   stepper.advanceNodes(potential.grid, node_moves, {});
   return report;

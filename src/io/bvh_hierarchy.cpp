@@ -11,7 +11,7 @@ namespace {
 using text::equalIgnoringCase;
 using text::nextWord;
 
-constexpr std::size_t kMostJoints = 1 << 18;
+constexpr std::size_t kMaxJoints = 1 << 18;
 constexpr std::size_t kLongestName = 255;
 constexpr std::array<std::string_view, 6> kChannelNames = {"Xposition", "Yposition", "Zposition",
                                                            "Xrotation", "Yrotation", "Zrotation"};
@@ -79,8 +79,8 @@ Result<void> HierarchyParser::openJoint(std::string_view keyword) {
     if (joint.name.size() > kLongestName)
       return bad("joint name " + text::quoted(joint.name) + " has more than 255 bytes");
   }
-  if (out_.skeleton.size() == kMostJoints)
-    return bad("more than " + std::to_string(kMostJoints) + " joints", ErrorCode::Unsupported);
+  if (out_.skeleton.size() == kMaxJoints)
+    return bad("more than " + std::to_string(kMaxJoints) + " joints", ErrorCode::Unsupported);
   if (!open_.empty()) joint.parent = JointId(open_.back());
   if (word() != "{") return bad("\"{\" expected after joint " + text::quoted(joint.name));
   open_.push_back(static_cast<std::uint32_t>(out_.skeleton.size()));

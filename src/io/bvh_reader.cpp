@@ -18,7 +18,7 @@ using detail::bvh::BvhChannel;
 using detail::bvh::Hierarchy;
 using detail::text::nextWord;
 
-constexpr std::size_t kMostFrames = 1 << 23;  // so that float times still increase
+constexpr std::size_t kMaxFrames = 1 << 23;  // so that float times still increase
 constexpr double kShortestFrame_s = 1e-6;
 constexpr double kLongestFrame_s = 3600;
 constexpr double kAssumedFrame_s = 1.0 / 30.0;
@@ -200,8 +200,8 @@ Result<void> MotionParser::parse(BvhMotion& motion) {
   std::string_view line;
   std::size_t frames = 0;
   while (nextFilledLine(line)) {
-    if (frames == kMostFrames)
-      return bad("more than " + std::to_string(kMostFrames) + " frames", frames);
+    if (frames == kMaxFrames)
+      return bad("more than " + std::to_string(kMaxFrames) + " frames", frames);
     DERM_CHECK(readFrame(line, frames));
     DERM_CHECK(addKeys(frames, motion.clip));
     ++frames;

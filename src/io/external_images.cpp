@@ -17,20 +17,20 @@ bool isElsewhere(std::string_view path) {
   return path.starts_with('/') || path.find(':') != std::string_view::npos;
 }
 
-/// Fills the picture's bytes from the first place that has them.
+/// Fills the picture's bytes from the first path that has them.
 void fetch(const std::filesystem::path& file, Image& image, Diagnostics& notes) {
   const std::string path = image.uri;
   const std::string name = path.substr(path.rfind('/') + 1);
   const std::filesystem::path folder = file.parent_path();
-  std::vector<std::string> places;
-  if (!isElsewhere(path)) places.push_back(path);
-  places.push_back(name);
-  image.uri = detail::gltf::encodeUri(places.front());
-  for (const std::string& place : places) {
-    Result<std::vector<std::uint8_t>> bytes = readFile(folder / place, kLargestPicture);
+  std::vector<std::string> candidates;
+  if (!isElsewhere(path)) candidates.push_back(path);
+  candidates.push_back(name);
+  image.uri = detail::gltf::encodeUri(candidates.front());
+  for (const std::string& candidate : candidates) {
+    Result<std::vector<std::uint8_t>> bytes = readFile(folder / candidate, kLargestPicture);
     if (!bytes) continue;
     const std::string type = pictureType(*bytes);
-    image.uri = detail::gltf::encodeUri(place);
+    image.uri = detail::gltf::encodeUri(candidate);
     if (type.empty()) {
       notes.warn("image-not-read", detail::text::quoted(path), "is neither PNG, JPEG nor WebP");
       return;

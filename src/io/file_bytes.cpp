@@ -37,7 +37,8 @@ class Descriptor {
 
 }  // namespace
 
-Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file, std::uint64_t most) {
+Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file,
+                                           std::uint64_t max_bytes) {
   const auto failed = [&](const std::string& what, int number) {
     return cannotRead(file, what, number);
   };
@@ -48,9 +49,9 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file, st
   if (::fstat(in.get(), &status) != 0) return failed("cannot read", errno);
   if (!S_ISREG(status.st_mode)) return failed("not a file", 0);
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > most)
-    return failed(std::to_string(size) + " bytes; at most " + std::to_string(most) + " are read",
-                  0);
+  if (size > max_bytes)
+    return failed(
+        std::to_string(size) + " bytes; at most " + std::to_string(max_bytes) + " are read", 0);
   std::vector<std::uint8_t> bytes(size);
   std::size_t have = 0;
   while (have < bytes.size()) {

@@ -89,9 +89,9 @@ void FedProcess::closeInput() {
 
 std::string FedProcess::lastWords() const {
   if (words_ < 0) return {};
-  constexpr off_t kMost = 4096;
+  constexpr off_t kMaxTail = 4096;
   const off_t size = ::lseek(words_, 0, SEEK_END);
-  const off_t from = std::max<off_t>(0, size - kMost);
+  const off_t from = std::max<off_t>(0, size - kMaxTail);
   std::string text(static_cast<std::size_t>(std::max<off_t>(0, size - from)), '\0');
   const ssize_t got = ::pread(words_, text.data(), text.size(), from);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));

@@ -13,7 +13,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr int kMostScans = 500;
+constexpr int kMaxScans = 500;
 
 /// Everything a decoding owns; outside the function with setjmp, whose longjmp skips destructors.
 struct JpegReading {
@@ -44,7 +44,7 @@ void onMessage(j_common_ptr info, int level) {
 
 void limitScans(j_common_ptr info) {
   if (!info->is_decompressor) return;
-  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans) {
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMaxScans) {
     readingOf(info).problem = "more than 500 scans";
     failJpeg(info);
   }
@@ -73,9 +73,9 @@ bool readJpeg(jpeg_decompress_struct& info, std::span<const std::uint8_t> bytes,
   info.mem->max_memory_to_use = 1L << 30;
   jpeg_mem_src(&info, bytes.data(), static_cast<unsigned long>(bytes.size()));
   jpeg_read_header(&info, TRUE);
-  if (std::uint64_t{info.image_width} * info.image_height > kMostPixels) {
+  if (std::uint64_t{info.image_width} * info.image_height > kMaxPixels) {
     reading.problem = std::to_string(info.image_width) + "x" + std::to_string(info.image_height) +
-                      " pixels; at most " + std::to_string(kMostPixels) + " are read";
+                      " pixels; at most " + std::to_string(kMaxPixels) + " are read";
     return false;
   }
   const bool four = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;

@@ -42,18 +42,18 @@ std::vector<ObjectStart> objectStarts(const Faces& faces) {
   return starts.empty() ? whole : starts;
 }
 
-/// The runs each group has; `complete` turns false where there are more than `most` in all.
-std::vector<std::vector<std::uint32_t>> runsOfGroups(const Faces& faces, std::uint64_t most,
+/// The runs each group has; `complete` turns false where there are more than `max_runs` in all.
+std::vector<std::vector<std::uint32_t>> runsOfGroups(const Faces& faces, std::uint64_t max_runs,
                                                      bool& complete) {
   std::vector<std::vector<std::uint32_t>> runs_of(faces.groups.names().size());
   const auto add = [&](std::uint32_t group, std::uint32_t run) {
     std::vector<std::uint32_t>& runs = runs_of[group];
     if (!runs.empty() && runs.back() == run) return;  // named twice: `g a a`, or by `o` and `g`
-    if (most == 0)
+    if (max_runs == 0)
       complete = false;
     else
       runs.push_back(run);
-    most -= most > 0;
+    max_runs -= max_runs > 0;
   };
   for (std::uint32_t r = 0; r < faces.runs.size(); ++r) {
     const Run& run = faces.runs[r];

@@ -26,10 +26,10 @@ using detail::obj::kNone;
 using detail::text::LineScanner;
 using detail::text::nextWord;
 
-constexpr std::size_t kMostGroups = 65536;
-constexpr std::size_t kMostLibraries = 64;
-constexpr std::size_t kMostVertices = kNone - 2;
-constexpr std::size_t kMostCorners = 1 << 18;        // of one polygon; bounds the work space
+constexpr std::size_t kMaxGroups = 65536;
+constexpr std::size_t kMaxLibraries = 64;
+constexpr std::size_t kMaxVertices = kNone - 2;
+constexpr std::size_t kMaxCorners = 1 << 18;         // of one polygon; bounds the work space
 constexpr std::uint64_t kLargestLibrary = 16 << 20;  // [bytes]
 
 /// Reads the text in two passes: first the vertex data, then what refers to it, so that a face may
@@ -121,7 +121,7 @@ Result<void> ObjParser::readPosition(std::string_view rest) {
   if (count < 3)
     return bad("v", std::to_string(count) + " coordinates, but a vertex needs 3",
                positions_.size());
-  if (positions_.size() >= kMostVertices) return bad("v", "more than 2^32 - 3 vertices");
+  if (positions_.size() >= kMaxVertices) return bad("v", "more than 2^32 - 3 vertices");
   const std::size_t vertex = positions_.size();
   positions_.emplace_back(v[0], v[1], v[2]);
   if (count >= 6) {
@@ -199,12 +199,12 @@ Result<std::uint32_t> ObjParser::readIndex(std::string_view word, const char* wh
   if (!detail::text::parseInteger(word, index))
     return bad("f", detail::text::quoted(word) + " is not a " + what + " index");
   const auto count = static_cast<std::int64_t>(total);
-  const std::int64_t place = index > 0 ? index - 1 : static_cast<std::int64_t>(seen) + index;
-  if (index == 0 || place < 0 || place >= count)
+  const std::int64_t resolved = index > 0 ? index - 1 : static_cast<std::int64_t>(seen) + index;
+  if (index == 0 || resolved < 0 || resolved >= count)
     return bad("f", std::string(what) + " index " + std::to_string(index) + ", but there are " +
                         std::to_string(index < 0 ? seen : total) +
                         (index < 0 ? " before it" : ", counted from 1"));
-  return static_cast<std::uint32_t>(place);
+  return static_cast<std::uint32_t>(resolved);
 }
 
 Result<Corner> ObjParser::readCorner(std::string_view word) {
@@ -241,8 +241,8 @@ Result<void> ObjParser::readFace(std::string_view rest, Faces& faces) {
   for (std::string_view word = nextWord(rest); !word.empty() && word.front() != '#';
        word = nextWord(rest)) {
     DERM_TRY(const Corner corner, readCorner(word));
-    if (polygon_.size() == kMostCorners)
-      return bad("f", "more than " + std::to_string(kMostCorners) + " corners");
+    if (polygon_.size() == kMaxCorners)
+      return bad("f", "more than " + std::to_string(kMaxCorners) + " corners");
     polygon_.push_back(corner);
     polygon_positions_.push_back(positions_[corner.position]);
   }
@@ -251,7 +251,7 @@ Result<void> ObjParser::readFace(std::string_view rest, Faces& faces) {
                 lines_.lineNumber());
     return {};
   }
-  if (faces.corners.vertexCount() + polygon_.size() > kMostVertices)
+  if (faces.corners.vertexCount() + polygon_.size() > kMaxVertices)
     return bad("f", "more than 2^32 - 3 vertices");
   polygon_vertices_.clear();
   for (const Corner& corner : polygon_) polygon_vertices_.push_back(faces.corners.vertexOf(corner));
@@ -269,7 +269,7 @@ void ObjParser::readGroups(std::string_view rest, Faces& faces) {
   const auto set = static_cast<std::uint32_t>(faces.set_offsets.size() - 1);
   for (std::string_view word = nextWord(rest); !word.empty() && word.front() != '#';
        word = nextWord(rest)) {
-    const std::optional<std::uint32_t> group = faces.groups.number(word, kMostGroups);
+    const std::optional<std::uint32_t> group = faces.groups.number(word, kMaxGroups);
     if (group)
       faces.set_groups.push_back(*group);
     else
@@ -288,7 +288,7 @@ void ObjParser::readObject(std::string_view rest, Faces& faces) {
     std::string made = detail::obj::groupName(object);
     const std::string_view group_name =
         made == object ? object : faces.made_names.emplace_back(std::move(made));
-    group = faces.groups.number(group_name, kMostGroups).value_or(kNone);
+    group = faces.groups.number(group_name, kMaxGroups).value_or(kNone);
   }
   faces.object_groups.push_back(group);
 }
@@ -302,7 +302,7 @@ void ObjParser::readState(std::string_view keyword, std::string_view rest, Faces
     const std::string_view material = detail::text::trimmed(rest);
     state_.material = material.empty() ? kNone : faces.materials.number(material).value_or(kNone);
   } else if (keyword == "mtllib") {
-    if (faces.libraries.size() < kMostLibraries)
+    if (faces.libraries.size() < kMaxLibraries)
       faces.libraries.push_back(detail::text::trimmed(rest));
   } else if (keyword == "l" || keyword == "p") {
     notes_.info("not-a-face", name_, "lines and points are not read", lines_.lineNumber());
@@ -408,7 +408,7 @@ void readLibrary(std::string_view names, std::string_view file, const ObjSideFil
   if (tryOne(names)) return;
   const std::string_view whole = names;
   bool found = false;
-  for (std::size_t tries = 0; tries < kMostLibraries; ++tries) {
+  for (std::size_t tries = 0; tries < kMaxLibraries; ++tries) {
     const std::string_view word = nextWord(names);
     if (word.empty()) break;
     found = (word != whole && tryOne(word)) || found;

@@ -70,14 +70,14 @@ std::size_t NameTable::slotOf(std::string_view name) const {
   return slot;
 }
 
-std::optional<std::uint32_t> NameTable::number(std::string_view name, std::size_t most) {
+std::optional<std::uint32_t> NameTable::number(std::string_view name, std::size_t max_names) {
   if (2 * (names_.size() + 1) > hash_table_.size()) {
     hash_table_.assign(hash_table_.empty() ? 64 : 2 * hash_table_.size(), kNone);
     for (std::uint32_t i = 0; i < names_.size(); ++i) hash_table_[slotOf(names_[i])] = i;
   }
   const std::size_t slot = slotOf(name);
   if (hash_table_[slot] == kNone) {
-    if (names_.size() >= most) return std::nullopt;
+    if (names_.size() >= max_names) return std::nullopt;
     hash_table_[slot] = static_cast<std::uint32_t>(names_.size());
     names_.push_back(name);
   }

@@ -49,8 +49,8 @@ class CornerTable {
 /// Numbers names in the order they come. The names' characters belong to the caller.
 class NameTable {
  public:
-  /// The name's number; nothing where it would be a new one beyond `most`.
-  std::optional<std::uint32_t> number(std::string_view name, std::size_t most = kNone - 1);
+  /// The name's number; nothing where it would be a new one beyond `max_names`.
+  std::optional<std::uint32_t> number(std::string_view name, std::size_t max_names = kNone - 1);
   const std::vector<std::string_view>& names() const { return names_; }
 
  private:

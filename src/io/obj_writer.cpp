@@ -105,8 +105,8 @@ class GroupsOfTriangles {
   }
 
  private:
-  std::vector<std::vector<std::uint32_t>>
-      of_vertex_;  ///< sorted, since groups are visited in order
+  /// Sorted, since groups are visited in order.
+  std::vector<std::vector<std::uint32_t>> of_vertex_;
   std::vector<std::uint32_t> both_;
 };
 

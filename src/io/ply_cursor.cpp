@@ -151,11 +151,11 @@ Result<Header> parseHeader(std::string_view bytes, std::string_view name) {
 }
 
 bool Cursor::hasRoomFor(const Element& element) const {
-  std::uint64_t least = 0;  // bytes of one instance
+  std::uint64_t min_bytes = 0;  // bytes of one instance
   for (const Property& p : element.properties)
-    least += format_ == Format::Ascii ? 2 : sizeOf(p.count_type.value_or(p.type));
+    min_bytes += format_ == Format::Ascii ? 2 : sizeOf(p.count_type.value_or(p.type));
   // The last ascii number needs no blank after it.
-  return least == 0 || element.count <= (rest_.size() + 1) / least;
+  return min_bytes == 0 || element.count <= (rest_.size() + 1) / min_bytes;
 }
 
 bool Cursor::next(Scalar type, double& value) {

@@ -36,7 +36,7 @@ struct Header {
 
 Result<Header> parseHeader(std::string_view bytes, std::string_view name);
 
-/// Walks the values of a PLY body. Cheap to copy, so that a place can be returned to.
+/// Walks the values of a PLY body. Cheap to copy, so that a position can be returned to.
 class Cursor {
  public:
   Cursor(Format format, std::string_view body, std::size_t body_start)

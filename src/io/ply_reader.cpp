@@ -23,7 +23,7 @@ using detail::ply::Element;
 using detail::ply::Property;
 using detail::ply::Scalar;
 
-constexpr std::size_t kMostCorners = 1 << 18;  // of one polygon; bounds the work space
+constexpr std::size_t kMaxCorners = 1 << 18;  // of one polygon; bounds the work space
 
 /// What a vertex property means to us.
 enum Slot : int { X, Y, Z, NX, NY, NZ, U, V, Red, Green, Blue, Alpha, kSlotCount, kIgnored = -1 };
@@ -227,8 +227,8 @@ Result<void> PlyParser::readPolygon(const Element& element, std::uint64_t index,
                                     std::uint64_t length, Scalar type) {
   polygon_.clear();
   polygon_positions_.clear();
-  if (length > kMostCorners)
-    return bad(element, index, "more than " + std::to_string(kMostCorners) + " corners");
+  if (length > kMaxCorners)
+    return bad(element, index, "more than " + std::to_string(kMaxCorners) + " corners");
   for (std::uint64_t c = 0; c < length; ++c) {
     double vertex = 0;
     if (!cursor_.next(type, vertex)) return endsEarly(element, index);

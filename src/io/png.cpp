@@ -43,11 +43,11 @@ std::string sizeProblem(png_structp png, png_infop info, std::size_t byte_count)
   const std::uint64_t width = png_get_image_width(png, info);
   const std::uint64_t height = png_get_image_height(png, info);
   const std::string size = std::to_string(width) + "x" + std::to_string(height);
-  if (width * height > kMostPixels)
-    return size + " pixels; at most " + std::to_string(kMostPixels) + " are read";
+  if (width * height > kMaxPixels)
+    return size + " pixels; at most " + std::to_string(kMaxPixels) + " are read";
   // An interlaced picture has no fewer bytes than its pixels, so this holds for it too.
-  const std::uint64_t packed_most = (std::uint64_t{byte_count} + 64) * 1032;
-  if (png_get_rowbytes(png, info) * height > packed_most)
+  const std::uint64_t packed_max = (std::uint64_t{byte_count} + 64) * 1032;
+  if (png_get_rowbytes(png, info) * height > packed_max)
     return size + " pixels promised, more than " + std::to_string(byte_count) + " bytes can hold";
   return {};
 }

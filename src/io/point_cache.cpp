@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::string_view kPc2Magic("POINTCACHE2\0", 12);
 constexpr std::size_t kPc2HeaderBytes = 32;
-constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMaxCount = std::numeric_limits<std::int32_t>::max();
 
 std::uint32_t swappedBytes(std::uint32_t x) {
   return x >> 24 | (x >> 8 & 0xFF00u) | (x << 8 & 0xFF0000u) | x << 24;
@@ -106,9 +106,9 @@ Result<Header> readHeader(PointCacheFormat format, std::span<const std::uint8_t>
   Header header;
   header.points = words.word(pc2 ? 16 : 4);
   header.frames = words.word(pc2 ? 28 : 0);
-  if (header.points == 0 || header.points > kMost)
+  if (header.points == 0 || header.points > kMaxCount)
     return badCache(name, "points", "expected 1 to 2147483647");
-  if (header.frames == 0 || header.frames > kMost)
+  if (header.frames == 0 || header.frames > kMaxCount)
     return badCache(name, "frames", "expected 1 to 2147483647");
   // Both below 2^31: points * frames * 12 stays below 2^66, so divide rather than multiply.
   const std::uint64_t table = pc2 ? kPc2HeaderBytes : 8 + 4 * header.frames;
@@ -143,9 +143,9 @@ Result<PointCacheWriter> PointCacheWriter::create(const std::filesystem::path& f
   const auto bad = [&](const char* element, const char* message) {
     return Error{ErrorCode::BadArgument, message, {.file = file.string(), .element = element}};
   };
-  if (desc.times_s.empty() || desc.times_s.size() > kMost)
+  if (desc.times_s.empty() || desc.times_s.size() > kMaxCount)
     return bad("frames", "expected 1 to 2147483647");
-  if (desc.points == 0 || desc.points > kMost) return bad("points", "expected 1 to 2147483647");
+  if (desc.points == 0 || desc.points > kMaxCount) return bad("points", "expected 1 to 2147483647");
   DERM_TRY(WholeFile whole, WholeFile::create(file));
   auto out = std::make_unique<detail::BackgroundFile>(std::move(whole));
   DERM_CHECK(out->append(headerOf(desc)));

@@ -101,7 +101,7 @@ bool PolygonTriangulator::isEar(std::uint32_t corner) {
   const Point& a = points_[before];
   const Point& b = points_[corner];
   const Point& c = points_[after];
-  // Corners at the very place of a, b or c are the other side of a bridge, not inside.
+  // Corners at the very position of a, b or c are the other side of a bridge, not inside.
   const auto atCorner = [&](const Point& p) {
     return (p.u == a.u && p.v == a.v) || (p.u == b.u && p.v == b.v) || (p.u == c.u && p.v == c.v);
   };

@@ -16,12 +16,12 @@ namespace derm::detail {
 /// handles concave outlines and bridges to holes. Where no ear is left (self-crossing or flat
 /// outlines) flat corners go first, then any convex one.
 ///
-/// Ear clipping takes O(n * concave corners) tests. One object allows `kMostTests` of them in all,
+/// Ear clipping takes O(n * concave corners) tests. One object allows `kMaxTests` of them in all,
 /// so that hostile polygons cannot hang a reader; after that concave polygons are cut without
 /// looking, which blindlyCut() counts. Keep one object per file: its buffers are reused.
 class PolygonTriangulator {
  public:
-  static constexpr std::uint64_t kMostTests = 50'000'000;
+  static constexpr std::uint64_t kMaxTests = 50'000'000;
 
   /// Appends triangles of corner numbers (0 … n-1). Requires corners.size() >= 3.
   void triangulate(std::span<const Vec3f> corners, std::vector<Triangle>& out);
@@ -45,7 +45,7 @@ class PolygonTriangulator {
   std::vector<std::uint32_t> concave_;  ///< corners that may lie inside an ear; some may be gone
   std::vector<bool> concave_at_start_;
   std::vector<bool> gone_;
-  std::uint64_t tests_left_ = kMostTests;
+  std::uint64_t tests_left_ = kMaxTests;
   std::size_t gone_concave_ = 0;
   std::size_t blindly_cut_ = 0;
 };

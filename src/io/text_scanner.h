@@ -23,7 +23,7 @@ class LineScanner {
   bool next(std::string_view& line);
   /// 1-based number of the line given last (of its first part, where parts were joined).
   std::uint64_t lineNumber() const { return line_number_; }
-  /// The same for an error's place: nothing before the first line.
+  /// The same for an error's location: nothing before the first line.
   std::optional<std::uint64_t> lineIfAny() const {
     return line_number_ > 0 ? std::optional(line_number_) : std::nullopt;
   }

@@ -26,9 +26,9 @@ void startWriting(int descriptor, std::uint64_t from, std::uint64_t to) {
 
 /// What a link, or a link to a link, stands for: that is what is to be replaced, not the link.
 std::filesystem::path linkedFile(std::filesystem::path file) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMaxLinks = 40;  // as many as Linux follows
   std::error_code none;
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(file, none); ++i)
+  for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(file, none); ++i)
     file = file.parent_path() / std::filesystem::read_symlink(file, none);
   return file;
 }

@@ -36,8 +36,8 @@ Polar polarDecomposition(const Mat3d& linear) {
   constexpr double kNearlySingular = 1e-6;
   const double determinant = x.determinant();
   if (std::abs(determinant) < kNearlySingular) return bySvd(linear);
-  constexpr int kMostSteps = 30;  // quadratic convergence: 5 to 9 are usual
-  for (int step = 0; step < kMostSteps; ++step) {
+  constexpr int kMaxSteps = 30;  // quadratic convergence: 5 to 9 are usual
+  for (int step = 0; step < kMaxSteps; ++step) {
     const Mat3d inverse_transpose = x.inverse().transpose();
     const double scale = std::sqrt(inverse_transpose.norm() / x.norm());
     const Mat3d next = 0.5 * (scale * x + inverse_transpose / scale);

@@ -18,16 +18,16 @@ using detail::kProductColumns;
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-std::vector<std::uint32_t> minimumDegree(std::size_t size, std::span<const MatrixPlace> places) {
+std::vector<std::uint32_t> minimumDegree(std::size_t size, std::span<const MatrixEntry> entries) {
   using Sparse = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
-  std::vector<Eigen::Triplet<double, int>> entries;
-  entries.reserve(places.size() * 2);
-  for (const MatrixPlace& p : places) {
-    entries.emplace_back(static_cast<int>(p.row), static_cast<int>(p.column), 1.0);
-    entries.emplace_back(static_cast<int>(p.column), static_cast<int>(p.row), 1.0);
+  std::vector<Eigen::Triplet<double, int>> triplets;
+  triplets.reserve(entries.size() * 2);
+  for (const MatrixEntry& p : entries) {
+    triplets.emplace_back(static_cast<int>(p.row), static_cast<int>(p.column), 1.0);
+    triplets.emplace_back(static_cast<int>(p.column), static_cast<int>(p.row), 1.0);
   }
   Sparse pattern(static_cast<int>(size), static_cast<int>(size));
-  pattern.setFromTriplets(entries.begin(), entries.end());
+  pattern.setFromTriplets(triplets.begin(), triplets.end());
   Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int> order;
   Eigen::AMDOrdering<int>()(pattern.selfadjointView<Eigen::Lower>(), order);
   std::vector<std::uint32_t> new_of_old(size);
@@ -46,7 +46,7 @@ bool worthMerging(std::size_t width, double zeros) {
 
 struct SparseLdl::Builder {
   SparseLdl& out;
-  std::span<const MatrixPlace> places;
+  std::span<const MatrixEntry> entries;
   std::size_t size = out.new_of_old_.size();
   std::vector<std::uint32_t> parent, counts;             ///< elimination tree; column counts
   std::vector<std::uint32_t> upper_offsets, upper_rows;  ///< (i < k) of column k
@@ -58,20 +58,20 @@ struct SparseLdl::Builder {
   void followTree();
   void findPanels();
   void listRows();
-  void placeEntries();
+  void mapEntries();
 };
 
 void SparseLdl::Builder::analyse() {
   const std::vector<std::uint32_t>& order = out.new_of_old_;
-  const auto column_of = [&](const MatrixPlace& p) {
+  const auto column_of = [&](const MatrixEntry& p) {
     return std::max(order[p.row], order[p.column]);
   };
   upper_offsets.assign(size + 1, 0);
-  upper_rows.assign(places.size(), 0);
-  for (const MatrixPlace& p : places) ++upper_offsets[column_of(p) + 1];
+  upper_rows.assign(entries.size(), 0);
+  for (const MatrixEntry& p : entries) ++upper_offsets[column_of(p) + 1];
   std::partial_sum(upper_offsets.begin(), upper_offsets.end(), upper_offsets.begin());
   std::vector<std::uint32_t> cursor(upper_offsets.begin(), upper_offsets.end() - 1);
-  for (const MatrixPlace& p : places)
+  for (const MatrixEntry& p : entries)
     upper_rows[cursor[column_of(p)]++] = std::min(order[p.row], order[p.column]);
   parent.assign(size, kNone);
   counts.assign(size, 0);
@@ -137,9 +137,9 @@ void SparseLdl::Builder::findPanels() {
       const double all_columns = width + (behind.end - behind.first);
       const double all_rows = width + behind.rows;
       const double zeros = behind.zeros + width * (behind.rows - (here.rows - width));
-      const double entries =
+      const double stored =
           all_columns * (all_columns + 1) / 2 + all_columns * (all_rows - all_columns);
-      if (worthMerging(static_cast<std::size_t>(all_columns), zeros / entries)) {
+      if (worthMerging(static_cast<std::size_t>(all_columns), zeros / stored)) {
         behind = {first, behind.end, static_cast<std::uint32_t>(all_rows), zeros};
         continue;
       }
@@ -188,28 +188,28 @@ void SparseLdl::Builder::listRows() {
   out.block_stride_ += detail::kProductPadding;
 }
 
-void SparseLdl::Builder::placeEntries() {
-  for (const MatrixPlace& p : places) {
+void SparseLdl::Builder::mapEntries() {
+  for (const MatrixEntry& p : entries) {
     const std::uint32_t a = out.new_of_old_[p.row], b = out.new_of_old_[p.column];
     const std::uint32_t column = std::min(a, b), row = std::max(a, b);
     const Panel& panel = out.panels_[out.panel_of_column_[column]];
     const auto first = out.rows_.begin() + panel.first_row;
     const auto at = std::lower_bound(first, first + panel.row_count, row) - first;
-    out.entry_of_place_.push_back(panel.first_entry +
-                                  std::size_t{column - panel.first} * panel.row_count +
-                                  static_cast<std::size_t>(at));
+    out.stored_at_.push_back(panel.first_entry +
+                             std::size_t{column - panel.first} * panel.row_count +
+                             static_cast<std::size_t>(at));
   }
 }
 
-SparseLdl::SparseLdl(std::size_t size, std::span<const MatrixPlace> places)
-    : new_of_old_(minimumDegree(size, places)), diagonal_(size, 1) {
-  Builder build{*this, places};
+SparseLdl::SparseLdl(std::size_t size, std::span<const MatrixEntry> entries)
+    : new_of_old_(minimumDegree(size, entries)), diagonal_(size, 1) {
+  Builder build{*this, entries};
   build.analyse();
   build.followTree();
   build.analyse();
   build.findPanels();
   build.listRows();
-  build.placeEntries();
+  build.mapEntries();
   work_.resize(size + block_stride_);
   block_.resize(block_stride_ * kProductColumns);
   position_.resize(size);
@@ -274,9 +274,9 @@ bool SparseLdl::finish(const Panel& panel) noexcept {
 }
 
 bool SparseLdl::factorise(std::span<const double> values) noexcept {
-  DERM_REQUIRE(values.size() == entry_of_place_.size());
+  DERM_REQUIRE(values.size() == stored_at_.size());
   std::fill(entries_.begin(), entries_.end(), 0.0);
-  for (std::size_t n = 0; n < values.size(); ++n) entries_[entry_of_place_[n]] += values[n];
+  for (std::size_t n = 0; n < values.size(); ++n) entries_[stored_at_[n]] += values[n];
   // Panels wait, in chains, for the panel whose columns their next rows are.
   const std::span<std::uint32_t> first_waiting = std::span(waiting_).first(panels_.size());
   const std::span<std::uint32_t> next_waiting = std::span(waiting_).subspan(panels_.size());

@@ -23,9 +23,9 @@ std::array<double, 3> sides(std::span<const Vec3d> positions, const Triangle& t)
 /// How far a triangle is from having `margin` to spare in each triangle inequality.
 double missing(const std::array<double, 3>& l, double margin) {
   const double sum = l[0] + l[1] + l[2];
-  double most = 0;
-  for (int c = 0; c < 3; ++c) most = std::max(most, 2 * l[c] - sum + margin);
-  return most;
+  double max = 0;
+  for (int c = 0; c < 3; ++c) max = std::max(max, 2 * l[c] - sum + margin);
+  return max;
 }
 
 /// Heron's formula in Kahan's stable order; the lengths obey the triangle inequality.
@@ -51,7 +51,7 @@ CotangentWeights cotangentWeights(std::span<const Vec3d> positions,
   }
   if (used == 0) return out;
   const double mean = length / static_cast<double>(used);
-  // All vertices at one place: any positive length gives a usable (equilateral) answer.
+  // All vertices at one position: any positive length gives a usable (equilateral) answer.
   const double margin = kMollify * (mean > 0 ? mean : 1.0);
   out.edges.reserve(used);
   for (const Triangle& t : triangles) {
@@ -83,7 +83,7 @@ CotangentWeights cotangentWeights(std::span<const Vec3d> positions,
   }
   out.edges.resize(kept);
   for (CotangentWeights::Edge& e : out.edges)
-    e.weight = std::max(e.weight, CotangentWeights::kLeastCotangent);
+    e.weight = std::max(e.weight, CotangentWeights::kMinCotangent);
   return out;
 }
 

@@ -18,9 +18,10 @@ using detail::Net;
 /// One level of a refinement at work. Level 0 is the surface itself.
 struct LevelNet {
   Net net;
-  std::vector<std::uint32_t> base;     ///< per triangle the surface's
-  std::vector<Triangle> corners;       ///< as vertices
-  std::vector<std::uint32_t> middles;  ///< per edge the place of its middle; kNone = not cut
+  std::vector<std::uint32_t> base;  ///< per triangle the surface's
+  std::vector<Triangle> corners;    ///< as vertices
+  /// Per edge the welded vertex of its middle; kNone = not cut.
+  std::vector<std::uint32_t> middles;
 };
 
 class Refiner {
@@ -28,7 +29,7 @@ class Refiner {
   Refiner(LevelNet surface, std::size_t vertex_count, std::span<const std::uint32_t> weld,
           std::span<const std::uint8_t> levels, std::vector<std::vector<std::uint8_t>> regions)
       : vertex_count_(static_cast<std::uint32_t>(vertex_count)),
-        place_count_(vertex_count),
+        welded_count_(vertex_count),
         weld_(weld),
         levels_(levels),
         regions_(std::move(regions)) {
@@ -60,24 +61,24 @@ class Refiner {
         if (e != kNone && levels_[level.base[t]] > depth) deep_[e] = 1;
   }
 
-  std::uint32_t middlePlace(LevelNet& level, std::uint32_t edge) {
-    std::uint32_t& place = level.middles[edge];
-    if (place == kNone) {
-      place = static_cast<std::uint32_t>(place_count_++);
-      edge_of_place_.push_back(edge);
-      depth_of_place_.push_back(static_cast<std::uint8_t>(&level - nets_.data()));
+  std::uint32_t middleOfEdge(LevelNet& level, std::uint32_t edge) {
+    std::uint32_t& welded = level.middles[edge];
+    if (welded == kNone) {
+      welded = static_cast<std::uint32_t>(welded_count_++);
+      edge_of_welded_.push_back(edge);
+      depth_of_welded_.push_back(static_cast<std::uint8_t>(&level - nets_.data()));
     }
-    return place;
+    return welded;
   }
 
   /// The vertex in the middle of side i of a triangle; both sides of a seam have one each.
   std::uint32_t middleVertex(LevelNet& level, std::size_t triangle, int i) {
     const std::uint32_t a = level.corners[triangle][i];
     const std::uint32_t b = level.corners[triangle][(i + 1) % 3];
-    const std::uint32_t place = middlePlace(level, level.net.edges[triangle][i]);
+    const std::uint32_t welded = middleOfEdge(level, level.net.edges[triangle][i]);
     const auto next = static_cast<std::uint32_t>(vertex_count_ + out_.vertices.size());
     const auto [at, added] = middle_vertices_.try_emplace(detail::edgeKey(a, b), next);
-    if (added) out_.vertices.push_back({std::min(a, b), std::max(a, b), place});
+    if (added) out_.vertices.push_back({std::min(a, b), std::max(a, b), welded});
     return at->second;
   }
 
@@ -91,7 +92,7 @@ class Refiner {
     for (std::size_t t = 0; t < level.base.size(); ++t) {
       const std::uint32_t source = level.base[t];
       if (levels_[source] != depth || touched[source] == 0) continue;
-      if (detail::degenerate(level.net.places[t])) continue;  // no area: its sides already meet
+      if (detail::degenerate(level.net.welded[t])) continue;  // no area: its sides already meet
       std::array<std::uint32_t, 3> middle = {kNone, kNone, kNone};
       int cuts = 0;
       for (int i = 0; i < 3; ++i) {
@@ -129,31 +130,31 @@ class Refiner {
   void cut(std::size_t depth) {
     LevelNet& level = nets_[depth];
     LevelNet finer;
-    std::vector<Triangle> places;
+    std::vector<Triangle> welded;
     std::vector<std::uint64_t> creases;
     for (std::size_t t = 0; t < level.base.size(); ++t) {
-      const Triangle& p = level.net.places[t];
+      const Triangle& p = level.net.welded[t];
       if (regions_[depth][level.base[t]] == 0 || detail::degenerate(p)) continue;
-      Triangle m_place, m;
+      Triangle m_welded, m;
       for (int i = 0; i < 3; ++i) {
         const std::uint32_t e = level.net.edges[t][i];
-        m_place[i] = middlePlace(level, e);
+        m_welded[i] = middleOfEdge(level, e);
         m[i] = middleVertex(level, t, i);
         if (!level.net.edge[e].sharp) continue;
-        creases.push_back(detail::edgeKey(p[i], m_place[i]));
-        creases.push_back(detail::edgeKey(m_place[i], p[(i + 1) % 3]));
+        creases.push_back(detail::edgeKey(p[i], m_welded[i]));
+        creases.push_back(detail::edgeKey(m_welded[i], p[(i + 1) % 3]));
       }
       const Triangle& v = level.corners[t];
       for (int i = 0; i < 3; ++i) {
-        places.push_back({p[i], m_place[i], m_place[(i + 2) % 3]});
+        welded.push_back({p[i], m_welded[i], m_welded[(i + 2) % 3]});
         finer.corners.push_back({v[i], m[i], m[(i + 2) % 3]});
       }
-      places.push_back(m_place);
+      welded.push_back(m_welded);
       finer.corners.push_back(m);
       finer.base.insert(finer.base.end(), 4, level.base[t]);
     }
     std::sort(creases.begin(), creases.end());
-    finer.net = detail::makeNet(std::move(places), creases);
+    finer.net = detail::makeNet(std::move(welded), creases);
     nets_.push_back(std::move(finer));
   }
 
@@ -203,41 +204,41 @@ class Refiner {
     renumber(order);
   }
 
-  std::uint32_t placeOfVertex(std::uint32_t v) const { return weld_.empty() ? v : weld_[v]; }
+  std::uint32_t weldedOfVertex(std::uint32_t v) const { return weld_.empty() ? v : weld_[v]; }
 
-  /// Rules of all places that are used, finest first since they ask for coarser ones.
+  /// Rules of all welded vertices that are used, finest first since they ask for coarser ones.
   void collectRules(std::vector<std::uint8_t>& wanted) {
-    rules_.resize(place_count_ - vertex_count_);
+    rules_.resize(welded_count_ - vertex_count_);
     for (std::size_t depth = regions_.size(); depth-- > 0;) {
-      const detail::RefinementRules rules(nets_[depth].net, place_count_);
+      const detail::RefinementRules rules(nets_[depth].net, welded_count_);
       for (std::size_t i = 0; i < rules_.size(); ++i) {
-        if (depth_of_place_[i] != depth || wanted[vertex_count_ + i] == 0) continue;
-        rules_[i] = rules.middleOf(edge_of_place_[i]);
+        if (depth_of_welded_[i] != depth || wanted[vertex_count_ + i] == 0) continue;
+        rules_[i] = rules.middleOf(edge_of_welded_[i]);
         wanted[rules_[i].a] = wanted[rules_[i].b] = 1;
-        for (const auto& [place, weight] : rules_[i].entries) wanted[place] = 1;
+        for (const auto& [welded, weight] : rules_[i].entries) wanted[welded] = 1;
       }
     }
   }
 
   void makeStencils() {
-    std::vector<std::uint8_t> wanted(place_count_, 0);
+    std::vector<std::uint8_t> wanted(welded_count_, 0);
     for (const MiddleVertex& v : out_.vertices) wanted[v.slot] = 1;
     for (const Triangle& t : out_.triangles)
       for (const std::uint32_t v : t)
         if (v < vertex_count_) {
-          wanted[placeOfVertex(v)] = 1;
-          out_.corners.push_back({v, placeOfVertex(v)});
+          wanted[weldedOfVertex(v)] = 1;
+          out_.corners.push_back({v, weldedOfVertex(v)});
         }
     collectRules(wanted);
     std::sort(out_.corners.begin(), out_.corners.end());
     out_.corners.erase(std::unique(out_.corners.begin(), out_.corners.end()), out_.corners.end());
 
-    std::vector<std::uint32_t> slot(place_count_, kNone);
+    std::vector<std::uint32_t> slot(welded_count_, kNone);
     std::vector<std::uint32_t> sources;
-    for (std::uint32_t place = 0; place < vertex_count_; ++place)
-      if (wanted[place] != 0) {
-        slot[place] = static_cast<std::uint32_t>(sources.size());
-        sources.push_back(place);
+    for (std::uint32_t welded = 0; welded < vertex_count_; ++welded)
+      if (wanted[welded] != 0) {
+        slot[welded] = static_cast<std::uint32_t>(sources.size());
+        sources.push_back(welded);
       }
     std::vector<ButterflyStencils::Level> levels;
     std::vector<ButterflyStencils::Regular> regular;
@@ -251,7 +252,7 @@ class Refiner {
       for (const bool regular_ones : {true, false})
         for (std::size_t i = 0; i < rules_.size(); ++i) {
           const detail::MiddleRule& r = rules_[i];
-          if (depth_of_place_[i] != depth || wanted[vertex_count_ + i] == 0) continue;
+          if (depth_of_welded_[i] != depth || wanted[vertex_count_ + i] == 0) continue;
           if (r.regular != regular_ones) continue;
           slot[vertex_count_ + i] = next++;
           if (r.regular) {
@@ -261,8 +262,8 @@ class Refiner {
           }
           general.push_back({slot[r.a], slot[r.b], static_cast<std::uint32_t>(entries.size()),
                              static_cast<std::uint32_t>(r.entries.size())});
-          for (const auto& [place, weight] : r.entries)
-            entries.push_back({slot[place], static_cast<float>(weight)});
+          for (const auto& [welded, weight] : r.entries)
+            entries.push_back({slot[welded], static_cast<float>(weight)});
         }
       level.regular_count = static_cast<std::uint32_t>(regular.size()) - level.first_regular;
       level.general_count = static_cast<std::uint32_t>(general.size()) - level.first_general;
@@ -276,29 +277,29 @@ class Refiner {
   }
 
   std::uint32_t vertex_count_;
-  std::size_t place_count_;
+  std::size_t welded_count_;
   std::span<const std::uint32_t> weld_;
   std::span<const std::uint8_t> levels_;
-  std::vector<std::vector<std::uint8_t>>
-      regions_;  ///< per level which triangles are cut to make it
+  /// Per level which triangles are cut to make it.
+  std::vector<std::vector<std::uint8_t>> regions_;
   std::vector<LevelNet> nets_;
   std::vector<std::uint8_t> deep_;
   std::unordered_map<std::uint64_t, std::uint32_t> middle_vertices_;  ///< looked up, never walked
-  std::vector<std::uint32_t> edge_of_place_;                          ///< new places only
-  std::vector<std::uint8_t> depth_of_place_;
+  std::vector<std::uint32_t> edge_of_welded_;                         ///< new welded vertices only
+  std::vector<std::uint8_t> depth_of_welded_;
   std::vector<detail::MiddleRule> rules_;
   LocalRefinement out_;
 };
 
-/// Adds all triangles that share a place with one that is in.
-void growByARing(const Net& net, std::size_t place_count, std::vector<std::uint8_t>& in) {
-  std::vector<std::uint8_t> places(place_count, 0);
+/// Adds all triangles that share a welded vertex with one that is in.
+void growByARing(const Net& net, std::size_t welded_count, std::vector<std::uint8_t>& in) {
+  std::vector<std::uint8_t> welded(welded_count, 0);
   for (std::size_t t = 0; t < in.size(); ++t)
     if (in[t] != 0)
-      for (const std::uint32_t p : net.places[t]) places[p] = 1;
+      for (const std::uint32_t p : net.welded[t]) welded[p] = 1;
   for (std::size_t t = 0; t < in.size(); ++t)
-    for (const std::uint32_t p : net.places[t])
-      if (places[p] != 0) in[t] = 1;
+    for (const std::uint32_t p : net.welded[t])
+      if (welded[p] != 0) in[t] = 1;
 }
 
 }  // namespace
@@ -310,9 +311,9 @@ RefinableSurface::RefinableSurface(std::span<const Triangle> triangles, std::siz
       weld_(weld.begin(), weld.end()),
       vertex_count_(vertex_count) {
   DERM_REQUIRE(weld.empty() || weld.size() == vertex_count);
-  const auto place = [&](std::uint32_t v) { return weld.empty() ? v : weld[v]; };
+  const auto welded = [&](std::uint32_t v) { return weld.empty() ? v : weld[v]; };
   std::vector<std::uint64_t> keys;
-  for (const auto& [a, b] : creases) keys.push_back(detail::edgeKey(place(a), place(b)));
+  for (const auto& [a, b] : creases) keys.push_back(detail::edgeKey(welded(a), welded(b)));
   std::sort(keys.begin(), keys.end());
   net_ = detail::makeNet(weld.empty() ? corners_ : mapped(triangles, weld), keys);
 }
@@ -320,7 +321,7 @@ RefinableSurface::RefinableSurface(std::span<const Triangle> triangles, std::siz
 std::vector<std::uint8_t> RefinableSurface::balanced(std::span<const std::uint8_t> levels) const {
   DERM_REQUIRE(levels.size() == corners_.size());
   std::vector<std::uint8_t> out(levels.begin(), levels.end());
-  const auto refinable = [&](std::size_t t) { return !detail::degenerate(net_.places[t]); };
+  const auto refinable = [&](std::size_t t) { return !detail::degenerate(net_.welded[t]); };
   for (std::size_t t = 0; t < out.size(); ++t)
     if (!refinable(t)) out[t] = 0;
   std::vector<std::uint8_t> edge_level(net_.edge.size());
@@ -356,7 +357,7 @@ std::vector<std::uint8_t> RefinableSurface::touched(std::span<const std::uint8_t
 LocalRefinement RefinableSurface::refine(std::span<const std::uint8_t> levels) const {
   DERM_REQUIRE(levels.size() == corners_.size());
   const int deepest = levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
-  DERM_REQUIRE(deepest <= kMostLevels);
+  DERM_REQUIRE(deepest <= kMaxLevels);
   // A level's points need the level before all round: its region is a ring wider.
   std::vector<std::vector<std::uint8_t>> regions(static_cast<std::size_t>(deepest));
   for (int k = deepest; k >= 1; --k) {

@@ -11,7 +11,7 @@
 namespace derm {
 namespace {
 
-constexpr std::size_t kChunk = 8192;  // vertices or places at a time
+constexpr std::size_t kChunk = 8192;  // vertices or welded vertices at a time
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
 /// A directed edge and how much more often it is walked than its reverse.
@@ -19,20 +19,20 @@ struct BorderEdge {
   std::uint32_t from, to, surplus;
 };
 
-void weldPlaces(std::span<const Vec3f> positions, MeasuredSurface& out) {
+void weldVertices(std::span<const Vec3f> positions, MeasuredSurface& out) {
   const std::vector<std::uint32_t> map = weldMap(positions);
-  out.place_of_vertex.resize(map.size());
-  std::uint32_t places = 0;
+  out.welded_of_vertex.resize(map.size());
+  std::uint32_t welded_count = 0;
   for (std::uint32_t v = 0; v < map.size(); ++v)
-    out.place_of_vertex[v] = map[v] == v ? places++ : out.place_of_vertex[map[v]];
-  IndexLists& lists = out.vertices_of_place;
-  lists.offsets.assign(places + 1, 0);
-  for (const std::uint32_t place : out.place_of_vertex) ++lists.offsets[place + 1];
+    out.welded_of_vertex[v] = map[v] == v ? welded_count++ : out.welded_of_vertex[map[v]];
+  IndexLists& lists = out.vertices_of_welded;
+  lists.offsets.assign(welded_count + 1, 0);
+  for (const std::uint32_t welded : out.welded_of_vertex) ++lists.offsets[welded + 1];
   std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
   lists.indices.resize(map.size());
   std::vector<std::uint32_t> cursor(lists.offsets.begin(), lists.offsets.end() - 1);
   for (std::uint32_t v = 0; v < map.size(); ++v)
-    lists.indices[cursor[out.place_of_vertex[v]]++] = v;
+    lists.indices[cursor[out.welded_of_vertex[v]]++] = v;
 }
 
 /// Edges that their reverses do not cancel, sorted. `odd` counts undirected edges that no closed or
@@ -69,22 +69,22 @@ std::vector<BorderEdge> borderEdges(std::span<const Triangle> triangles,
 
 /// One apex per connected part of the border, fans against the border's edges.
 void closeBorders(std::span<const BorderEdge> edges, MeasuredSurface& out) {
-  const std::size_t places = out.placeCount();
-  std::vector<std::uint32_t> parent(places);
+  const std::size_t welded_count = out.weldedCount();
+  std::vector<std::uint32_t> parent(welded_count);
   std::iota(parent.begin(), parent.end(), 0u);
   const auto rootOf = [&](std::uint32_t v) {
     while (parent[v] != v) v = parent[v] = parent[parent[v]];
     return v;
   };
-  std::vector<bool> on_border(places, false);
+  std::vector<bool> on_border(welded_count, false);
   for (const BorderEdge& e : edges) {
     const std::uint32_t a = rootOf(e.from), b = rootOf(e.to);
     parent[std::max(a, b)] = std::min(a, b);
     on_border[e.from] = on_border[e.to] = true;
   }
-  std::vector<std::uint32_t> apex(places, kNone);
+  std::vector<std::uint32_t> apex(welded_count, kNone);
   std::vector<std::vector<std::uint32_t>> rows;
-  for (std::uint32_t v = 0; v < places; ++v) {
+  for (std::uint32_t v = 0; v < welded_count; ++v) {
     if (!on_border[v]) continue;
     const std::uint32_t root = rootOf(v);  // the smallest, so it has been met
     if (root == v) {
@@ -99,7 +99,7 @@ void closeBorders(std::span<const BorderEdge> edges, MeasuredSurface& out) {
     out.borders.offsets.push_back(static_cast<std::uint32_t>(out.borders.indices.size()));
   }
   for (const BorderEdge& e : edges) {
-    const auto m = static_cast<std::uint32_t>(places + apex[rootOf(e.from)]);
+    const auto m = static_cast<std::uint32_t>(welded_count + apex[rootOf(e.from)]);
     for (std::uint32_t n = 0; n < e.surplus; ++n) out.triangles.push_back({e.to, e.from, m});
   }
 }
@@ -127,8 +127,8 @@ void measurePieces(std::span<const Vec3f> positions, MeasuredSurface& out) {
 
 void notePieces(const MeasuredSurface& s, std::string_view element, Diagnostics& notes) {
   std::vector<std::uint32_t> first(s.piece_count, kNone);
-  for (std::size_t place = s.placeCount(); place-- > 0;)
-    first[s.piece_of_point[place]] = s.vertices_of_place[place][0];
+  for (std::size_t welded = s.weldedCount(); welded-- > 0;)
+    first[s.piece_of_point[welded]] = s.vertices_of_welded[welded][0];
   for (std::uint32_t piece = 0; piece < s.piece_count; ++piece) {
     if (s.piece_areas[piece] == 0) continue;  // a vertex without triangles
     if (!s.hasVolume(piece))
@@ -144,16 +144,16 @@ template <class Vec>
 void measurePointsOf(const MeasuredSurface& s, std::span<const Vec> positions, const Vec3d& origin,
                      std::span<Vec3d> points) noexcept {
   DERM_REQUIRE(positions.size() == s.vertexCount() && points.size() == s.pointCount());
-  const std::span<const std::uint32_t> starts = s.vertices_of_place.offsets;
-  const std::span<const std::uint32_t> members = s.vertices_of_place.indices;
-  parallelFor(s.placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t place = begin; place < end; ++place) {
-      const std::uint32_t from = starts[place], to = starts[place + 1];
+  const std::span<const std::uint32_t> starts = s.vertices_of_welded.offsets;
+  const std::span<const std::uint32_t> members = s.vertices_of_welded.indices;
+  parallelFor(s.weldedCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t welded = begin; welded < end; ++welded) {
+      const std::uint32_t from = starts[welded], to = starts[welded + 1];
       Vec3d sum = positions[members[from]].template cast<double>();
       for (std::uint32_t k = from + 1; k < to; ++k)
         sum += positions[members[k]].template cast<double>();
       if (to - from > 1) sum /= static_cast<double>(to - from);
-      points[place] = sum - origin;
+      points[welded] = sum - origin;
     }
   });
   completeApexes(s, points);
@@ -165,8 +165,8 @@ void completeApexesOf(const MeasuredSurface& s, std::span<T> values, T zero) noe
   for (std::size_t apex = 0; apex < s.apexCount(); ++apex) {
     const std::span<const std::uint32_t> border = s.borders[apex];
     T sum = zero;
-    for (const std::uint32_t place : border) sum += values[place];
-    values[s.placeCount() + apex] = sum / static_cast<double>(border.size());
+    for (const std::uint32_t welded : border) sum += values[welded];
+    values[s.weldedCount() + apex] = sum / static_cast<double>(border.size());
   }
 }
 
@@ -182,18 +182,18 @@ MeasuredSurface makeMeasuredSurface(std::span<const Vec3f> positions,
                                     std::span<const Triangle> triangles, std::string_view element,
                                     Diagnostics& notes) {
   MeasuredSurface out;
-  weldPlaces(positions, out);
-  if (out.placeCount() < out.vertexCount())
+  weldVertices(positions, out);
+  if (out.weldedCount() < out.vertexCount())
     notes.info("measure-welded", element,
-               "vertices at one place are measured as one: " +
-                   std::to_string(out.vertexCount() - out.placeCount()) + " joined to others");
+               "vertices at one position are measured as one: " +
+                   std::to_string(out.vertexCount() - out.weldedCount()) + " joined to others");
   for (std::uint32_t i = 0; i < triangles.size(); ++i) {
     const Triangle& t = triangles[i];
-    const Triangle p = {out.place_of_vertex[t[0]], out.place_of_vertex[t[1]],
-                        out.place_of_vertex[t[2]]};
+    const Triangle p = {out.welded_of_vertex[t[0]], out.welded_of_vertex[t[1]],
+                        out.welded_of_vertex[t[2]]};
     if (p[0] == p[1] || p[1] == p[2] || p[2] == p[0]) {
       notes.info("measure-degenerate", element,
-                 "a triangle without three different places is not measured", i);
+                 "a triangle without three different positions is not measured", i);
       continue;
     }
     out.triangles.push_back(p);
@@ -201,15 +201,15 @@ MeasuredSurface makeMeasuredSurface(std::span<const Vec3f> positions,
   }
   std::vector<std::uint32_t> odd;
   const std::vector<BorderEdge> edges = borderEdges(out.triangles, odd);
-  for (const std::uint32_t place : odd)
+  for (const std::uint32_t welded : odd)
     notes.warn("measure-odd-edges", element,
                "an edge has several triangles on one side (not a manifold, or wound unevenly); "
                "they are closed off for measuring",
-               out.vertices_of_place[place][0]);
+               out.vertices_of_welded[welded][0]);
   closeBorders(edges, out);
   for (std::size_t apex = 0; apex < out.apexCount(); ++apex)
     notes.info("measure-closed-border", element, "an open border is closed by a fan for measuring",
-               out.vertices_of_place[out.borders[apex][0]][0]);
+               out.vertices_of_welded[out.borders[apex][0]][0]);
   measurePieces(positions, out);
   notePieces(out, element, notes);
   return out;
@@ -235,20 +235,20 @@ void spreadApexes(const MeasuredSurface& surface, std::span<Vec3d> gradient) noe
   DERM_REQUIRE(gradient.size() == surface.pointCount());
   for (std::size_t apex = 0; apex < surface.apexCount(); ++apex) {
     const std::span<const std::uint32_t> border = surface.borders[apex];
-    Vec3d& of_apex = gradient[surface.placeCount() + apex];
+    Vec3d& of_apex = gradient[surface.weldedCount() + apex];
     const Vec3d part = of_apex / static_cast<double>(border.size());
-    for (const std::uint32_t place : border) gradient[place] += part;
+    for (const std::uint32_t welded : border) gradient[welded] += part;
     of_apex.setZero();
   }
 }
 
 void addToVertices(const MeasuredSurface& surface, std::span<const Vec3d> displacement,
                    std::span<Vec3f> positions) noexcept {
-  DERM_REQUIRE(displacement.size() >= surface.placeCount() &&
+  DERM_REQUIRE(displacement.size() >= surface.weldedCount() &&
                positions.size() == surface.vertexCount());
   parallelFor(positions.size(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t v = begin; v < end; ++v) {
-      const Vec3d& u = displacement[surface.place_of_vertex[v]];
+      const Vec3d& u = displacement[surface.welded_of_vertex[v]];
       positions[v] = (positions[v].cast<double>() + u).cast<float>();
     }
   });

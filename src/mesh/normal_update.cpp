@@ -10,45 +10,45 @@
 namespace derm {
 namespace {
 
-/// Normals closer than this at one place belong to one smooth surface (a seam, not an edge).
+/// Normals closer than this at one position belong to one smooth surface (a seam, not an edge).
 constexpr float kSameNormal = 1e-3f;
 /// Authored normals nearer than this to the area-weighted ones are taken as those.
 constexpr float kSameAsArea = 2e-3f;
 constexpr std::size_t kChunk = 4096;
 
-/// A place with more different normals than this is not a corner but junk; the search for equal
+/// A position with more different normals than this is not a corner but junk; the search for equal
 /// ones must not become quadratic there.
-constexpr std::size_t kMostNormalsAtAPlace = 64;
+constexpr std::size_t kMaxNormalsPerPosition = 64;
 
-/// The group of each vertex (same place, same rest normal), numbered from 0.
+/// The group of each vertex (same position, same rest normal), numbered from 0.
 struct Groups {
   std::vector<std::uint32_t> of_vertex;
   std::uint32_t count = 0;
 };
 
 Groups groupsOf(const TriMesh& mesh) {
-  const auto place = [&](std::uint32_t v) {
+  const auto position = [&](std::uint32_t v) {
     const Vec3f& p = mesh.positions[v];
     return std::array{p.x(), p.y(), p.z()};
   };
   std::vector<std::uint32_t> order(mesh.vertexCount());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto pa = place(a);
-    const auto pb = place(b);
+    const auto pa = position(a);
+    const auto pb = position(b);
     return pa != pb ? pa < pb : a < b;
   });
   constexpr std::uint32_t kNone = 0xffffffff;
   std::vector<std::uint32_t> first(mesh.vertexCount());  // of each vertex's group
-  std::vector<std::uint32_t> firsts;                     // of the groups at this place
+  std::vector<std::uint32_t> firsts;                     // of the groups at this position
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t v = order[i];
-    if (i > 0 && place(v) != place(order[i - 1])) firsts.clear();
+    if (i > 0 && position(v) != position(order[i - 1])) firsts.clear();
     const auto same = std::find_if(firsts.begin(), firsts.end(), [&](std::uint32_t f) {
       return mesh.normals.empty() || (mesh.normals[v] - mesh.normals[f]).norm() < kSameNormal;
     });
     first[v] = same != firsts.end() ? *same : v;
-    if (same == firsts.end() && firsts.size() < kMostNormalsAtAPlace) firsts.push_back(v);
+    if (same == firsts.end() && firsts.size() < kMaxNormalsPerPosition) firsts.push_back(v);
   }
   // Numbered as the mesh numbers its vertices, so that neighbours in memory are worked on together.
   Groups groups{.of_vertex = std::vector<std::uint32_t>(mesh.vertexCount(), kNone)};

@@ -16,27 +16,27 @@ struct Side {
   bool forward;
 };
 
-void add(std::vector<std::pair<std::uint32_t, double>>& entries, std::uint32_t place,
+void add(std::vector<std::pair<std::uint32_t, double>>& entries, std::uint32_t welded,
          double weight) {
   for (auto& [at, sum] : entries)
-    if (at == place) {
+    if (at == welded) {
       sum += weight;
       return;
     }
-  entries.emplace_back(place, weight);
+  entries.emplace_back(welded, weight);
 }
 
 }  // namespace
 
-Net makeNet(std::vector<Triangle> places, std::span<const std::uint64_t> creases) {
-  Net net{.places = std::move(places), .edges = {}, .edge = {}};
-  net.edges.assign(net.places.size(), Triangle{kNone, kNone, kNone});
+Net makeNet(std::vector<Triangle> welded, std::span<const std::uint64_t> creases) {
+  Net net{.welded = std::move(welded), .edges = {}, .edge = {}};
+  net.edges.assign(net.welded.size(), Triangle{kNone, kNone, kNone});
   std::vector<Side> sides;
-  sides.reserve(3 * net.places.size());
-  for (std::uint32_t t = 0; t < net.places.size(); ++t)
+  sides.reserve(3 * net.welded.size());
+  for (std::uint32_t t = 0; t < net.welded.size(); ++t)
     for (std::uint8_t i = 0; i < 3; ++i) {
-      const std::uint32_t a = net.places[t][i];
-      const std::uint32_t b = net.places[t][(i + 1) % 3];
+      const std::uint32_t a = net.welded[t][i];
+      const std::uint32_t b = net.welded[t][(i + 1) % 3];
       if (a != b) sides.push_back({edgeKey(a, b), t, i, a < b});
     }
   std::sort(sides.begin(), sides.end(), [](const Side& x, const Side& y) {
@@ -52,7 +52,7 @@ Net makeNet(std::vector<Triangle> places, std::span<const std::uint64_t> creases
     int turns = 0;
     for (; end < sides.size() && sides[end].key == sides[first].key; ++end) {
       net.edges[sides[end].triangle][sides[end].side] = id;
-      if (degenerate(net.places[sides[end].triangle])) continue;
+      if (degenerate(net.welded[sides[end].triangle])) continue;
       if (counted < 2) edge.triangles[counted] = sides[end].triangle;
       ++counted;
       turns += sides[end].forward ? 1 : -1;
@@ -65,20 +65,20 @@ Net makeNet(std::vector<Triangle> places, std::span<const std::uint64_t> creases
   return net;
 }
 
-RefinementRules::RefinementRules(const Net& net, std::size_t place_count)
-    : net_(net), sharp_count_(place_count, 0), sharp_at_(place_count, {kNone, kNone}) {
+RefinementRules::RefinementRules(const Net& net, std::size_t welded_count)
+    : net_(net), sharp_count_(welded_count, 0), sharp_at_(welded_count, {kNone, kNone}) {
   for (std::uint32_t e = 0; e < net.edge.size(); ++e) {
     if (!net.edge[e].sharp) continue;
-    for (const std::uint32_t place : {net.edge[e].a, net.edge[e].b}) {
-      if (sharp_count_[place] < 2) sharp_at_[place][sharp_count_[place]] = e;
-      if (sharp_count_[place] < 3) ++sharp_count_[place];
+    for (const std::uint32_t welded : {net.edge[e].a, net.edge[e].b}) {
+      if (sharp_count_[welded] < 2) sharp_at_[welded][sharp_count_[welded]] = e;
+      if (sharp_count_[welded] < 3) ++sharp_count_[welded];
     }
   }
 }
 
 std::uint32_t RefinementRules::opposite(std::uint32_t triangle, std::uint32_t edge) const {
   for (int i = 0; i < 3; ++i)
-    if (net_.edges[triangle][i] == edge) return net_.places[triangle][(i + 2) % 3];
+    if (net_.edges[triangle][i] == edge) return net_.welded[triangle][(i + 2) % 3];
   DERM_REQUIRE(false && "the edge is one of the triangle's");
   return kNone;
 }
@@ -88,26 +88,27 @@ std::uint32_t RefinementRules::across(std::uint32_t triangle, std::uint32_t edge
   return both[0] == triangle ? both[1] : both[0];
 }
 
-std::uint32_t RefinementRules::otherEnd(std::uint32_t edge, std::uint32_t place) const {
-  return net_.edge[edge].a == place ? net_.edge[edge].b : net_.edge[edge].a;
+std::uint32_t RefinementRules::otherEnd(std::uint32_t edge, std::uint32_t welded) const {
+  return net_.edge[edge].a == welded ? net_.edge[edge].b : net_.edge[edge].a;
 }
 
 std::uint32_t RefinementRules::nextEdge(std::uint32_t triangle, std::uint32_t edge,
-                                        std::uint32_t place) const {
+                                        std::uint32_t welded) const {
   for (const std::uint32_t other : net_.edges[triangle])
-    if (other != edge && (net_.edge[other].a == place || net_.edge[other].b == place)) return other;
+    if (other != edge && (net_.edge[other].a == welded || net_.edge[other].b == welded))
+      return other;
   DERM_REQUIRE(false && "two edges of a triangle meet at each corner");
   return kNone;
 }
 
-std::vector<std::uint32_t> RefinementRules::ring(std::uint32_t place, std::uint32_t edge) const {
+std::vector<std::uint32_t> RefinementRules::ring(std::uint32_t welded, std::uint32_t edge) const {
   std::vector<std::uint32_t> out;
   std::uint32_t at = edge;
   std::uint32_t triangle = net_.edge[edge].triangles[0];
   do {
     if (net_.edge[at].sharp) return {};
-    out.push_back(otherEnd(at, place));
-    at = nextEdge(triangle, at, place);
+    out.push_back(otherEnd(at, welded));
+    at = nextEdge(triangle, at, welded);
     triangle = across(triangle, at);
   } while (at != edge);
   return out;
@@ -131,7 +132,7 @@ void RefinementRules::addWing(std::uint32_t triangle, std::uint32_t edge, Middle
 void RefinementRules::addRing(std::uint32_t centre, std::span<const std::uint32_t> ring,
                               double share, Entries& entries) const {
   const std::vector<double> s = butterflyRing(static_cast<int>(ring.size()));
-  // 3/4 centre + sum s_j n_j, less the middle (centre + n_0) / 2.
+  // 3/4 centre + sum s_j n_j, minus the middle (centre + n_0) / 2.
   add(entries, centre, share * 0.25);
   add(entries, ring[0], -share * 0.5);
   for (std::size_t j = 0; j < ring.size(); ++j) add(entries, ring[j], share * s[j]);

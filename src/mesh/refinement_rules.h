@@ -14,9 +14,9 @@ using Net = RefinableSurface::Net;
 using NetEdge = RefinableSurface::Edge;
 inline constexpr std::uint32_t kNone = RefinableSurface::kNone;
 
-/// Edges of triangles given by places. `creases`: sorted keys (see edgeKey) of edges that are sharp
-/// whatever their triangles say.
-Net makeNet(std::vector<Triangle> places, std::span<const std::uint64_t> creases);
+/// Edges of triangles given by welded vertices. `creases`: sorted keys (see edgeKey) of edges that
+/// are sharp whatever their triangles say.
+Net makeNet(std::vector<Triangle> welded, std::span<const std::uint64_t> creases);
 
 inline std::uint64_t edgeKey(std::uint32_t a, std::uint32_t b) {
   return a < b ? (std::uint64_t{a} << 32 | b) : (std::uint64_t{b} << 32 | a);
@@ -30,14 +30,14 @@ struct MiddleRule {
   /// Set where the rule is the regular one: c, d, then the wings e, f, g, h.
   bool regular = false;
   std::array<std::uint32_t, 6> around = {};
-  std::vector<std::pair<std::uint32_t, double>> entries;  ///< otherwise: place, weight
+  std::vector<std::pair<std::uint32_t, double>> entries;  ///< otherwise: welded vertex, weight
 };
 
 /// The butterfly's rules on one net. The net must outlive it.
 class RefinementRules {
  public:
-  /// `place_count`: one more than the largest place of the net.
-  RefinementRules(const Net& net, std::size_t place_count);
+  /// `welded_count`: one more than the largest welded vertex of the net.
+  RefinementRules(const Net& net, std::size_t welded_count);
 
   MiddleRule middleOf(std::uint32_t edge) const;
 
@@ -45,11 +45,11 @@ class RefinementRules {
   using Entries = std::vector<std::pair<std::uint32_t, double>>;
   std::uint32_t opposite(std::uint32_t triangle, std::uint32_t edge) const;
   std::uint32_t across(std::uint32_t triangle, std::uint32_t edge) const;
-  std::uint32_t otherEnd(std::uint32_t edge, std::uint32_t place) const;
-  std::uint32_t nextEdge(std::uint32_t triangle, std::uint32_t edge, std::uint32_t place) const;
-  /// Neighbours round an interior place from the edge's far end on; empty where a sharp edge is
-  /// met.
-  std::vector<std::uint32_t> ring(std::uint32_t place, std::uint32_t edge) const;
+  std::uint32_t otherEnd(std::uint32_t edge, std::uint32_t welded) const;
+  std::uint32_t nextEdge(std::uint32_t triangle, std::uint32_t edge, std::uint32_t welded) const;
+  /// Neighbours round an interior welded vertex from the edge's far end on; empty where a sharp
+  /// edge is met.
+  std::vector<std::uint32_t> ring(std::uint32_t welded, std::uint32_t edge) const;
   void addWing(std::uint32_t triangle, std::uint32_t edge, MiddleRule& rule,
                std::size_t wing) const;
   void addRing(std::uint32_t centre, std::span<const std::uint32_t> ring, double share,
@@ -58,8 +58,9 @@ class RefinementRules {
                    Entries& entries) const;
 
   const Net& net_;
-  std::vector<std::uint8_t> sharp_count_;               ///< per place, at most 3 counted
-  std::vector<std::array<std::uint32_t, 2>> sharp_at_;  ///< per place its first two sharp edges
+  std::vector<std::uint8_t> sharp_count_;  ///< per welded vertex, at most 3 counted
+  /// Per welded vertex its first two sharp edges.
+  std::vector<std::array<std::uint32_t, 2>> sharp_at_;
 };
 
 }  // namespace derm::detail

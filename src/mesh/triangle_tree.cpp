@@ -62,8 +62,8 @@ std::optional<Crossing> crossing(const Vec3d& from, const Vec3d& to,
   const double before = -normal.dot(a);
   const double after = before + normal.dot(step);
   if (!(size > 0) || before == after) return std::nullopt;
-  const double least = clearance * size;
-  const bool through = (before <= -least && after >= least) || (before >= least && after <= -least);
+  const double min = clearance * size;
+  const bool through = (before <= -min && after >= min) || (before >= min && after <= -min);
   if (!through) return std::nullopt;
   const double u = step.dot(b.cross(c));
   const double v = step.dot(c.cross(a));

@@ -6,7 +6,7 @@
 namespace derm {
 namespace {
 
-bool lessByPlace(const Vec3f& a, const Vec3f& b) {
+bool lessByPosition(const Vec3f& a, const Vec3f& b) {
   if (a.x() != b.x()) return a.x() < b.x();
   if (a.y() != b.y()) return a.y() < b.y();
   return a.z() < b.z();
@@ -18,8 +18,8 @@ std::vector<std::uint32_t> weldMap(std::span<const Vec3f> positions) {
   std::vector<std::uint32_t> order(positions.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (lessByPlace(positions[a], positions[b])) return true;
-    if (lessByPlace(positions[b], positions[a])) return false;
+    if (lessByPosition(positions[a], positions[b])) return true;
+    if (lessByPosition(positions[b], positions[a])) return false;
     return a < b;
   });
   std::vector<std::uint32_t> map(positions.size());

@@ -49,18 +49,18 @@ double centringShift(std::span<const Vec3d> corners, int axis, double distance, 
   high += std::abs(aimed_at) * 2 * distance;
   for (int step = 0; step < 60; ++step) {
     const double middle = 0.5 * (low + high);
-    double least = 1e300, most = -1e300;
+    double min = 1e300, max = -1e300;
     for (const Vec3d& p : corners) {
       const double seen = (p[axis] - middle) / (distance - p.z());
-      least = std::min(least, seen);
-      most = std::max(most, seen);
+      min = std::min(min, seen);
+      max = std::max(max, seen);
     }
-    (least + most > 2 * aimed_at ? low : high) = middle;
+    (min + max > 2 * aimed_at ? low : high) = middle;
   }
   return 0.5 * (low + high);
 }
 
-constexpr double kLeastSize_m = 1e-6;
+constexpr double kMinSize_m = 1e-6;
 
 /// Bounds that a camera can stand before.
 Bounds usable(const Bounds& bounds) {
@@ -69,7 +69,7 @@ Bounds usable(const Bounds& bounds) {
   if (bounds.empty() || !finite) {
     out.low = Vec3f::Constant(-0.5f);
     out.high = Vec3f::Constant(0.5f);
-  } else if (bounds.diagonal() < kLeastSize_m) {
+  } else if (bounds.diagonal() < kMinSize_m) {
     out.low -= Vec3f::Constant(5e-4f);
     out.high += Vec3f::Constant(5e-4f);
   }
@@ -163,7 +163,7 @@ Camera orbitCamera(std::span<const Vec3f> points, const OrbitDesc& desc, double 
   std::copy_if(points.begin(), points.end(), std::back_inserter(finite),
                [](const Vec3f& p) { return p.allFinite(); });
   const Bounds box = bounds(finite);
-  if (box.empty() || box.diagonal() < kLeastSize_m) return orbitCamera(box, desc, aspect);
+  if (box.empty() || box.diagonal() < kMinSize_m) return orbitCamera(box, desc, aspect);
   return cameraBefore(finite, box, desc, aspect);
 }
 

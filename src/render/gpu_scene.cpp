@@ -76,10 +76,11 @@ void uploadPoints(GpuMarks& gpu, const DrawPoints& points) {
 }
 
 gl::Texture uploadImage(const Rgba8Image& image, bool colour) {
-  GLint most = 0;
-  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+  GLint max_side = 0;
+  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &max_side);
   const int side = std::max(image.width, image.height);
-  if (side > most) return uploadImage(boxDownscaled(image, (side + most - 1) / most), colour);
+  if (side > max_side)
+    return uploadImage(boxDownscaled(image, (side + max_side - 1) / max_side), colour);
   const int levels = 1 + static_cast<int>(std::floor(std::log2(side)));
   GLuint name = 0;
   glCreateTextures(GL_TEXTURE_2D, 1, &name);

@@ -11,7 +11,7 @@ namespace derm::detail {
 /// Side of one tile and tiles per row in the sky's shadow atlas.
 inline constexpr int kSkyTile_px = 256;
 inline constexpr int kSkyTilesPerRow = 8;
-inline constexpr int kMostSkyDirections = 64;
+inline constexpr int kMaxSkyDirections = 64;
 
 /// What shaders know of a frame; the same layout as `Frame` in shaders.cpp (std140).
 struct FrameUniforms {
@@ -29,12 +29,12 @@ struct FrameUniforms {
   Vec4f rim_colour;
   Vec4f sky_colour;
   Vec4f bounce_colour;
-  Vec4f picture;     ///< width, height [px], tan of half the field of view in x and y
-  Vec4f key_shadow;  ///< world size of the map [m], texel [m], tan of the light's half angle, depth
-                     ///< range [m]
-  Vec4f sky_shadow;  ///< directions, texel [m], size of a tile in the atlas (u, v)
-  Vec4f ground;      ///< height [m], fade start [m], fade end [m], strength
-  Vec4f stage;       ///< centre [m], radius [m]
+  Vec4f picture;  ///< width, height [px], tan of half the field of view in x and y
+  /// World size of the map [m], texel [m], tan of the light's half angle, depth range [m].
+  Vec4f key_shadow;
+  Vec4f sky_shadow;      ///< directions, texel [m], size of a tile in the atlas (u, v)
+  Vec4f ground;          ///< height [m], fade start [m], fade end [m], strength
+  Vec4f stage;           ///< centre [m], radius [m]
   Vec4f background_top;  ///< linear RGBA
   Vec4f background_bottom;
   Vec4f background_extra;  ///< glow
@@ -43,8 +43,8 @@ static_assert(sizeof(FrameUniforms) == 3 * 64 + 19 * 16);
 
 /// A direction light comes from, and the matrix from world into its tile, [0,1].
 struct SkyUniforms {
-  std::array<Mat4f, kMostSkyDirections> matrix;
-  std::array<Vec4f, kMostSkyDirections> direction;
+  std::array<Mat4f, kMaxSkyDirections> matrix;
+  std::array<Vec4f, kMaxSkyDirections> direction;
 };
 
 /// Lights, shadow cameras and floor for one picture; plain arithmetic.

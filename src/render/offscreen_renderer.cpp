@@ -10,7 +10,7 @@ namespace derm {
 namespace {
 
 /// More would take over a gigabyte with four samples each.
-constexpr long long kMostDrawnPixels = 1LL << 26;
+constexpr long long kMaxDrawnPixels = 1LL << 26;
 
 Error badArgument(std::string element, std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {.element = std::move(element)}};
@@ -21,7 +21,7 @@ Result<void> validate(const RendererDesc& desc) {
     return badArgument("samples", "1 to 8, not " + std::to_string(desc.samples));
   if (desc.shadow_map_px < 256 || desc.shadow_map_px > 8192)
     return badArgument("shadow_map_px", "256 to 8192, not " + std::to_string(desc.shadow_map_px));
-  if (desc.sky_directions < 8 || desc.sky_directions > detail::kMostSkyDirections)
+  if (desc.sky_directions < 8 || desc.sky_directions > detail::kMaxSkyDirections)
     return badArgument("sky_directions", "8 to 64, not " + std::to_string(desc.sky_directions));
   return {};
 }
@@ -34,7 +34,7 @@ Result<void> validate(const PictureSize& size) {
   if (size.supersample < 1 || size.supersample > 4)
     return badArgument("supersample", "1 to 4, not " + std::to_string(size.supersample));
   const long long factor = size.supersample;
-  if (size.width * factor * size.height * factor > kMostDrawnPixels ||
+  if (size.width * factor * size.height * factor > kMaxDrawnPixels ||
       std::max(size.width, size.height) * factor > 16384)
     return badArgument("size", "too large to draw at once");
   return {};

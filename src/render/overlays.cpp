@@ -158,7 +158,7 @@ std::size_t addDisplacementField(DrawList& list, std::span<const Vec3f> before,
   for (std::size_t i = 0; i < before.size(); i += style.stride) {
     const Vec3f move = after[i] - before[i];
     const float length = move.norm();
-    if (!(length > 0) || length < style.least_m) continue;
+    if (!(length > 0) || length < style.min_m) continue;
     lines.points.push_back(before[i]);
     lines.points.push_back(Vec3f(before[i] + style.scale * move));
   }

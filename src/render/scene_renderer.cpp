@@ -29,9 +29,9 @@ bool opaque(const DrawSurface& s) { return s.opacity >= 1.0f; }
 Result<SceneRenderer> SceneRenderer::create(const RendererDesc& desc) {
   SceneRenderer out;
   out.desc_ = desc;
-  GLint most_samples = 1;
-  glGetIntegerv(GL_MAX_SAMPLES, &most_samples);
-  out.desc_.samples = std::clamp(desc.samples, 1, std::max(1, most_samples));
+  GLint max_samples = 1;
+  glGetIntegerv(GL_MAX_SAMPLES, &max_samples);
+  out.desc_.samples = std::clamp(desc.samples, 1, std::max(1, max_samples));
   DERM_CHECK(out.makePrograms());
   out.frame_uniforms_ = gl::makeBuffer();
   out.sky_uniforms_ = gl::makeBuffer();

@@ -53,7 +53,7 @@ vec2 occlusionAt(float distance_m) {
 
 /// The same layout as FrameUniforms and SkyUniforms in light_rig.h.
 std::string header() {
-  return "#version 450 core\n#define MOST_SKY " + std::to_string(kMostSkyDirections) +
+  return "#version 450 core\n#define MAX_SKY " + std::to_string(kMaxSkyDirections) +
          "\n#define SKY_ROW " + std::to_string(kSkyTilesPerRow) + "\n#define SKY_TILE " +
          std::to_string(kSkyTile_px) + ".0" + R"(
 layout(std140, binding = 0) uniform Frame {

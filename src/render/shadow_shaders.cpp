@@ -15,8 +15,8 @@ void main() {
 std::string occlusionFragment() {
   return header() + R"(
 layout(std140, binding = 1) uniform Sky {
-  mat4 matrix[MOST_SKY];
-  vec4 direction[MOST_SKY];
+  mat4 matrix[MAX_SKY];
+  vec4 direction[MAX_SKY];
 } sky;
 layout(binding = 0) uniform sampler2D geometry_map;  // world normal, distance
 layout(binding = 1) uniform sampler2DShadow sky_map;

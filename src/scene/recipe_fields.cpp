@@ -187,6 +187,11 @@ class Reader final : public RecipeFields {
     const auto at = entry(key);
     fail(key, at != table_.end() ? at->value.place : TextPlace(), std::string(message));
   }
+  void renamed(std::string_view old_key, std::string_view key) override {
+    const auto at = entry(old_key);
+    if (at != table_.end())
+      fail(old_key, at->place, "unknown key; did you mean \"" + std::string(key) + "\"?");
+  }
 
   /// The first thing that was wrong; otherwise a key nobody asked for.
   Result<void> finish(std::span<const std::string_view> also_known) {

@@ -46,7 +46,7 @@ VolumeMeter::VolumeMeter(const Character& character, const BoundSurface& bound,
       regions_(std::move(regions)),
       volumes_(surface_, regions_, RegionTables::Volumes),
       points_(surface_.pointCount()),
-      feet_(regions_.jointCount()),
+      anchors_(regions_.jointCount()),
       parts_(regions_.regionCount()) {}
 
 Result<VolumeMeter> VolumeMeter::make(const Character& character, const BoundSurface& bound,
@@ -108,18 +108,18 @@ void VolumeMeter::takeShape(std::span<const float> morph_weights) {
   const std::span<const Vec3f> positions = morphed_rest_.positions(morphed_, morphed_space_);
   const Vec3d origin = centroid(positions);
   measurePoints(surface_, positions, origin, points_);
-  feet_ = regions_.bindPositions();
-  for (Vec3d& foot : feet_) foot -= origin;
-  region_shape_m3_ = volumes_.volumes(points_, feet_);
+  anchors_ = regions_.bindPositions();
+  for (Vec3d& anchor : anchors_) anchor -= origin;
+  region_shape_m3_ = volumes_.volumes(points_, anchors_);
   shape_m3_ = wholeVolume();
 }
 
 void VolumeMeter::measure(std::span<const Vec3f> positions, std::span<const Affine3d> model) {
   const Vec3d origin = centroid(positions);
   measurePoints(surface_, positions, origin, points_);
-  regions_.jointPositions(model, feet_);
-  for (Vec3d& foot : feet_) foot -= origin;
-  const std::vector<double> volumes = volumes_.volumes(points_, feet_);
+  regions_.jointPositions(model, anchors_);
+  for (Vec3d& anchor : anchors_) anchor -= origin;
+  const std::vector<double> volumes = volumes_.volumes(points_, anchors_);
   constexpr double kFar = std::numeric_limits<double>::infinity();
   whole_ = {.volume_m3 = wholeVolume(), .area_m2 = 0, .min_stretch = kFar, .max_stretch = 0};
   std::fill(parts_.begin(), parts_.end(), whole_);

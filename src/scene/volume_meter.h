@@ -59,7 +59,7 @@ class VolumeMeter {
   double rest_m3_ = 0, rest_area_m2_ = 0, shape_m3_ = 0;
   std::vector<double> region_rest_m3_, region_shape_m3_;
   std::vector<Vec3f> morphed_, morphed_space_;
-  std::vector<Vec3d> points_, feet_;
+  std::vector<Vec3d> points_, anchors_;
   SurfaceMeasure whole_;
   std::vector<SurfaceMeasure> parts_;
 };

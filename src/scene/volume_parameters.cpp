@@ -36,7 +36,7 @@ void swellFields(SwellDesc& swell, RecipeFields& fields) {
 
 void VolumeParameters::takePreset() {
   desc_ = volumePreset(preset_);
-  where_ = maskText(desc_.mask.terms);
+  mask_ = maskText(desc_.mask.terms);
 }
 
 void VolumeParameters::fields(RecipeFields& f) {
@@ -55,9 +55,12 @@ void VolumeParameters::fields(RecipeFields& f) {
   f.wordOrNames("regions", kind, kRegions, regions_, NameKind::VertexGroup,
                 "what keeps its volume on its own");
   desc_.regions.kind = regions_.empty() ? kRegionKinds[kind] : RegionKind::Groups;
-  f.text("where", where_,
+  f.text("mask", mask_,
          "where it moves: weights, smooth-weights, distance, between, everywhere, group:NAME, or a "
          "product of these; empty = what suits the method");
+  f.renamed("where", "mask");
+  f.renamed("alpha", "[skinning] alpha");
+  f.renamed("twist_spread", "[skinning] twist_spread");
   f.number("a", desc_.mask.a, {1e-3, 1000, ""}, "weights: width of the zone around a joint");
   f.number("b", desc_.mask.b, {1e-3, 1000, ""}, "weights: how steeply it falls off");
   f.number("kappa", desc_.method.kappa, {0, 1e6, ""}, "laplacian: weight of the bending");
@@ -73,8 +76,8 @@ void VolumeParameters::fields(RecipeFields& f) {
            "section: changes of radius beyond this share are spread");
   f.number("bound", desc_.section.bound, {0, 0.5, ""},
            "section: most that a radius may change; 0 = no such bound");
-  const Result<std::vector<MaskTerm>> terms = parseMask(where_);
-  f.require(where_.empty() || terms.ok(), "where",
+  const Result<std::vector<MaskTerm>> terms = parseMask(mask_);
+  f.require(mask_.empty() || terms.ok(), "mask",
             terms.ok() ? std::string_view() : terms.error().message);
 }
 
@@ -82,8 +85,8 @@ LayerFactory VolumeParameters::factory(std::string name) const {
   VolumeDesc desc = desc_;
   for (const RecipeName& n : regions_) desc.regions.groups.push_back(n.text);
   desc.mask.terms.clear();
-  if (!where_.empty())
-    if (Result<std::vector<MaskTerm>> terms = parseMask(where_); terms.ok())
+  if (!mask_.empty())
+    if (Result<std::vector<MaskTerm>> terms = parseMask(mask_); terms.ok())
       desc.mask.terms = *std::move(terms);
   desc.mask.fixed_group = parseGroupName(fixed_);
   return volumeLayer(std::move(name), desc);

@@ -21,7 +21,7 @@ class VolumeParameters final : public LayerParameters {
   VolumePreset preset_ = VolumePreset::Default;
   VolumeDesc desc_ = volumePreset(VolumePreset::Default);
   std::vector<RecipeName> regions_;  ///< names of groups, where regions are groups
-  std::string where_;                ///< as written; empty = what suits the method
+  std::string mask_;                 ///< as written; empty = what suits the method
   std::string fixed_;
 };
 

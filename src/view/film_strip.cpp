@@ -14,7 +14,7 @@ namespace {
 
 /// Mean way of the vertices, over the figure's size, below which two poses look the same.
 constexpr double kSamePose = 0.01;
-/// Share of the work that is finding the camera's place: playing without drawing.
+/// Share of the work that is finding the camera's position: playing without drawing.
 constexpr double kAimingShare = 0.1;
 
 Progress partOf(const Progress& progress, double from, double to) {

@@ -8,8 +8,8 @@
 namespace derm::detail {
 namespace {
 
-constexpr float kGap_px = 6;         ///< between a plate and what it keeps off
-constexpr double kMostInset = 0.45;  ///< of the picture, whatever a plate wants
+constexpr float kGap_px = 6;        ///< between a plate and what it keeps off
+constexpr double kMaxInset = 0.45;  ///< of the picture, whatever a plate wants
 
 using Polygon = std::vector<Vec2f>;
 
@@ -78,7 +78,7 @@ PictureInsets withBand(PictureInsets free, const ClipRect& plate, const PictureS
                        bool level) {
   const double w = std::max(size.width, 1), h = std::max(size.height, 1);
   const auto grow = [](double& inset, double wanted) {
-    inset = std::max(inset, std::min(wanted, kMostInset));
+    inset = std::max(inset, std::min(wanted, kMaxInset));
   };
   if (level) {
     const bool top = plate.top + plate.bottom < h;

@@ -134,14 +134,14 @@ Result<FilmResult> drawMeshFilm(std::span<const TriMesh> frames, const MeshFilmD
 
 std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::size_t count) {
   Bounds box;
-  double most = 0;
+  double max_area = 0;
   for (const TriMesh& mesh : frames) {
     box = united(box, bounds(mesh.positions));
-    most = std::max(most, area(mesh.positions, mesh.triangles));
+    max_area = std::max(max_area, area(mesh.positions, mesh.triangles));
   }
   std::size_t first = 0;
   while (first + 1 < frames.size() &&
-         area(frames[first].positions, frames[first].triangles) < kWorthSeeing * most)
+         area(frames[first].positions, frames[first].triangles) < kWorthSeeing * max_area)
     ++first;
   // How much has changed since the first frame shown, at each of those after it.
   std::vector<double> changed = {0.0};
@@ -150,7 +150,7 @@ std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::siz
     std::vector<double> now = areaByCell(frames[f], box);
     if (!last.empty()) {
       const double change = differenceOf(now, last);
-      changed.push_back(changed.back() + (change > kStill * most ? change : 0.0));
+      changed.push_back(changed.back() + (change > kStill * max_area ? change : 0.0));
     }
     last = std::move(now);
   }
@@ -163,7 +163,7 @@ std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::siz
     if (out.empty() || frame > out.back()) out.push_back(frame);
   }
   // Slow change that no two frames show may still have come to something.
-  if (!out.empty() && differenceOf(areaByCell(frames[out.back()], box), last) > kStill * most)
+  if (!out.empty() && differenceOf(areaByCell(frames[out.back()], box), last) > kStill * max_area)
     out.back() = frames.size() - 1;
   return out;
 }

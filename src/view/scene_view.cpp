@@ -61,7 +61,8 @@ Bounds moved(const Bounds& box, const Vec3f& by) {
 struct SceneView::Instant {
   const SkinFrame& after;
   const SkinFrame* before;  ///< null where nothing is compared
-  Vec3f place;              ///< where a following camera looks, on the floor plane; else the origin
+  /// Where a following camera looks, on the floor plane; else the origin.
+  Vec3f position;
   std::optional<Vec3d> focus;  ///< where the joint is that the camera looks at
 
   /// [mm] how far the result is from linear skinning, per vertex. Requires `before`.
@@ -71,10 +72,10 @@ struct SceneView::Instant {
       out[v] = 1000 * Vec3f(after.positions()[v] - before->positions()[v]).norm();
     return out;
   }
-  float most_mm() const {
-    float most = 0;
-    for (const float moved : moved_mm()) most = std::max(most, moved);
-    return most;
+  float max_mm() const {
+    float max = 0;
+    for (const float moved : moved_mm()) max = std::max(max, moved);
+    return max;
   }
 };
 
@@ -123,15 +124,15 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
 SceneView::Instant SceneView::instantAt(double time_s) {
   const SkinFrame& after = scene_->playback().frameAt(time_s);
   const SkinFrame* before = plain_ ? &plain_->evaluate(scene_->playback().pose(), time_s) : nullptr;
-  Vec3f place = Vec3f::Zero();
+  Vec3f position = Vec3f::Zero();
   if (desc_.follow) {
     // The plain mean of the vertices: smooth in time, unlike the middle of their box.
-    place = centroid(after.positions()).cast<float>();
-    place.y() = 0;
+    position = centroid(after.positions()).cast<float>();
+    position.y() = 0;
   }
   std::optional<Vec3d> focus;
   if (focus_) focus = scene_->playback().model()[focus_->index()].translation();
-  return {.after = after, .before = before, .place = place, .focus = focus};
+  return {.after = after, .before = before, .position = position, .focus = focus};
 }
 
 Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& progress) {
@@ -143,8 +144,8 @@ Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& p
       return Error{ErrorCode::Cancelled, "stopped", {}};
     const Instant instant = instantAt(times_s[i]);
     const std::span<const Vec3f> positions = instant.after.positions();
-    stage = united(stage, moved(bounds(positions), -instant.place));
-    outline.add(positions, -instant.place);
+    stage = united(stage, moved(bounds(positions), -instant.position));
+    outline.add(positions, -instant.position);
   }
   stage_ = stage;
   outline_ = std::move(outline);
@@ -182,9 +183,9 @@ std::optional<Rgba8Image> SceneView::legendOf(float full, int height_px) const {
 }
 
 /// What the heat-map's last colour stands for in a picture whose largest displacement that is.
-float SceneView::fullHeat(float most_mm) const {
+float SceneView::fullHeat(float max_mm) const {
   if (!desc_.displacement_mm) return 1.0f;
-  return *desc_.displacement_mm > 0 ? *desc_.displacement_mm : roundedUp(most_mm);
+  return *desc_.displacement_mm > 0 ? *desc_.displacement_mm : roundedUp(max_mm);
 }
 
 /// [px] Where the legend starts: in the lower left corner, above what is written there.
@@ -199,9 +200,9 @@ int SceneView::legendTop(int height_px, int legend_px) const {
 }
 
 /// The words in the lower left corner; none where there is nothing to say.
-std::string SceneView::captionOf(double time_s, float most_mm) const {
+std::string SceneView::captionOf(double time_s, float max_mm) const {
   std::string out = desc_.times ? detail::timeCaption(time_s) : "";
-  if (desc_.displacement_mm) out += (out.empty() ? "" : ", ") + detail::moveCaption(most_mm);
+  if (desc_.displacement_mm) out += (out.empty() ? "" : ", ") + detail::moveCaption(max_mm);
   return out;
 }
 
@@ -213,7 +214,7 @@ SceneView::Shot SceneView::shotOf(const Instant& instant, int width_px) const {
     orbit.keep_free = detail::roomFor(plates(shot.size), outline(), orbit, shot.size);
   shot.camera =
       orbitCamera(outline(), orbit, static_cast<double>(width_px) / std::max(shot.size.height, 1));
-  Vec3d shift = instant.place.cast<double>();
+  Vec3d shift = instant.position.cast<double>();
   if (instant.focus) shift = *instant.focus - shot.camera.target;
   shot.camera.eye += shift;
   shot.camera.target += shift;
@@ -235,7 +236,7 @@ void SceneView::addSurface(DrawList& list, const SkinFrame& frame, const Instant
   DrawSurface surface = surfaceOf(list, frame);
   if (desc_.weights) showHeatMap(list, surface, weights_);
   if (desc_.displacement_mm)
-    showHeatMap(list, surface, instant.moved_mm(), fullHeat(instant.most_mm()));
+    showHeatMap(list, surface, instant.moved_mm(), fullHeat(instant.max_mm()));
   if (desc_.wireframe) addWireframe(list, surface.positions, surface.triangles);
   list.surfaces.push_back(std::move(surface));
 }
@@ -278,7 +279,7 @@ void SceneView::addField(DrawList& list, const Instant& instant, const Shot& sho
 }
 
 Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, const Shot& shot) {
-  list.stage = moved(*stage_, instant.place);
+  list.stage = moved(*stage_, instant.position);
   return renderer_.draw(list, shot.camera, shot.size);
 }
 
@@ -357,10 +358,10 @@ Result<Rgba8Image> SceneView::picture(double time_s) {
     return desc_.comparison == Comparison::Ghost ? drawGhost(instant) : drawPair(instant);
   };
   DERM_TRY(Rgba8Image drawn, drawIt());
-  const float most_mm = desc_.displacement_mm ? instant.most_mm() : 0.0f;
-  if (const std::string caption = captionOf(time_s, most_mm); !caption.empty())
+  const float max_mm = desc_.displacement_mm ? instant.max_mm() : 0.0f;
+  if (const std::string caption = captionOf(time_s, max_mm); !caption.empty())
     drawLabel(drawn, caption, detail::kCaptionCorner, detail::kCaptionStyle);
-  if (const auto legend = legendOf(fullHeat(most_mm), drawn.height))
+  if (const auto legend = legendOf(fullHeat(max_mm), drawn.height))
     composite(drawn, *legend, kLegendMargin_px, legendTop(drawn.height, legend->height));
   return drawn;
 }

@@ -8,7 +8,7 @@
 
 namespace derm::detail {
 
-/// Cells of equal size in rows that fill a picture, less the gaps between them.
+/// Cells of equal size in rows that fill a picture, without the gaps between them.
 struct StripLayout {
   int columns = 1;
   PictureSize cell;

@@ -16,20 +16,20 @@ namespace derm::detail {
 /// Calls body(mesh vertex, part) for the vertices that a point is the mean of; parts sum to 1.
 template <class Body>
 void eachVertexOf(const MeasuredSurface& surface, std::size_t point, const Body& body) {
-  const auto place = [&](std::size_t p, double part) {
-    const std::span<const std::uint32_t> vertices = surface.vertices_of_place[p];
+  const auto addVertices = [&](std::size_t p, double part) {
+    const std::span<const std::uint32_t> vertices = surface.vertices_of_welded[p];
     for (const std::uint32_t v : vertices) body(v, part / static_cast<double>(vertices.size()));
   };
-  if (point < surface.placeCount()) return place(point, 1.0);
-  const std::span<const std::uint32_t> border = surface.borders[point - surface.placeCount()];
-  for (const std::uint32_t p : border) place(p, 1.0 / static_cast<double>(border.size()));
+  if (point < surface.weldedCount()) return addVertices(point, 1.0);
+  const std::span<const std::uint32_t> border = surface.borders[point - surface.weldedCount()];
+  for (const std::uint32_t p : border) addVertices(p, 1.0 / static_cast<double>(border.size()));
 }
 
 /// The joints that carry weights or join branches that do. Empty for a skin without rows.
 std::vector<RegionJoint> regionJoints(const Skeleton& skeleton, const Skin& skin);
 
 /// Weights of points over region joints: columns are entries of `joints`. Vertices at
-/// one place count as their mean, the middle of a boundary loop as the mean of the loop.
+/// one position count as their mean, the middle of a boundary loop as the mean of the loop.
 ShareRows measuredWeights(const MeasuredSurface& surface, const Skin& skin,
                           std::span<const RegionJoint> joints);
 

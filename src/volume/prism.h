@@ -7,12 +7,12 @@
 /// Private to room volume.
 namespace derm::detail {
 
-/// The volume of the prism over a triangle whose corners have different feet (RegionVolumes).
-inline double prismVolume(const std::array<Vec3d, 3>& x, const std::array<Vec3d, 3>& feet) {
-  double volume = (x[0].dot(x[1].cross(x[2])) - feet[0].dot(feet[1].cross(feet[2]))) / 6;
+/// The volume of the prism over a triangle whose corners have different anchors (RegionVolumes).
+inline double prismVolume(const std::array<Vec3d, 3>& x, const std::array<Vec3d, 3>& anchors) {
+  double volume = (x[0].dot(x[1].cross(x[2])) - anchors[0].dot(anchors[1].cross(anchors[2]))) / 6;
   for (std::size_t k = 0; k < 3; ++k) {
     const std::size_t n = (k + 1) % 3;
-    volume += prismWall(x[k], x[n], feet[k], feet[n]);
+    volume += prismWall(x[k], x[n], anchors[k], anchors[n]);
   }
   return volume;
 }
@@ -22,12 +22,12 @@ struct Prism {
   double volume = 0;
   std::array<Vec3d, 3> gradient;
 
-  Prism(const std::array<Vec3d, 3>& x, const std::array<Vec3d, 3>& feet) {
-    volume = prismVolume(x, feet);
+  Prism(const std::array<Vec3d, 3>& x, const std::array<Vec3d, 3>& anchors) {
+    volume = prismVolume(x, anchors);
     for (std::size_t k = 0; k < 3; ++k) gradient[k] = x[(k + 1) % 3].cross(x[(k + 2) % 3]) / 6;
     for (std::size_t k = 0; k < 3; ++k) {
       const std::size_t n = (k + 1) % 3;
-      const WallGradient wall = prismWallGradient(x[k], x[n], feet[k], feet[n]);
+      const WallGradient wall = prismWallGradient(x[k], x[n], anchors[k], anchors[n]);
       gradient[k] += wall.to_a;
       gradient[n] += wall.to_b;
     }

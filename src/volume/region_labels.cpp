@@ -15,14 +15,14 @@ namespace derm::detail {
 namespace {
 
 /// Where joints bend a vertex less than this, its label comes from its neighbourhood.
-constexpr double kLeastBend = 0.02;
+constexpr double kMinBend = 0.02;
 
 /// The joint that a vertex follows most.
 std::uint32_t strongest(const ShareRows& weights, std::size_t vertex) {
   const auto shares = weights.sharesOf(vertex);
   if (shares.empty()) return 0;
-  const auto most = std::max_element(shares.begin(), shares.end()) - shares.begin();
-  return weights.columnsOf(vertex)[static_cast<std::size_t>(most)];
+  const auto max = std::max_element(shares.begin(), shares.end()) - shares.begin();
+  return weights.columnsOf(vertex)[static_cast<std::size_t>(max)];
 }
 
 double triangleArea(std::span<const Vec3d> x, const Triangle& t) {
@@ -143,10 +143,10 @@ class FittingLabels {
   bool operator()(std::uint32_t piece, std::uint32_t bone, std::uint32_t label) {
     const auto [at, is_new] = nearest_.try_emplace(std::pair(piece, bone));
     if (is_new) {
-      std::size_t least = std::numeric_limits<std::size_t>::max();
-      for (const std::uint32_t j : used_[piece]) least = std::min(least, distance_(bone, j));
+      std::size_t min = std::numeric_limits<std::size_t>::max();
+      for (const std::uint32_t j : used_[piece]) min = std::min(min, distance_(bone, j));
       for (const std::uint32_t j : used_[piece])
-        if (distance_(bone, j) == least) at->second.insert(j);
+        if (distance_(bone, j) == min) at->second.insert(j);
     }
     return at->second.contains(label);
   }
@@ -158,8 +158,8 @@ class FittingLabels {
 };
 
 /// Labels of vertices that nothing bends: that of the nearest one along the surface's edges, among
-/// the joints whose pivots move with the vertex's bone or nearly so. A foot that moves on its own
-/// would sweep volume from region to region.
+/// the joints whose pivots move with the vertex's bone or nearly so. An anchor that moves on its
+/// own would sweep volume from region to region.
 void spreadLabels(const RestSurface& rest, const ShareRows& weights,
                   std::span<const RegionJoint> joints, bool only_fitting,
                   std::vector<std::uint32_t>& label) {
@@ -217,20 +217,20 @@ RegionLabels labelVertices(const RestSurface& rest, const ShareRows& below,
   for (std::size_t p = 0; p < rest.pieceCount(); ++p)
     for (std::size_t j = 0; j < n; ++j) {
       const double area = patches.area[p * n + j], border = patches.border[p * n + j];
-      out.counts[p * n + j] = border > 0 && area >= desc.least_limb_ratio * border * border &&
-                              area >= desc.least_area_share * patches.piece_area[p];
+      out.counts[p * n + j] = border > 0 && area >= desc.min_limb_ratio * border * border &&
+                              area >= desc.min_area_share * patches.piece_area[p];
     }
   for (std::size_t v = 0; v < rest.size(); ++v) {
-    double most = 0;
+    double max = 0;
     for (std::size_t k = 0; k < below.columnsOf(v).size(); ++k) {
       const std::uint32_t j = below.columnsOf(v)[k];
       const double s = below.sharesOf(v)[k];
-      if (out.counts[rest.pieceOf(v) * n + j] == 0 || !(s * (1 - s) > most)) continue;
-      most = s * (1 - s);
+      if (out.counts[rest.pieceOf(v) * n + j] == 0 || !(s * (1 - s) > max)) continue;
+      max = s * (1 - s);
       out.label[v] = j;
     }
-    out.bend[v] = 4 * most;
-    if (most < kLeastBend)
+    out.bend[v] = 4 * max;
+    if (max < kMinBend)
       out.label[v] = RegionJoint::kNone;
     else
       out.labelled[rest.pieceOf(v)] = 1;

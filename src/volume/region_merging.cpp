@@ -69,7 +69,7 @@ void measureVolumes(const detail::RestSurface& rest, const detail::RegionLabels&
   VolumeRegions each;
   each.regions.resize(groups.groups.size());
   each.joints.assign(joints.begin(), joints.end());
-  each.foot = labels.label;
+  each.anchor = labels.label;
   each.hub_of_piece.assign(rest.pieceCount(), 0);
   for (std::uint32_t g = static_cast<std::uint32_t>(groups.groups.size()); g-- > 0;)
     each.hub_of_piece[groups.groups[g].piece] = g;
@@ -127,11 +127,10 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> smallestMerge(
     const double all = std::abs(piece_volume[groups.groups[g].piece]);
     const double share = all > 0 ? std::abs(groups.volume[g]) / all : 1;
     // How far it is from being enough, of volume or of points.
-    const double enough = std::min(
-        desc.least_volume_share > 0 ? share / desc.least_volume_share : 1,
-        desc.least_points > 0
-            ? static_cast<double>(groups.points[g]) / static_cast<double>(desc.least_points)
-            : 1);
+    const double enough = std::min(desc.min_volume_share > 0 ? share / desc.min_volume_share : 1,
+                                   desc.min_points > 0 ? static_cast<double>(groups.points[g]) /
+                                                             static_cast<double>(desc.min_points)
+                                                       : 1);
     if (!(enough < smallest)) continue;
     double longest = -1;
     for (const auto& [pair, border] : groups.borders) {

@@ -13,7 +13,7 @@ namespace derm::detail {
 namespace {
 
 constexpr std::uint32_t kLongestRun = 2048;
-constexpr std::size_t kMostRunChunks = 128;
+constexpr std::size_t kMaxRunChunks = 128;
 
 }  // namespace
 
@@ -24,8 +24,8 @@ struct RegionRings::Builder {
   IndexLists around = vertexTriangles(surface.triangles, surface.pointCount());
   std::vector<char> odd = std::vector<char>(surface.pointCount(), 0);
 
-  bool oneFoot(const Triangle& t) const {
-    return out.foot_[t[0]] == out.foot_[t[1]] && out.foot_[t[1]] == out.foot_[t[2]];
+  bool oneAnchor(const Triangle& t) const {
+    return out.anchor_[t[0]] == out.anchor_[t[1]] && out.anchor_[t[1]] == out.anchor_[t[2]];
   }
   /// The only region of a point, or none.
   std::uint32_t onlyRegion(std::uint32_t point) const {
@@ -62,14 +62,14 @@ bool RegionRings::Builder::closedRing(std::uint32_t point, std::vector<std::uint
 
 void RegionRings::Builder::findOdd() {
   for (std::uint32_t i = 0; i < surface.pointCount(); ++i) {
-    const bool apex = i >= surface.placeCount();
+    const bool apex = i >= surface.weldedCount();
     const std::uint32_t region = onlyRegion(i);
     odd[i] = apex || around[i].empty();
     for (const std::uint32_t t : around[i]) {
       const Triangle& c = surface.triangles[t];
-      odd[i] |= !oneFoot(c);
+      odd[i] |= !oneAnchor(c);
       for (const std::uint32_t p : c)
-        odd[i] |= p >= surface.placeCount() || onlyRegion(p) != region ||
+        odd[i] |= p >= surface.weldedCount() || onlyRegion(p) != region ||
                   regions.membership.columnsOf(p).size() != 1;
     }
   }
@@ -106,10 +106,10 @@ void RegionRings::Builder::addOdd(std::uint32_t point) {
     }
   };
   for (const std::uint32_t t : around[point])
-    if (oneFoot(surface.triangles[t])) add(surface.triangles[t]);
+    if (oneAnchor(surface.triangles[t])) add(surface.triangles[t]);
   out.wall_offsets_.push_back(static_cast<std::uint32_t>(out.corners_.size()));
   for (const std::uint32_t t : around[point])
-    if (!oneFoot(surface.triangles[t])) add(surface.triangles[t]);
+    if (!oneAnchor(surface.triangles[t])) add(surface.triangles[t]);
   out.corner_offsets_.push_back(static_cast<std::uint32_t>(out.corners_.size()));
   out.weight_offsets_.push_back(static_cast<std::uint32_t>(out.weights_.size()));
 }
@@ -117,19 +117,19 @@ void RegionRings::Builder::addOdd(std::uint32_t point) {
 void RegionRings::Builder::addEven() {
   for (std::uint32_t i = 0; i < odd.size(); ++i)
     if (!odd[i]) out.even_points_.push_back(i);
-  const auto key = [&](std::uint32_t i) { return std::pair(onlyRegion(i), out.foot_[i]); };
+  const auto key = [&](std::uint32_t i) { return std::pair(onlyRegion(i), out.anchor_[i]); };
   std::stable_sort(out.even_points_.begin(), out.even_points_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   std::vector<std::uint32_t> ring;
   for (std::uint32_t n = 0; n < out.even_points_.size(); ++n) {
     const std::uint32_t i = out.even_points_[n];
-    const auto [region, foot] = key(i);
+    const auto [region, anchor] = key(i);
     out.first_entry_[i] = static_cast<std::uint32_t>(out.regions_.size());
     out.entry_counts_[i] = 1;
     out.regions_.push_back(region);
-    if (out.runs_.empty() || out.runs_.back().region != region || out.runs_.back().foot != foot ||
-        n - out.runs_.back().begin == kLongestRun)
-      out.runs_.push_back({n, n, region, foot, static_cast<std::uint32_t>(out.rings_.size())});
+    if (out.runs_.empty() || out.runs_.back().region != region ||
+        out.runs_.back().anchor != anchor || n - out.runs_.back().begin == kLongestRun)
+      out.runs_.push_back({n, n, region, anchor, static_cast<std::uint32_t>(out.rings_.size())});
     out.runs_.back().end = n + 1;
     closedRing(i, ring);
     out.ring_sizes_.push_back(static_cast<std::uint8_t>(ring.size()));
@@ -139,7 +139,7 @@ void RegionRings::Builder::addEven() {
 
 RegionRings::RegionRings(const MeasuredSurface& surface, const VolumeRegions& regions)
     : region_count_(regions.regionCount()),
-      foot_(regions.foot),
+      anchor_(regions.anchor),
       first_entry_(surface.pointCount()),
       entry_counts_(surface.pointCount()),
       corner_offsets_(1, 0),
@@ -151,13 +151,13 @@ RegionRings::RegionRings(const MeasuredSurface& surface, const VolumeRegions& re
   odd_entry_count_ = regions_.size();
   build.addEven();
   for (const Triangle& t : surface.triangles) {
-    const Triangle feet = {foot_[t[0]], foot_[t[1]], foot_[t[2]]};
-    if (feet[0] != feet[1] && feet[1] != feet[2] && feet[2] != feet[0])
-      feet_triangles_.push_back({feet, regions.hub_of_piece[surface.piece_of_point[t[0]]]});
+    const Triangle anchors = {anchor_[t[0]], anchor_[t[1]], anchor_[t[2]]};
+    if (anchors[0] != anchors[1] && anchors[1] != anchors[2] && anchors[2] != anchors[0])
+      anchor_triangles_.push_back({anchors, regions.hub_of_piece[surface.piece_of_point[t[0]]]});
   }
   const auto trim = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
   trim(regions_, runs_, even_points_, ring_sizes_, rings_, odd_points_, corner_offsets_,
-       wall_offsets_, corners_, weight_offsets_, weights_, feet_triangles_);
+       wall_offsets_, corners_, weight_offsets_, weights_, anchor_triangles_);
 }
 
 RegionRings::Sums RegionRings::makeSums() const {
@@ -165,30 +165,31 @@ RegionRings::Sums RegionRings::makeSums() const {
           RegionSums(odd_points_.size(), region_count_)};
 }
 
-void RegionRings::measureOdd(std::size_t n, std::span<const Vec3d> x, std::span<const Vec3d> feet,
-                             std::span<Vec3d> out, std::span<double> part) const noexcept {
+void RegionRings::measureOdd(std::size_t n, std::span<const Vec3d> x,
+                             std::span<const Vec3d> anchors, std::span<Vec3d> out,
+                             std::span<double> part) const noexcept {
   const std::uint32_t point = odd_points_[n];
   const std::span<const std::uint32_t> rows = regionsOf(point);
   const std::span<Vec3d> row = out.subspan(first_entry_[point], rows.size());
-  const Vec3d &foot = feet[foot_[point]], &here = x[point];
+  const Vec3d &anchor = anchors[anchor_[point]], &here = x[point];
   const std::uint32_t first = corner_offsets_[n], walls = wall_offsets_[n];
   const float* weight = weights_.data() + weight_offsets_[n];
-  detail::sumCorners({std::span(corners_).subspan(first, walls - first), weight}, x.data(), foot,
+  detail::sumCorners({std::span(corners_).subspan(first, walls - first), weight}, x.data(), anchor,
                      row);
   for (std::size_t k = 0; k < row.size(); ++k)
-    part[rows[k]] += (row[k].x() * (here.x() - foot.x()) + row[k].y() * (here.y() - foot.y()) +
-                      row[k].z() * (here.z() - foot.z())) /
+    part[rows[k]] += (row[k].x() * (here.x() - anchor.x()) + row[k].y() * (here.y() - anchor.y()) +
+                      row[k].z() * (here.z() - anchor.z())) /
                      3;
   weight += (walls - first) * rows.size();
   for (std::uint32_t c = walls; c < corner_offsets_[n + 1]; ++c, weight += rows.size()) {
     const auto [left, right] = corners_[c];
     const Vec3d &a = x[left], &b = x[right];
-    const Vec3d &foot_a = feet[foot_[left]], &foot_b = feet[foot_[right]];
-    const Vec3d gradient = a.cross(b) / 6 + prismWallGradient(here, a, foot, foot_a).to_a +
-                           prismWallGradient(b, here, foot_b, foot).to_b;
+    const Vec3d &anchor_a = anchors[anchor_[left]], &anchor_b = anchors[anchor_[right]];
+    const Vec3d gradient = a.cross(b) / 6 + prismWallGradient(here, a, anchor, anchor_a).to_a +
+                           prismWallGradient(b, here, anchor_b, anchor).to_b;
     // All corners of such a triangle are odd: one of them counts its volume.
     const double volume = point < left && point < right
-                              ? detail::prismVolume({here, a, b}, {foot, foot_a, foot_b})
+                              ? detail::prismVolume({here, a, b}, {anchor, anchor_a, anchor_b})
                               : 0.0;
     for (std::size_t k = 0; k < row.size(); ++k) {
       row[k] += (double{weight[k]} / 3) * gradient;
@@ -197,11 +198,11 @@ void RegionRings::measureOdd(std::size_t n, std::span<const Vec3d> x, std::span<
   }
 }
 
-void RegionRings::measure(std::span<const Vec3d> x, std::span<const Vec3d> feet,
+void RegionRings::measure(std::span<const Vec3d> x, std::span<const Vec3d> anchors,
                           std::span<const double> gamma, Sums& sums, std::span<Vec3d> gradients,
                           std::span<Vec3d> field, std::span<double> volumes) const noexcept {
   const bool all = gradients.size() == entryCount();
-  const std::size_t chunk = (runs_.size() + kMostRunChunks - 1) / kMostRunChunks;
+  const std::size_t chunk = (runs_.size() + kMaxRunChunks - 1) / kMaxRunChunks;
   parallelFor(runs_.size(), chunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       const Run& run = runs_[r];
@@ -209,7 +210,7 @@ void RegionRings::measure(std::span<const Vec3d> x, std::span<const Vec3d> feet,
       sums.runs[r] =
           detail::measureRings({std::span(even_points_).subspan(run.begin, run.end - run.begin),
                                 ring_sizes_.data() + run.begin, rings_.data() + run.first_ring},
-                               x.data(), feet[run.foot],
+                               x.data(), anchors[run.anchor],
                                {.gradients = all ? gradients.data() + entry : nullptr,
                                 .field = field.empty() ? nullptr : field.data() + entry,
                                 .gamma = gamma.data()});
@@ -218,12 +219,13 @@ void RegionRings::measure(std::span<const Vec3d> x, std::span<const Vec3d> feet,
   sums.odd.setZero();
   parallelFor(odd_points_.size(), sums.odd.chunk(), [&](std::size_t begin, std::size_t end) {
     const std::span<double> part = sums.odd.row(begin);
-    for (std::size_t n = begin; n < end; ++n) measureOdd(n, x, feet, gradients, part);
+    for (std::size_t n = begin; n < end; ++n) measureOdd(n, x, anchors, gradients, part);
   });
   for (std::size_t l = 0; l < volumes.size(); ++l) volumes[l] = sums.odd.total(l);
   for (std::size_t r = 0; r < runs_.size(); ++r) volumes[runs_[r].region] += sums.runs[r].volume;
-  for (const FeetTriangle& t : feet_triangles_)
-    volumes[t.hub] += feet[t.feet[0]].dot(feet[t.feet[1]].cross(feet[t.feet[2]])) / 6;
+  for (const AnchorTriangle& t : anchor_triangles_)
+    volumes[t.hub] +=
+        anchors[t.anchors[0]].dot(anchors[t.anchors[1]].cross(anchors[t.anchors[2]])) / 6;
 }
 
 }  // namespace derm::detail

@@ -11,10 +11,10 @@ namespace derm::detail {
 /// Partial sums: one row per chunk of items; chunks depend on the number of items only.
 class RegionSums {
  public:
-  static constexpr std::size_t kMostChunks = 64;
+  static constexpr std::size_t kMaxChunks = 64;
 
   RegionSums(std::size_t items, std::size_t columns)
-      : chunk_(std::max<std::size_t>(1024, (items + kMostChunks - 1) / kMostChunks)),
+      : chunk_(std::max<std::size_t>(1024, (items + kMaxChunks - 1) / kMaxChunks)),
         columns_(columns),
         chunks_((items + chunk_ - 1) / chunk_),
         parts_(chunks_ * columns, 0.0) {}

@@ -64,17 +64,17 @@ Vec3d middle(std::span<const Vec3d> positions) {
 
 }  // namespace
 
-double prismWall(const Vec3d& a, const Vec3d& b, const Vec3d& foot_a, const Vec3d& foot_b) {
-  const Vec3d feet = foot_a.cross(foot_b);
-  const Vec3d both = foot_a + foot_b;
-  return (both.dot(b.cross(a)) + feet.dot(Vec3d(a + b))) / 12;
+double prismWall(const Vec3d& a, const Vec3d& b, const Vec3d& anchor_a, const Vec3d& anchor_b) {
+  const Vec3d anchors = anchor_a.cross(anchor_b);
+  const Vec3d both = anchor_a + anchor_b;
+  return (both.dot(b.cross(a)) + anchors.dot(Vec3d(a + b))) / 12;
 }
 
-WallGradient prismWallGradient(const Vec3d& a, const Vec3d& b, const Vec3d& foot_a,
-                               const Vec3d& foot_b) {
-  const Vec3d feet = foot_a.cross(foot_b);
-  const Vec3d both = foot_a + foot_b;
-  return {(both.cross(b) + feet) / 12, (a.cross(both) + feet) / 12};
+WallGradient prismWallGradient(const Vec3d& a, const Vec3d& b, const Vec3d& anchor_a,
+                               const Vec3d& anchor_b) {
+  const Vec3d anchors = anchor_a.cross(anchor_b);
+  const Vec3d both = anchor_a + anchor_b;
+  return {(both.cross(b) + anchors) / 12, (a.cross(both) + anchors) / 12};
 }
 
 /// Sorts triangles into those of one region and those of several, and finds the walls.
@@ -137,20 +137,22 @@ void RegionVolumes::Builder::sortTriangles(const MeasuredSurface& surface) {
   std::vector<std::vector<Triangle>> by_region(out.region_count_);
   for (std::size_t t = 0; t < triangles.size(); ++t) {
     const Triangle& corners = triangles[t];
-    const Triangle feet = {out.foot_[corners[0]], out.foot_[corners[1]], out.foot_[corners[2]]};
-    const bool three_feet = feet[0] != feet[1] && feet[1] != feet[2] && feet[2] != feet[0];
+    const Triangle anchors = {out.anchor_[corners[0]], out.anchor_[corners[1]],
+                              out.anchor_[corners[2]]};
+    const bool three_anchors =
+        anchors[0] != anchors[1] && anchors[1] != anchors[2] && anchors[2] != anchors[0];
     const bool one_region = triangle_count[t] == 1;
-    const std::uint32_t first = three_feet || !one_region ? keepShares(t) : 0;
-    if (three_feet)
-      out.feet_triangles_.push_back(
-          {.feet = feet,
+    const std::uint32_t first = three_anchors || !one_region ? keepShares(t) : 0;
+    if (three_anchors)
+      out.anchor_triangles_.push_back(
+          {.anchors = anchors,
            .hub = regions.hub_of_piece[surface.piece_of_point[corners[0]]],
            .first_share = first,
            .share_count = triangle_count[t]});
     if (one_region)
       by_region[sharesOf(t)[0].region].push_back(corners);
     else
-      out.shared_.push_back({corners, first, triangle_count[t], three_feet});
+      out.shared_.push_back({corners, first, triangle_count[t], three_anchors});
   }
   out.pure_.reserve(triangles.size() - out.shared_.size());
   out.pure_begin_.push_back(0);
@@ -216,7 +218,7 @@ RegionVolumes::RegionVolumes(const MeasuredSurface& surface, const VolumeRegions
                              RegionTables tables)
     : point_count_(surface.pointCount()),
       region_count_(regions.regionCount()),
-      foot_(regions.foot) {
+      anchor_(regions.anchor) {
   DERM_REQUIRE(regions.membership.rowCount() == point_count_);
   Builder builder{*this, surface.triangles, regions, {}, {}, {}};
   builder.shareTriangles();
@@ -232,20 +234,20 @@ RegionVolumes::Scratch RegionVolumes::makeScratch() const {
   return {std::vector<double>((things / kChunk + 3) * region_count_)};
 }
 
-void RegionVolumes::addFeetVolumes(std::span<const Vec3d> feet, const Vec3d& origin,
-                                   std::span<double> out) const noexcept {
-  for (const FeetTriangle& t : feet_triangles_) {
-    const double v =
-        determinant(feet[t.feet[0]] - origin, feet[t.feet[1]] - origin, feet[t.feet[2]] - origin) /
-        6;
+void RegionVolumes::addAnchorVolumes(std::span<const Vec3d> anchors, const Vec3d& origin,
+                                     std::span<double> out) const noexcept {
+  for (const AnchorTriangle& t : anchor_triangles_) {
+    const double v = determinant(anchors[t.anchors[0]] - origin, anchors[t.anchors[1]] - origin,
+                                 anchors[t.anchors[2]] - origin) /
+                     6;
     out[t.hub] += v;
     for (std::uint32_t k = t.first_share; k < t.first_share + t.share_count; ++k)
       out[shares_[k].region] -= shares_[k].share * v;
   }
 }
 
-void RegionVolumes::volumes(std::span<const Vec3d> x, std::span<const Vec3d> feet, Scratch& scratch,
-                            std::span<double> out) const noexcept {
+void RegionVolumes::volumes(std::span<const Vec3d> x, std::span<const Vec3d> anchors,
+                            Scratch& scratch, std::span<double> out) const noexcept {
   DERM_REQUIRE(x.size() == point_count_ && out.size() == region_count_);
   const std::size_t pure = pure_.size(), shared = shared_.size();
   const std::size_t things = pure + shared + walls_.size();
@@ -274,25 +276,26 @@ void RegionVolumes::volumes(std::span<const Vec3d> x, std::span<const Vec3d> fee
       } else {
         const Wall& w = walls_[i - pure - shared];
         add(w.first_share, w.share_count,
-            prismWall(at(w.a), at(w.b), feet[foot_[w.a]] - origin, feet[foot_[w.b]] - origin));
+            prismWall(at(w.a), at(w.b), anchors[anchor_[w.a]] - origin,
+                      anchors[anchor_[w.b]] - origin));
       }
     }
   });
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t c = 0; c < chunks; ++c)
     for (std::size_t l = 0; l < region_count_; ++l) out[l] += scratch.parts[c * region_count_ + l];
-  addFeetVolumes(feet, origin, out);
+  addAnchorVolumes(anchors, origin, out);
 }
 
 std::vector<double> RegionVolumes::volumes(std::span<const Vec3d> positions,
-                                           std::span<const Vec3d> feet) const {
+                                           std::span<const Vec3d> anchors) const {
   Scratch scratch = makeScratch();
   std::vector<double> out(region_count_);
-  volumes(positions, feet, scratch, out);
+  volumes(positions, anchors, scratch, out);
   return out;
 }
 
-void RegionVolumes::gradients(std::span<const Vec3d> x, std::span<const Vec3d> feet,
+void RegionVolumes::gradients(std::span<const Vec3d> x, std::span<const Vec3d> anchors,
                               std::span<Vec3d> out) const noexcept {
   DERM_REQUIRE(x.size() == point_count_ && out.size() == entryCount());
   DERM_REQUIRE(around_offsets_.size() == point_count_ + 1);
@@ -327,8 +330,8 @@ void RegionVolumes::gradients(std::span<const Vec3d> x, std::span<const Vec3d> f
         } else {
           const Wall& w = walls_[i - pure - shared];
           const WallGradient g =
-              prismWallGradient(x[w.a] - origin, x[w.b] - origin, feet[foot_[w.a]] - origin,
-                                feet[foot_[w.b]] - origin);
+              prismWallGradient(x[w.a] - origin, x[w.b] - origin, anchors[anchor_[w.a]] - origin,
+                                anchors[anchor_[w.b]] - origin);
           add(w.first_share, w.share_count, w.a == v ? g.to_a : g.to_b);
         }
       }

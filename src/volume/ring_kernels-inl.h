@@ -17,9 +17,9 @@ namespace derm::detail {
 namespace HWY_NAMESPACE {
 
 template <bool kGradients, bool kField>
-HWY_INLINE RingSums ringSums(const RingRun& run, const Vec3d* x, const Vec3d& foot,
+HWY_INLINE RingSums ringSums(const RingRun& run, const Vec3d* x, const Vec3d& anchor,
                              const RingOutput& out) {
-  const Row from = loadThree(foot.data());
+  const Row from = loadThree(anchor.data());
   const Row sixth = spreadRow(1.0 / 6);
   const std::uint32_t* ring = run.rings;
   Row volume = zeroRow(), squares = zeroRow();
@@ -48,20 +48,20 @@ HWY_INLINE RingSums ringSums(const RingRun& run, const Vec3d* x, const Vec3d& fo
   return {sumOfThree(volume) / 3, {by_axis[0], by_axis[1], by_axis[2]}};
 }
 
-RingSums measureRingsOnTarget(const RingRun& run, const Vec3d* x, const Vec3d& foot,
+RingSums measureRingsOnTarget(const RingRun& run, const Vec3d* x, const Vec3d& anchor,
                               const RingOutput& out) {
   if (out.gradients != nullptr)
-    return out.field != nullptr ? ringSums<true, true>(run, x, foot, out)
-                                : ringSums<true, false>(run, x, foot, out);
-  return out.field != nullptr ? ringSums<false, true>(run, x, foot, out)
-                              : ringSums<false, false>(run, x, foot, out);
+    return out.field != nullptr ? ringSums<true, true>(run, x, anchor, out)
+                                : ringSums<true, false>(run, x, anchor, out);
+  return out.field != nullptr ? ringSums<false, true>(run, x, anchor, out)
+                              : ringSums<false, false>(run, x, anchor, out);
 }
 
 /// kEntries sums in registers, of `stride` per corner.
 template <std::size_t kEntries>
 HWY_INLINE void cornerSums(const CornerList& corners, std::size_t stride, const Vec3d* x,
-                           const Vec3d& foot, Vec3d* out) {
-  const Row from = loadThree(foot.data());
+                           const Vec3d& anchor, Vec3d* out) {
+  const Row from = loadThree(anchor.data());
   const float* weights = corners.weights;
   Row sums[kEntries];
   for (Row& sum : sums) sum = zeroRow();
@@ -78,15 +78,15 @@ HWY_INLINE void cornerSums(const CornerList& corners, std::size_t stride, const 
     storeThree(times(part, turned(sums[k])), out[k].data());
 }
 
-void sumCornersOnTarget(const CornerList& corners, const Vec3d* x, const Vec3d& foot,
+void sumCornersOnTarget(const CornerList& corners, const Vec3d* x, const Vec3d& anchor,
                         std::span<Vec3d> out) {
   const std::size_t n = out.size();
   CornerList rest = corners;
   std::size_t k = 0;
-  for (; n - k > 3; k += 2, rest.weights += 2) cornerSums<2>(rest, n, x, foot, &out[k]);
-  if (n - k == 3) cornerSums<3>(rest, n, x, foot, &out[k]);
-  if (n - k == 2) cornerSums<2>(rest, n, x, foot, &out[k]);
-  if (n - k == 1) cornerSums<1>(rest, n, x, foot, &out[k]);
+  for (; n - k > 3; k += 2, rest.weights += 2) cornerSums<2>(rest, n, x, anchor, &out[k]);
+  if (n - k == 3) cornerSums<3>(rest, n, x, anchor, &out[k]);
+  if (n - k == 2) cornerSums<2>(rest, n, x, anchor, &out[k]);
+  if (n - k == 1) cornerSums<1>(rest, n, x, anchor, &out[k]);
 }
 
 /// Three corners and the same turned.
@@ -100,14 +100,14 @@ struct Three {
   HWY_INLINE Row acrossC() const { return crossZxy(a, turned_a, b, turned_b); }
 };
 
-HWY_INLINE Three cornersFrom(const Triangle& t, const Vec3d* x, Row foot) {
-  return Three(minus(loadThree(x[t[0]].data()), foot), minus(loadThree(x[t[1]].data()), foot),
-               minus(loadThree(x[t[2]].data()), foot));
+HWY_INLINE Three cornersFrom(const Triangle& t, const Vec3d* x, Row anchor) {
+  return Three(minus(loadThree(x[t[0]].data()), anchor), minus(loadThree(x[t[1]].data()), anchor),
+               minus(loadThree(x[t[2]].data()), anchor));
 }
 
-LineCubic sumCubicOnTarget(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& foot,
+LineCubic sumCubicOnTarget(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& anchor,
                            const Vec3d* field, const std::uint32_t* entries) {
-  const Row from = loadThree(foot.data());
+  const Row from = loadThree(anchor.data());
   Row c1 = zeroRow(), c2 = zeroRow(), c3 = zeroRow();
   for (const Triangle& t : triangles) {
     const Three p = cornersFrom(t, x, from);
@@ -127,8 +127,8 @@ LineCubic sumCubicOnTarget(std::span<const Triangle> triangles, const Vec3d* x, 
 }
 
 void tetrahedronVolumesOnTarget(std::span<const Triangle> triangles, const Vec3d* x,
-                                const Vec3d& foot, std::span<double> out) {
-  const Row from = loadThree(foot.data());
+                                const Vec3d& anchor, std::span<double> out) {
+  const Row from = loadThree(anchor.data());
   const Row sixth = spreadRow(1.0 / 6);
   const std::size_t n = triangles.size();
   const auto six_fold = [&](std::size_t i) {

@@ -18,24 +18,24 @@ HWY_EXPORT(sumCornersOnTarget);
 HWY_EXPORT(sumCubicOnTarget);
 HWY_EXPORT(tetrahedronVolumesOnTarget);
 
-RingSums measureRings(const RingRun& run, const Vec3d* x, const Vec3d& foot,
+RingSums measureRings(const RingRun& run, const Vec3d* x, const Vec3d& anchor,
                       const RingOutput& out) {
-  return HWY_DYNAMIC_DISPATCH(measureRingsOnTarget)(run, x, foot, out);
+  return HWY_DYNAMIC_DISPATCH(measureRingsOnTarget)(run, x, anchor, out);
 }
 
-void sumCorners(const CornerList& corners, const Vec3d* x, const Vec3d& foot,
+void sumCorners(const CornerList& corners, const Vec3d* x, const Vec3d& anchor,
                 std::span<Vec3d> out) {
-  HWY_DYNAMIC_DISPATCH(sumCornersOnTarget)(corners, x, foot, out);
+  HWY_DYNAMIC_DISPATCH(sumCornersOnTarget)(corners, x, anchor, out);
 }
 
-LineCubic sumCubic(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& foot,
+LineCubic sumCubic(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& anchor,
                    const Vec3d* field, const std::uint32_t* entries) {
-  return HWY_DYNAMIC_DISPATCH(sumCubicOnTarget)(triangles, x, foot, field, entries);
+  return HWY_DYNAMIC_DISPATCH(sumCubicOnTarget)(triangles, x, anchor, field, entries);
 }
 
-void tetrahedronVolumes(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& foot,
+void tetrahedronVolumes(std::span<const Triangle> triangles, const Vec3d* x, const Vec3d& anchor,
                         std::span<double> out) {
-  HWY_DYNAMIC_DISPATCH(tetrahedronVolumesOnTarget)(triangles, x, foot, out);
+  HWY_DYNAMIC_DISPATCH(tetrahedronVolumesOnTarget)(triangles, x, anchor, out);
 }
 
 }  // namespace derm::detail

@@ -99,7 +99,7 @@ SectionReport SectionBinding::solve(const Frame& frame, Scratch& scratch,
                                     std::span<double> after_m3) const noexcept {
   const detail::SectionPlan& plan = parts_->plan;
   DERM_REQUIRE(frame.points.size() == plan.point_count && frame.centres.size() == plan.point_count);
-  DERM_REQUIRE(frame.feet.size() == plan.joint_count);
+  DERM_REQUIRE(frame.anchors.size() == plan.joint_count);
   DERM_REQUIRE(frame.activities.size() == plan.joint_count);
   DERM_REQUIRE(frame.targets.size() == plan.region_count && outcomes.size() == plan.region_count);
   DERM_REQUIRE(displacement.size() == plan.point_count);
@@ -114,10 +114,10 @@ SectionReport SectionBinding::solve(const Frame& frame, const Vertices& vertices
                                     std::span<double> after_m3) const noexcept {
   const detail::SectionPlan& plan = parts_->plan;
   DERM_REQUIRE(vertices.surface != nullptr && vertices.surface->pointCount() == plan.point_count);
-  DERM_REQUIRE(vertices.surface->placeCount() == plan.place_count);
+  DERM_REQUIRE(vertices.surface->weldedCount() == plan.welded_count);
   DERM_REQUIRE(vertices.positions.size() == vertices.surface->vertexCount());
   DERM_REQUIRE(vertices.centres.size() == vertices.positions.size());
-  DERM_REQUIRE(frame.feet.size() == plan.joint_count);
+  DERM_REQUIRE(frame.anchors.size() == plan.joint_count);
   DERM_REQUIRE(frame.activities.size() == plan.joint_count);
   DERM_REQUIRE(frame.targets.size() == plan.region_count && outcomes.size() == plan.region_count);
   DERM_REQUIRE(scratch.buffers_ && scratch.buffers_->buffers.rows.size() == plan.point_count);
@@ -128,7 +128,7 @@ SectionReport SectionBinding::solve(const Frame& frame, const Vertices& vertices
 
 void SectionBinding::apply(const MeasuredSurface& surface, const Scratch& scratch,
                            std::span<Vec3f> positions) const noexcept {
-  DERM_REQUIRE(surface.placeCount() == parts_->plan.place_count);
+  DERM_REQUIRE(surface.weldedCount() == parts_->plan.welded_count);
   DERM_REQUIRE(positions.size() == surface.vertexCount());
   DERM_REQUIRE(scratch.buffers_ &&
                scratch.buffers_->buffers.rows.size() == parts_->plan.point_count);

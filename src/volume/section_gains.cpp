@@ -16,7 +16,7 @@ constexpr double kNoTurn = 1e-12;
 /// one arm needs is the trunk's business too, but not the other arm's.
 constexpr float kIdleLimbHelps = 0.03f;
 /// Skin far from everything that turns helps by so much still, where a region has no other.
-constexpr float kLeastNearness = 1e-3f;
+constexpr float kMinNearness = 1e-3f;
 
 /// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
 float reciprocal(std::uint8_t n) {
@@ -27,10 +27,10 @@ float reciprocal(std::uint8_t n) {
   return n < kOf.size() ? kOf[n] : 1.0f / static_cast<float>(n);
 }
 
-/// Places at a time where each chunk keeps a number per region.
-std::size_t gainChunk(std::size_t places) {
-  constexpr std::size_t kMostChunks = 64;
-  return std::max(kSectionChunk, (places + kMostChunks - 1) / kMostChunks);
+/// Welded vertices at a time where each chunk keeps a number per region.
+std::size_t gainChunk(std::size_t welded_count) {
+  constexpr std::size_t kMaxChunks = 64;
+  return std::max(kSectionChunk, (welded_count + kMaxChunks - 1) / kMaxChunks);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::size_t SectionGains::partCount(const SectionPlan& plan) {
   return (n + chunk - 1) / chunk * plan.region_count;
 }
 
-/// One-ring areas of the active places, to field.
+/// One-ring areas of the active welded vertices, to field.
 void SectionGains::sumAreas() {
   std::fill(b_.field.begin(), b_.field.end(), 0.0f);
   constexpr std::size_t kBatch = 128;
@@ -58,7 +58,7 @@ void SectionGains::sumAreas() {
       std::size_t n = 0;
       for (std::uint32_t t = first; t < last; ++t) {
         const Triangle& c = plan_.moving.corners(chunk.kind, t);
-        const bool fan = *std::max_element(c.begin(), c.end()) >= plan_.place_count;
+        const bool fan = *std::max_element(c.begin(), c.end()) >= plan_.welded_count;
         if (!fan) some[n++] = c;
       }
       add(std::span(some).first(n));
@@ -102,7 +102,7 @@ void SectionGains::averageField(const Difference* neighbours, const float* from,
       const SectionNeighbours count = plan_.neighbour_counts[a];
       const float* const here = from + a;
       float sum = 0;
-      if (count.moving == 6) {  // most places of most meshes
+      if (count.moving == 6) {  // most welded vertices of most meshes
         sum = ((here[next[0]] + here[next[1]]) + (here[next[2]] + here[next[3]])) +
               (here[next[4]] + here[next[5]]);
         next += 6;
@@ -121,10 +121,10 @@ void SectionGains::sumActivities() {
   for (const SectionPlan::ActivitySource& s : plan_.activity_sources)
     b_.activities[s.activity] = std::max(b_.activities[s.activity], frame_.activities[s.joint]);
   for (const SectionRange& piece : plan_.activities_of_piece) {
-    double most = 0;
-    for (std::uint32_t k = piece.begin; k < piece.end; ++k) most = std::max(most, b_.activities[k]);
+    double max = 0;
+    for (std::uint32_t k = piece.begin; k < piece.end; ++k) max = std::max(max, b_.activities[k]);
     for (std::uint32_t k = piece.begin; k < piece.end; ++k)
-      b_.nearness[k] = most > kNoTurn ? static_cast<float>(b_.activities[k] / most) : 1.0f;
+      b_.nearness[k] = max > kNoTurn ? static_cast<float>(b_.activities[k] / max) : 1.0f;
     // Those above come first: all the way up, then all the way down. What has nothing above it
     // hangs on the trunk, which may have no skin of its own.
     float trunk = 0;
@@ -135,17 +135,17 @@ void SectionGains::sumActivities() {
       above(k) = std::max(above(k), b_.nearness[k]);
     for (std::uint32_t k = piece.begin; k < piece.end; ++k)
       b_.nearness[k] = std::max(
-          {b_.nearness[k], kLeastNearness, (plan_.of_trunk[k] ? 1.0f : kIdleLimbHelps) * above(k)});
+          {b_.nearness[k], kMinNearness, (plan_.of_trunk[k] ? 1.0f : kIdleLimbHelps) * above(k)});
   }
 }
 
-/// g per place, for the time being in gains, and the most of phi g in each region.
+/// g per welded vertex, for the time being in gains, and the most of phi g in each region.
 void SectionGains::findLargest() {
   const std::size_t n = plan_.active_count;
   const std::size_t regions = plan_.region_count, chunk = gainChunk(n);
   std::fill(b_.gain_parts.begin(), b_.gain_parts.end(), 0.0f);
   parallelFor(n, chunk, [&](std::size_t begin, std::size_t end) {
-    float* const most = b_.gain_parts.data() + begin / chunk * regions;
+    float* const max = b_.gain_parts.data() + begin / chunk * regions;
     for (std::size_t a = begin; a < end; ++a) {
       double g = 0;
       const SectionShares::Row concerns = plan_.concerns[a], members = plan_.members[a];
@@ -153,7 +153,7 @@ void SectionGains::findLargest() {
         g += double{concerns.shares[k]} * b_.activities[concerns.columns[k]];
       b_.gains[a] = static_cast<float>(g);
       for (std::uint32_t k = 0; k < members.count; ++k) {
-        float& here = most[members.columns[k]];
+        float& here = max[members.columns[k]];
         here = std::max(here, members.shares[k] * b_.gains[a]);
       }
     }
@@ -177,8 +177,8 @@ void SectionGains::make() {
         h += concerns.shares[k] * b_.nearness[concerns.columns[k]];
       const float g = b_.gains[a];
       for (std::uint32_t k = 0; k < members.count; ++k) {
-        const float most = b_.largest_gain[members.columns[k]];
-        const float near = most > static_cast<float>(kNoTurn) ? g / most : 0.0f;
+        const float max = b_.largest_gain[members.columns[k]];
+        const float near = max > static_cast<float>(kNoTurn) ? g / max : 0.0f;
         const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
         b_.gains[members.first + k] =
             mask * b_.field[a] * members.shares[k] * (near + epsilon * h * h);

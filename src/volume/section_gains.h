@@ -2,7 +2,7 @@
 
 #include "volume/section_solver.h"
 
-/// Private to room volume: how much of a region's multiplier each place follows.
+/// Private to room volume: how much of a region's multiplier each welded vertex follows.
 namespace derm::detail {
 
 /// G_il = b_i phi_il (g_i / max(phi_l g) + epsilon h_i^2) of a frame whose corners are there.

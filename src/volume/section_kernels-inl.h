@@ -20,14 +20,14 @@ namespace HWY_NAMESPACE {
 
 HWY_INLINE Row negative(const Vec3d& v) { return spreadRow(-v.x(), -v.y(), -v.z()); }
 
-/// A triangle's corners less its foot, and what is across from each of them.
+/// A triangle's corners minus its anchor, and what is across from each of them.
 struct Corners {
   Row a, b, c, turned_a, turned_b, turned_c;
 
-  HWY_INLINE Corners(const Triangle& t, const SectionRow* rows, Row less_foot)
-      : a(plus(less_foot, loadRow(rows[t[0]].x))),
-        b(plus(less_foot, loadRow(rows[t[1]].x))),
-        c(plus(less_foot, loadRow(rows[t[2]].x))),
+  HWY_INLINE Corners(const Triangle& t, const SectionRow* rows, Row minus_anchor)
+      : a(plus(minus_anchor, loadRow(rows[t[0]].x))),
+        b(plus(minus_anchor, loadRow(rows[t[1]].x))),
+        c(plus(minus_anchor, loadRow(rows[t[2]].x))),
         turned_a(turned(a)),
         turned_b(turned(b)),
         turned_c(turned(c)) {}
@@ -42,11 +42,11 @@ HWY_INLINE Row motion(const SectionPoints& points, std::uint32_t row) {
 }
 
 SectionSum sumTetrahedraOnTarget(std::span<const Triangle> triangles, const SectionPoints& points,
-                                 const Vec3d& foot) {
-  const Row less_foot = negative(foot);
+                                 const Vec3d& anchor) {
+  const Row minus_anchor = negative(anchor);
   Row volume = zeroRow(), slope_a = zeroRow(), slope_b = zeroRow(), slope_c = zeroRow();
   for (const Triangle& t : triangles) {
-    const Corners k(t, points.rows, less_foot);
+    const Corners k(t, points.rows, minus_anchor);
     const Row across_a = k.acrossA();
     volume = timesPlus(k.zxyOfA(), across_a, volume);
     slope_a = timesPlus(motion(points, t[0]), across_a, slope_a);
@@ -57,29 +57,29 @@ SectionSum sumTetrahedraOnTarget(std::span<const Triangle> triangles, const Sect
 }
 
 double sumVolumesOnTarget(std::span<const Triangle> triangles, const SectionPoints& points,
-                          const Vec3d& foot) {
-  const Row less_foot = negative(foot);
+                          const Vec3d& anchor) {
+  const Row minus_anchor = negative(anchor);
   Row volume = zeroRow();
   for (const Triangle& t : triangles) {
-    const Corners k(t, points.rows, less_foot);
+    const Corners k(t, points.rows, minus_anchor);
     volume = timesPlus(k.zxyOfA(), k.acrossA(), volume);
   }
   return sumOfThree(volume) / 6;
 }
 
 void measureTetrahedraOnTarget(std::span<const SectionShared> triangles,
-                               const SectionPoints& points, std::span<const Vec3d> feet,
+                               const SectionPoints& points, std::span<const Vec3d> anchors,
                                std::span<SectionTetrahedron> out) {
   const Row sixth = spreadRow(1.0 / 6);
-  std::uint32_t foot = triangles.empty() ? 0 : triangles[0].foot;
-  Row less_foot = triangles.empty() ? zeroRow() : negative(feet[foot]);
+  std::uint32_t anchor = triangles.empty() ? 0 : triangles[0].anchor;
+  Row minus_anchor = triangles.empty() ? zeroRow() : negative(anchors[anchor]);
   for (std::size_t i = 0; i < triangles.size(); ++i) {
     const Triangle& t = triangles[i].corners;
-    if (triangles[i].foot != foot) {
-      foot = triangles[i].foot;
-      less_foot = negative(feet[foot]);
+    if (triangles[i].anchor != anchor) {
+      anchor = triangles[i].anchor;
+      minus_anchor = negative(anchors[anchor]);
     }
-    const Corners k(t, points.rows, less_foot);
+    const Corners k(t, points.rows, minus_anchor);
     const Row across_a = k.acrossA();
     const Row all = sumsOf(justThree(times(k.zxyOfA(), across_a)),
                            justThree(times(motion(points, t[0]), across_a)),

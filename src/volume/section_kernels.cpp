@@ -21,18 +21,18 @@ HWY_EXPORT(spreadNeedsOnTarget);
 HWY_EXPORT(moveRowsOnTarget);
 
 SectionSum sumTetrahedra(std::span<const Triangle> triangles, const SectionPoints& points,
-                         const Vec3d& foot) {
-  return HWY_DYNAMIC_DISPATCH(sumTetrahedraOnTarget)(triangles, points, foot);
+                         const Vec3d& anchor) {
+  return HWY_DYNAMIC_DISPATCH(sumTetrahedraOnTarget)(triangles, points, anchor);
 }
 
 double sumVolumes(std::span<const Triangle> triangles, const SectionPoints& points,
-                  const Vec3d& foot) {
-  return HWY_DYNAMIC_DISPATCH(sumVolumesOnTarget)(triangles, points, foot);
+                  const Vec3d& anchor) {
+  return HWY_DYNAMIC_DISPATCH(sumVolumesOnTarget)(triangles, points, anchor);
 }
 
 void measureTetrahedra(std::span<const SectionShared> triangles, const SectionPoints& points,
-                       std::span<const Vec3d> feet, std::span<SectionTetrahedron> out) {
-  HWY_DYNAMIC_DISPATCH(measureTetrahedraOnTarget)(triangles, points, feet, out);
+                       std::span<const Vec3d> anchors, std::span<SectionTetrahedron> out) {
+  HWY_DYNAMIC_DISPATCH(measureTetrahedraOnTarget)(triangles, points, anchors, out);
 }
 
 void measureAreas(std::span<const Triangle> triangles, const SectionRow* rows,

@@ -27,23 +27,23 @@ struct SectionPoints {
 
 struct SectionShared {
   Triangle corners{};
-  std::uint32_t foot = 0;  ///< a joint of the regions
+  std::uint32_t anchor = 0;  ///< a joint of the regions
 };
 
-/// Of tetrahedra between triangles and a foot: volumes, and how they change with the multiplier.
+/// Of tetrahedra between triangles and an anchor: volumes, and how they change with the multiplier.
 struct SectionSum {
   double volume = 0, slope = 0;
 };
 SectionSum sumTetrahedra(std::span<const Triangle> triangles, const SectionPoints& points,
-                         const Vec3d& foot);
+                         const Vec3d& anchor);
 double sumVolumes(std::span<const Triangle> triangles, const SectionPoints& points,
-                  const Vec3d& foot);
+                  const Vec3d& anchor);
 /// One after the other: volume, and its change with each corner's h.
 struct SectionTetrahedron {
   double volume, slopes[3];
 };
 void measureTetrahedra(std::span<const SectionShared> triangles, const SectionPoints& points,
-                       std::span<const Vec3d> feet, std::span<SectionTetrahedron> out);
+                       std::span<const Vec3d> anchors, std::span<SectionTetrahedron> out);
 /// [m^2] Areas of triangles.
 void measureAreas(std::span<const Triangle> triangles, const SectionRow* rows,
                   std::span<float> areas);

@@ -16,7 +16,7 @@
 namespace derm::detail {
 namespace {
 
-/// Field passes: places this many rings from skin that bends can still move.
+/// Field passes: welded vertices this many rings from skin that bends can still move.
 constexpr int kFieldPasses = 6;
 constexpr std::uint32_t kChunk = 2048;
 
@@ -32,7 +32,7 @@ class Builder {
 
   SectionPlan build() && {
     out_.point_count = surface_.pointCount();
-    out_.place_count = surface_.placeCount();
+    out_.welded_count = surface_.weldedCount();
     out_.region_count = regions_.regionCount();
     out_.joint_count = regions_.jointCount();
     out_.rest_volumes = RegionVolumes(surface_, regions_, RegionTables::Volumes)
@@ -72,21 +72,21 @@ class Builder {
   std::uint32_t blockOfPoint(std::size_t point) const {
     return block_of_region_[regions_.membership.columnsOf(point).front()];
   }
-  bool placeMoves(std::uint32_t place) const { return out_.moves(out_.row_of_point[place]); }
+  bool weldedMoves(std::uint32_t welded) const { return out_.moves(out_.row_of_point[welded]); }
   bool moves(std::uint32_t point) const {
-    if (!isApex(point)) return placeMoves(point);
-    const auto border = surface_.borders[point - out_.place_count];
+    if (!isApex(point)) return weldedMoves(point);
+    const auto border = surface_.borders[point - out_.welded_count];
     return std::any_of(border.begin(), border.end(),
-                       [&](std::uint32_t p) { return placeMoves(p); });
+                       [&](std::uint32_t p) { return weldedMoves(p); });
   }
-  bool isApex(std::uint32_t point) const { return point >= out_.place_count; }
+  bool isApex(std::uint32_t point) const { return point >= out_.welded_count; }
 
   const MeasuredSurface& surface_;
   const VolumeRegions& regions_;
   std::span<const Vec3d> rest_;
   std::span<const float> mask_;
   IndexLists neighbours_;
-  std::vector<std::uint32_t> active_;  ///< places that can move, by block
+  std::vector<std::uint32_t> active_;  ///< welded vertices that can move, by block
   std::vector<std::uint32_t> block_of_region_;
   std::vector<char> block_moves_;
   SectionPlan out_;
@@ -108,7 +108,7 @@ void Builder::findActive() {
   // Whether there is any volume to keep is the piece's business.
   std::vector<char> reached(out_.point_count, 0);
   std::vector<std::uint32_t> front;
-  for (std::uint32_t v = 0; v < out_.place_count; ++v)
+  for (std::uint32_t v = 0; v < out_.welded_count; ++v)
     if (regions_.bending[v] > 0 && surface_.hasVolume(surface_.piece_of_point[v])) {
       reached[v] = 1;
       front.push_back(v);
@@ -124,7 +124,7 @@ void Builder::findActive() {
     front = std::move(next);
   }
   std::vector<std::vector<std::uint32_t>> by_block(out_.blocks.size());
-  for (std::uint32_t v = 0; v < out_.place_count; ++v)
+  for (std::uint32_t v = 0; v < out_.welded_count; ++v)
     if (reached[v]) by_block[blockOfPoint(v)].push_back(v);
   out_.row_of_point.assign(out_.point_count, kStandsStill);
   for (std::size_t b = 0; b < by_block.size(); ++b) {
@@ -154,7 +154,7 @@ void Builder::describeActive() {
       if (isApex(n)) continue;
       if (count.all == std::numeric_limits<std::uint8_t>::max()) break;
       ++count.all;
-      if (!placeMoves(n)) continue;
+      if (!weldedMoves(n)) continue;
       ++count.moving;
       out_.far_neighbours.push_back(static_cast<std::int32_t>(out_.row_of_point[n]) - here);
     }
@@ -167,11 +167,11 @@ void Builder::describeActive() {
   };
   for (const std::uint32_t v : active_) add_members(v);
   for (std::uint32_t v = 0; v < out_.point_count; ++v)
-    if (isApex(v) || !placeMoves(v)) add_members(v);
-  out_.places_of_region.resize(out_.region_count);
+    if (isApex(v) || !weldedMoves(v)) add_members(v);
+  out_.rows_of_region.resize(out_.region_count);
   for (std::uint32_t a = 0; a < active_.size(); ++a)
     for (const std::uint32_t l : regions_.membership.columnsOf(active_[a])) {
-      SectionRange& range = out_.places_of_region[l];
+      SectionRange& range = out_.rows_of_region[l];
       if (range.end == 0) range.begin = a;
       range.end = a + 1;
     }
@@ -185,14 +185,14 @@ void Builder::describeActive() {
 
 void Builder::listAreas() {
   std::vector<double> area(active_.size(), 0.0);
-  const auto bends = [&](std::uint32_t v) { return placeMoves(v) && regions_.bending[v] > 0; };
+  const auto bends = [&](std::uint32_t v) { return weldedMoves(v) && regions_.bending[v] > 0; };
   for (std::size_t t = 0; t < surface_.ownTriangleCount(); ++t) {
     const Triangle& c = surface_.triangles[t];
     if (!bends(c[0]) && !bends(c[1]) && !bends(c[2])) continue;
     const double a =
         0.5 * Vec3d(rest_[c[1]] - rest_[c[0]]).cross(Vec3d(rest_[c[2]] - rest_[c[0]])).norm();
     for (const std::uint32_t v : c)
-      if (placeMoves(v)) area[out_.row_of_point[v]] += a;
+      if (weldedMoves(v)) area[out_.row_of_point[v]] += a;
   }
   for (const double a : area)
     out_.rest_area_inverse.push_back(a > 0 ? static_cast<float>(1 / a) : 0.0f);
@@ -235,19 +235,19 @@ void Builder::listConcerns() {
 }
 
 void Builder::listApexes() {
-  const std::size_t count = out_.point_count - out_.place_count;
+  const std::size_t count = out_.point_count - out_.welded_count;
   out_.apex_of_row.assign(count, kStandsStill);
   std::vector<std::vector<std::uint32_t>> by_block(out_.blocks.size());
   for (std::size_t a = 0; a < count; ++a) {
-    const auto point = static_cast<std::uint32_t>(out_.place_count + a);
+    const auto point = static_cast<std::uint32_t>(out_.welded_count + a);
     if (moves(point)) by_block[blockOfPoint(point)].push_back(point);
   }
   for (std::size_t b = 0; b < by_block.size(); ++b) {
     out_.blocks[b].first_apex = static_cast<std::uint32_t>(out_.apexes.size());
     out_.blocks[b].apex_count = static_cast<std::uint32_t>(by_block[b].size());
     for (const std::uint32_t point : by_block[b]) {
-      out_.apex_of_row[point - out_.place_count] = static_cast<std::uint32_t>(out_.apexes.size());
-      const auto border = surface_.borders[point - out_.place_count];
+      out_.apex_of_row[point - out_.welded_count] = static_cast<std::uint32_t>(out_.apexes.size());
+      const auto border = surface_.borders[point - out_.welded_count];
       std::set<std::uint32_t> regions;
       for (const std::uint32_t p : border)
         for (const std::uint32_t l : regions_.membership.columnsOf(p)) regions.insert(l);
@@ -284,33 +284,35 @@ void Builder::trim() {
   out_.concerns.trim();
 }
 
-/// By kind, moving or not; the pure ones by region and foot, all by block.
+/// By kind, moving or not; the pure ones by region and anchor, all by block.
 void Builder::sortTriangles() {
   std::vector<std::uint32_t> pure;
   const auto region = [&](const Triangle& c) { return regions_.membership.columnsOf(c[0])[0]; };
   for (std::uint32_t t = 0; t < surface_.triangles.size(); ++t) {
     const Triangle& c = surface_.triangles[t];
     if (!block_moves_[blockOfPoint(c[0])]) continue;
-    const Triangle feet = {regions_.foot[c[0]], regions_.foot[c[1]], regions_.foot[c[2]]};
-    if (feet[0] != feet[1] && feet[1] != feet[2] && feet[2] != feet[0])
-      out_.feet_triangles.push_back({feet, regions_.hub_of_piece[surface_.piece_of_point[c[0]]]});
+    const Triangle anchors = {regions_.anchor[c[0]], regions_.anchor[c[1]], regions_.anchor[c[2]]};
+    if (anchors[0] != anchors[1] && anchors[1] != anchors[2] && anchors[2] != anchors[0])
+      out_.anchor_triangles.push_back(
+          {anchors, regions_.hub_of_piece[surface_.piece_of_point[c[0]]]});
     const bool moving = moves(c[0]) || moves(c[1]) || moves(c[2]);
     SectionTriangles& list = moving ? out_.moving : out_.still;
     const bool fan = std::any_of(c.begin(), c.end(), [&](std::uint32_t p) { return isApex(p); });
-    if (feet[0] != feet[1] || feet[1] != feet[2] || (fan && moving))
-      list.mixed.push_back({c, feet});
+    if (anchors[0] != anchors[1] || anchors[1] != anchors[2] || (fan && moving))
+      list.mixed.push_back({c, anchors});
     else if (std::all_of(c.begin(), c.end(), [&](std::uint32_t p) {
                const auto columns = regions_.membership.columnsOf(p);
                return columns.size() == 1 && columns[0] == region(c);
              }))
       pure.push_back(t);
     else
-      list.shared.push_back({c, feet[0]});
+      list.shared.push_back({c, anchors[0]});
   }
   // Regions of a block follow each other.
   std::stable_sort(pure.begin(), pure.end(), [&](std::uint32_t l, std::uint32_t r) {
     const Triangle &a = surface_.triangles[l], &b = surface_.triangles[r];
-    return std::pair(region(a), regions_.foot[a[0]]) < std::pair(region(b), regions_.foot[b[0]]);
+    return std::pair(region(a), regions_.anchor[a[0]]) <
+           std::pair(region(b), regions_.anchor[b[0]]);
   });
   for (const std::uint32_t t : pure) {
     const Triangle& c = surface_.triangles[t];
@@ -337,7 +339,7 @@ std::vector<std::uint32_t> Builder::regionsOf(const Triangle& corners) const {
   for (const std::uint32_t p : corners) {
     add(p);
     if (!isApex(p)) continue;
-    const std::uint32_t at = out_.apex_of_row[p - out_.place_count];
+    const std::uint32_t at = out_.apex_of_row[p - out_.welded_count];
     if (at == kStandsStill) continue;
     const SectionApex& fan = out_.apexes[at];
     out.insert(out.end(), out_.apex_regions.begin() + fan.first_entry,
@@ -379,15 +381,15 @@ void Builder::chunkGeneral(SectionTriangles& list, const Some& some, SectionKind
 void Builder::chunkTriangles(SectionTriangles& list, bool with_matrix) {
   const auto region = [&](const Triangle& c) { return regions_.membership.columnsOf(c[0])[0]; };
   for (std::uint32_t t = 0; t < list.pure.size(); ++t) {
-    const std::uint32_t l = region(list.pure[t]), foot = regions_.foot[list.pure[t][0]];
+    const std::uint32_t l = region(list.pure[t]), anchor = regions_.anchor[list.pure[t][0]];
     SectionChunk* last = list.pure_chunks.empty() ? nullptr : &list.pure_chunks.back();
-    if (last == nullptr || last->region != l || last->foot != foot ||
+    if (last == nullptr || last->region != l || last->anchor != anchor ||
         last->end - last->begin == kChunk)
       last = &list.pure_chunks.emplace_back(SectionChunk{.begin = t,
                                                          .end = t,
                                                          .kind = SectionKind::Pure,
                                                          .region = l,
-                                                         .foot = foot,
+                                                         .anchor = anchor,
                                                          .block = block_of_region_[l]});
     ++last->end;
   }
@@ -407,17 +409,17 @@ void Builder::chunkTriangles(SectionTriangles& list, bool with_matrix) {
   }
 }
 
-/// Chunks that share no place that moves go into one round: their areas can be added at once, and
-/// each place gets them in the same order on any number of threads.
+/// Chunks that share no welded vertex that moves go into one round: their areas can be added at
+/// once, and each welded vertex gets them in the same order on any number of threads.
 void Builder::planAreas() {
   constexpr std::size_t kRounds = 16;
-  std::vector<std::uint16_t> taken(active_.size(), 0);  ///< bit by bit: rounds of a place
+  std::vector<std::uint16_t> taken(active_.size(), 0);  ///< bit by bit: rounds of a welded vertex
   std::vector<std::vector<SectionAreaChunk>> rounds(kRounds), alone;
-  const auto place = [&](const SectionAreaChunk& chunk) {
+  const auto assign = [&](const SectionAreaChunk& chunk) {
     const auto each = [&](const auto& body) {
       for (std::uint32_t t = chunk.begin; t < chunk.end; ++t)
         for (const std::uint32_t p : out_.moving.corners(chunk.kind, t))
-          if (!isApex(p) && placeMoves(p)) body(taken[out_.row_of_point[p]]);
+          if (!isApex(p) && weldedMoves(p)) body(taken[out_.row_of_point[p]]);
     };
     unsigned all = 0;
     each([&](std::uint16_t bits) { all |= bits; });
@@ -430,8 +432,8 @@ void Builder::planAreas() {
     each([&](std::uint16_t& bits) { bits = static_cast<std::uint16_t>(bits | 1u << round); });
     rounds[round].push_back(chunk);
   };
-  for (const SectionChunk& c : out_.moving.pure_chunks) place({c.begin, c.end, c.kind});
-  for (const SectionChunk& c : out_.moving.general_chunks) place({c.begin, c.end, c.kind});
+  for (const SectionChunk& c : out_.moving.pure_chunks) assign({c.begin, c.end, c.kind});
+  for (const SectionChunk& c : out_.moving.general_chunks) assign({c.begin, c.end, c.kind});
   rounds.insert(rounds.end(), alone.begin(), alone.end());
   for (const std::vector<SectionAreaChunk>& round : rounds) {
     if (round.empty()) continue;

@@ -24,16 +24,16 @@ struct SectionBlock {
 
 /// Triangles by what their prisms (region_volumes.h) need.
 enum class SectionKind : std::uint8_t {
-  Pure,    ///< one region and one foot: a tetrahedron
-  Shared,  ///< several regions, one foot
-  Mixed,   ///< several feet, or a fan's middle that moves: the whole prism, walls and all
+  Pure,    ///< one region and one anchor: a tetrahedron
+  Shared,  ///< several regions, one anchor
+  Mixed,   ///< several anchors, or a fan's middle that moves: the whole prism, walls and all
 };
 
 /// A run of a block's triangles of one kind.
 struct SectionChunk {
   std::uint32_t begin = 0, end = 0;
   SectionKind kind = SectionKind::Pure;
-  std::uint32_t region = 0, foot = 0;  ///< pure
+  std::uint32_t region = 0, anchor = 0;  ///< pure
   std::uint32_t block = 0;
   /// Others: the regions its triangles are shared by, in SectionPlan::sets.
   std::uint32_t first_of_set = 0, set_size = 0;
@@ -41,7 +41,7 @@ struct SectionChunk {
 };
 
 struct SectionMixed {
-  Triangle corners{}, feet{};
+  Triangle corners{}, anchors{};
 };
 
 struct SectionRange {
@@ -50,7 +50,7 @@ struct SectionRange {
 
 /// Triangles of one kind and no others; corners are rows.
 struct SectionTriangles {
-  std::vector<Triangle> pure;  ///< by block, region and foot
+  std::vector<Triangle> pure;  ///< by block, region and anchor
   std::vector<SectionShared> shared;
   std::vector<SectionMixed> mixed;
   std::vector<SectionChunk> pure_chunks, general_chunks;
@@ -75,15 +75,16 @@ struct SectionApex {
   std::uint32_t first_entry = 0, entry_count = 0;    ///< in apex_regions
 };
 
-/// Places are worked through this many at a time.
+/// Welded vertices are worked through this many at a time.
 inline constexpr std::size_t kSectionChunk = 2048;
 
-/// How many neighbours of a place move, and how many it has; the first 255 count.
+/// How many neighbours of a welded vertex move, and how many it has; the first 255 count.
 struct SectionNeighbours {
   std::uint8_t moving = 0, all = 0;
 };
 
-/// Shares of places. Most places have one, which is 1: for these only what it is of is kept.
+/// Shares of welded vertices. Most welded vertices have one, which is 1: for these only what it is
+/// of is kept.
 class SectionShares {
  public:
   struct Row {
@@ -95,57 +96,59 @@ class SectionShares {
 
   void add(std::span<const std::uint32_t> columns, std::span<const float> shares) {
     if (columns.size() == 1 && shares[0] == kWhole) {
-      of_place_.push_back(columns[0]);
+      of_welded_.push_back(columns[0]);
       return;
     }
-    of_place_.push_back(kSeveral | static_cast<std::uint32_t>(offsets_.size() - 1));
+    of_welded_.push_back(kSeveral | static_cast<std::uint32_t>(offsets_.size() - 1));
     columns_.insert(columns_.end(), columns.begin(), columns.end());
     shares_.insert(shares_.end(), shares.begin(), shares.end());
     offsets_.push_back(static_cast<std::uint32_t>(columns_.size()));
   }
   void trim() {
-    for (std::vector<std::uint32_t>* list : {&of_place_, &offsets_, &columns_})
+    for (std::vector<std::uint32_t>* list : {&of_welded_, &offsets_, &columns_})
       list->shrink_to_fit();
     shares_.shrink_to_fit();
   }
-  Row operator[](std::size_t place) const {
-    const std::uint32_t one = of_place_[place];
+  Row operator[](std::size_t welded) const {
+    const std::uint32_t one = of_welded_[welded];
     if ((one & kSeveral) == 0)
-      return {&of_place_[place], &kWhole, 1, static_cast<std::uint32_t>(place)};
+      return {&of_welded_[welded], &kWhole, 1, static_cast<std::uint32_t>(welded)};
     const std::uint32_t first = offsets_[one & ~kSeveral];
     return {columns_.data() + first, shares_.data() + first,
             offsets_[(one & ~kSeveral) + 1] - first,
-            static_cast<std::uint32_t>(of_place_.size()) + first};
+            static_cast<std::uint32_t>(of_welded_.size()) + first};
   }
   /// Numbers of entries are below this.
-  std::size_t entryBound() const { return of_place_.size() + columns_.size(); }
+  std::size_t entryBound() const { return of_welded_.size() + columns_.size(); }
 
  private:
   static constexpr std::uint32_t kSeveral = 0x80000000u;
   static constexpr float kWhole = 1.0f;
 
-  std::vector<std::uint32_t> of_place_;  ///< a column, or kSeveral and the number of a row
+  std::vector<std::uint32_t> of_welded_;  ///< a column, or kSeveral and the number of a row
   std::vector<std::uint32_t> offsets_ = {0}, columns_;
   std::vector<float> shares_;
 };
 
 struct SectionPlan {
-  std::size_t point_count = 0, place_count = 0, region_count = 0, joint_count = 0;
+  std::size_t point_count = 0, welded_count = 0, region_count = 0, joint_count = 0;
   std::vector<double> rest_volumes;
   std::vector<SectionBlock> blocks;
 
-  /// Points are worked on in rows: first the places that can move, by block, then those that stand
-  /// still, then apexes, each in the surface's order. Everything per active place is in this order.
+  /// Points are worked on in rows: first the welded vertices that can move, by block, then those
+  /// that stand still, then apexes, each in the surface's order. Everything per active welded
+  /// vertex is in this order.
   std::vector<std::uint32_t> row_of_point;
   std::size_t active_count = 0;
-  std::vector<SectionRange> places_of_region;  ///< active rows among which a region's own are
-  std::vector<float> bending;                  ///< 1 - sum of squared weights
-  std::vector<float> mask;                     ///< or empty
-  std::vector<float> rest_area_inverse;        ///< 1 / one-ring area; 0 where it is not needed
+  std::vector<SectionRange> rows_of_region;  ///< active rows among which a region's own are
+  std::vector<float> bending;                ///< 1 - sum of squared weights
+  std::vector<float> mask;                   ///< or empty
+  std::vector<float> rest_area_inverse;      ///< 1 / one-ring area; 0 where it is not needed
   std::vector<SectionNeighbours> neighbour_counts;
-  std::vector<std::uint32_t> chunk_neighbours;  ///< where those of kSectionChunk places begin
-  /// Neighbours that move, less the place itself; in 32 bits where some lie too far apart in the
-  /// mesh's order.
+  /// Where those of kSectionChunk welded vertices begin.
+  std::vector<std::uint32_t> chunk_neighbours;
+  /// Neighbours that move, without the welded vertex itself; in 32 bits where some lie too far
+  /// apart in the mesh's order.
   std::vector<std::int16_t> near_neighbours;
   std::vector<std::int32_t> far_neighbours;
   SectionShares members;   ///< of all points, by row: shares in regions
@@ -174,13 +177,13 @@ struct SectionPlan {
   std::vector<SectionApex> apexes;
   std::vector<std::uint32_t> apex_borders;  ///< rows
   std::vector<std::uint32_t> apex_regions;
-  std::vector<std::uint32_t> apex_of_row;  ///< per apex row (row - place_count): in apexes
-  /// Three feet under one triangle: what lies between them goes to a hub.
-  struct FeetTriangle {
-    Triangle feet{};
+  std::vector<std::uint32_t> apex_of_row;  ///< per apex row (row - welded_count): in apexes
+  /// Three anchors under one triangle: what lies between them goes to a hub.
+  struct AnchorTriangle {
+    Triangle anchors{};
     std::uint32_t hub = 0;
   };
-  std::vector<FeetTriangle> feet_triangles;
+  std::vector<AnchorTriangle> anchor_triangles;
 
   std::size_t activityCount() const { return activity_above.size(); }
   bool moves(std::uint32_t row) const { return row < active_count; }

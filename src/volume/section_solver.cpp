@@ -13,12 +13,12 @@ namespace derm::detail {
 namespace {
 
 constexpr std::size_t kPointChunk = 4096;
-constexpr int kMostSteps = 30;
-constexpr int kMostHalvings = 4;  ///< down to 1/16
+constexpr int kMaxSteps = 30;
+constexpr int kMaxHalvings = 4;  ///< down to 1/16
 /// Radii change by less than half, or the step is refused.
-constexpr double kMostChange = 0.5;
+constexpr double kMaxChange = 0.5;
 
-/// Places at a time whose numbers stay in the nearest cache.
+/// Welded vertices at a time whose numbers stay in the nearest cache.
 constexpr std::size_t kBatch = 256;
 
 /// One frame's work: fills the rows, then solves block by block.
@@ -56,10 +56,10 @@ class Solver {
       outcomes[l] = {.before_m3 = frame_.targets[l], .target_m3 = frame_.targets[l], .idle = true};
     }
   }
-  /// Places all points of the block for some multipliers; gives the largest change of radius.
-  double place(const SectionBlock& block, std::span<const double> lambda);
-  double placeBatch(std::span<const double> lambda, std::size_t begin, std::size_t end);
-  void placeApexes(const SectionBlock& block);
+  /// Moves all points of the block for some multipliers; gives the largest change of radius.
+  double move(const SectionBlock& block, std::span<const double> lambda);
+  double moveBatch(std::span<const double> lambda, std::size_t begin, std::size_t end);
+  void moveApexes(const SectionBlock& block);
   /// Sets targets, and which regions take part at all.
   void beginOutcomes(const SectionBlock& block, std::span<RegionOutcome> outcomes);
   void setResidual(const SectionBlock& block, std::span<const RegionOutcome> outcomes);
@@ -100,9 +100,9 @@ void Solver::fillRows(const SectionBinding::Vertices& vertices) {
     if (members.size() > 1) sum /= static_cast<double>(members.size());
     return Vec3d(sum - vertices.origin);
   };
-  parallelFor(plan_.place_count, kPointChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(plan_.welded_count, kPointChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      const std::span<const std::uint32_t> members = surface.vertices_of_place[p];
+      const std::span<const std::uint32_t> members = surface.vertices_of_welded[p];
       setRow(plan_.row_of_point[p], mean(vertices.positions, members),
              mean(vertices.centres, members));
     }
@@ -111,13 +111,13 @@ void Solver::fillRows(const SectionBinding::Vertices& vertices) {
     Vec3d sum = Vec3d::Zero();
     for (const std::uint32_t p : surface.borders[apex]) sum += b_.positionOf(plan_.row_of_point[p]);
     sum /= static_cast<double>(surface.borders[apex].size());
-    setRow(plan_.row_of_point[plan_.place_count + apex], sum, sum);
+    setRow(plan_.row_of_point[plan_.welded_count + apex], sum, sum);
   }
 }
 
-double Solver::placeBatch(std::span<const double> lambda, std::size_t begin, std::size_t end) {
-  // What places need, and the gain that goes with each one's own h. A place of several regions
-  // moves differently with each: its gains are multiplied in later.
+double Solver::moveBatch(std::span<const double> lambda, std::size_t begin, std::size_t end) {
+  // What welded vertices need, and the gain that goes with each one's own h. A welded vertex of
+  // several regions moves differently with each: its gains are multiplied in later.
   std::array<double, kBatch> eta, gain, s, h;
   for (std::size_t a = begin; a < end; ++a) {
     const SectionShares::Row members = plan_.members[a];
@@ -139,17 +139,17 @@ double Solver::placeBatch(std::span<const double> lambda, std::size_t begin, std
     spreadNeeds(b_.desc.sigma, std::span(eta).first(whole), std::span(s).first(whole),
                 std::span(h).first(whole));
   }
-  double most = 0;
+  double max = 0;
   for (std::size_t i = 0; i < n; ++i) {
     h[i] *= gain[i];
-    most = std::max(most, std::abs(s[i]));
+    max = std::max(max, std::abs(s[i]));
   }
   moveRows(b_.points(), begin, std::span(s).first(n), std::span(h).first(n),
            b_.shares.data() + begin);
-  return most;
+  return max;
 }
 
-void Solver::placeApexes(const SectionBlock& block) {
+void Solver::moveApexes(const SectionBlock& block) {
   for (std::size_t i = block.first_apex; i < block.first_apex + block.apex_count; ++i) {
     const SectionApex& apex = plan_.apexes[i];
     const auto border = std::span(plan_.apex_borders).subspan(apex.first_border, apex.border_count);
@@ -173,19 +173,19 @@ void Solver::placeApexes(const SectionBlock& block) {
   }
 }
 
-double Solver::place(const SectionBlock& block, std::span<const double> lambda) {
+double Solver::move(const SectionBlock& block, std::span<const double> lambda) {
   const std::size_t n = block.active_count;
   parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
-    double most = 0;
+    double max = 0;
     for (std::size_t at = begin; at < end; at += kBatch)
-      most = std::max(most, placeBatch(lambda, block.first_active + at,
-                                       block.first_active + std::min(end, at + kBatch)));
-    b_.part_maxima[begin / kSectionChunk] = most;
+      max = std::max(max, moveBatch(lambda, block.first_active + at,
+                                    block.first_active + std::min(end, at + kBatch)));
+    b_.part_maxima[begin / kSectionChunk] = max;
   });
-  double most = 0;
-  for (std::size_t c = 0; c * kSectionChunk < n; ++c) most = std::max(most, b_.part_maxima[c]);
-  placeApexes(block);
-  return most;
+  double max = 0;
+  for (std::size_t c = 0; c * kSectionChunk < n; ++c) max = std::max(max, b_.part_maxima[c]);
+  moveApexes(block);
+  return max;
 }
 
 void Solver::beginOutcomes(const SectionBlock& block, std::span<RegionOutcome> outcomes) {
@@ -196,8 +196,8 @@ void Solver::beginOutcomes(const SectionBlock& block, std::span<RegionOutcome> o
     const std::size_t r = block.first_region + l;
     RegionOutcome& outcome = outcomes[r];
     const double wanted = frame_.targets[r], now = b_.volumes[r];
-    const double most = b_.desc.max_change * std::abs(wanted);
-    outcome = {.before_m3 = now, .target_m3 = std::clamp(wanted, now - most, now + most)};
+    const double max = b_.desc.max_change * std::abs(wanted);
+    outcome = {.before_m3 = now, .target_m3 = std::clamp(wanted, now - max, now + max)};
     outcome.clamped = outcome.target_m3 != wanted;
     // What a multiplier does to its own region, against the region's size.
     const double own = b_.matrix[block.first_matrix + l * block.region_count + l];
@@ -212,10 +212,10 @@ void Solver::setResidual(const SectionBlock& block, std::span<const RegionOutcom
 
 double Solver::largestError(const SectionBlock& block,
                             std::span<const RegionOutcome> outcomes) const {
-  double most = 0;
+  double max = 0;
   for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l)
-    if (!outcomes[l].idle) most = std::max(most, std::abs(b_.residual[l] / frame_.targets[l]));
-  return most;
+    if (!outcomes[l].idle) max = std::max(max, std::abs(b_.residual[l] / frame_.targets[l]));
+  return max;
 }
 
 double Solver::errorNorm(const SectionBlock& block, std::span<const RegionOutcome> outcomes) const {
@@ -267,21 +267,21 @@ bool Solver::newtonStep(const SectionBlock& block, std::span<const RegionOutcome
 }
 
 /// The first step from zero does not know that asinh takes away from it what is large, and comes
-/// short by a fifth at 5 %. A sample of a region's places tells how much: with all their slopes
-/// alike, and areas growing as (1 + s)^2, the volume goes with the sum of s + s^2 / 2, and the step
-/// is made longer until that sum is what it wants. Saves a pass over everything.
+/// short by a fifth at 5 %. A sample of a region's welded vertices tells how much: with all their
+/// slopes alike, and areas growing as (1 + s)^2, the volume goes with the sum of s + s^2 / 2, and
+/// the step is made longer until that sum is what it wants. Saves a pass over everything.
 void Solver::lengthenFirstStep(const SectionBlock& block) {
   if (b_.desc.bound > 0 || !b_.desc.exact) return;
   std::array<double, kBatch> wanted, shares, eta, s, slopes;
-  // Longer steps are kept aside: a place's need is of steps as they were.
+  // Longer steps are kept aside: a welded vertex's need is of steps as they were.
   const auto longer = std::span(b_.trial).subspan(block.first_region, block.region_count);
   for (std::uint32_t l = 0; l < block.region_count; ++l) {
     const std::uint32_t region = block.first_region + l;
-    const SectionRange& places = plan_.places_of_region[region];
-    const std::size_t stride = (places.end - places.begin) / kBatch + 1;
+    const SectionRange& rows = plan_.rows_of_region[region];
+    const std::size_t stride = (rows.end - rows.begin) / kBatch + 1;
     std::size_t n = 0;
     double sum_wanted = 0;
-    for (std::size_t a = places.begin; a < places.end; a += stride) {
+    for (std::size_t a = rows.begin; a < rows.end; a += stride) {
       const SectionShares::Row members = plan_.members[a];
       double need = 0, own = 0, all = 0;
       for (std::uint32_t k = 0; k < members.count; ++k) {
@@ -328,7 +328,7 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
   std::fill_n(of_block(b_.lambda).begin(), block.region_count, 0.0);
   keep_best();
   double change = 0, best_change = 0;
-  placeApexes(block);
+  moveApexes(block);
   sums_.sumBlock(block);
   beginOutcomes(block, outcomes);
   setResidual(block, outcomes);
@@ -336,8 +336,8 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
   if (!std::isfinite(error)) error = best = 0;
   int steps = 0;
   bool failed = false;
-  const int most_steps = b_.desc.exact ? kMostSteps : 1;
-  while (best > b_.desc.negligible && error > b_.desc.tolerance && steps < most_steps) {
+  const int max_steps = b_.desc.exact ? kMaxSteps : 1;
+  while (best > b_.desc.negligible && error > b_.desc.tolerance && steps < max_steps) {
     if (!newtonStep(block, outcomes)) {
       failed = true;
       break;
@@ -349,12 +349,12 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
     for (int halving = 0;; ++halving, share /= 2) {
       for (std::size_t l = block.first_region; l < block.first_region + block.region_count; ++l)
         b_.trial[l] = b_.lambda[l] + share * b_.step[l];
-      change = place(block, b_.trial);
+      change = move(block, b_.trial);
       sums_.sumBlock(block);
       setResidual(block, outcomes);
       const double now = errorNorm(block, outcomes);
-      if (change <= kMostChange && now <= (1 - 0.1 * share) * norm) break;
-      if (halving == kMostHalvings) {
+      if (change <= kMaxChange && now <= (1 - 0.1 * share) * norm) break;
+      if (halving == kMaxHalvings) {
         failed = true;
         break;
       }
@@ -371,7 +371,7 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
   report.iterations = std::max(report.iterations, steps);
   report.largest_change = std::max(report.largest_change, best_change);
   if (failed || error > best) {  // the last step was refused, or led away again
-    place(block, b_.best);
+    move(block, b_.best);
     sums_.sumBlock(block);
     setResidual(block, outcomes);
   }
@@ -384,26 +384,26 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
 void Solver::findLargestMove(SectionReport& report) {
   const std::size_t n = plan_.active_count;
   parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
-    double most = 0;
+    double max = 0;
     std::uint32_t row = 0;
     for (std::size_t a = begin; a < end; ++a) {
       const double move = b_.moveOf(a).squaredNorm();
-      if (!(move > most)) continue;
-      most = move;
+      if (!(move > max)) continue;
+      max = move;
       row = static_cast<std::uint32_t>(a);
     }
-    b_.part_maxima[begin / kSectionChunk] = most;
-    b_.part_places[begin / kSectionChunk] = row;
+    b_.part_maxima[begin / kSectionChunk] = max;
+    b_.part_rows[begin / kSectionChunk] = row;
   });
-  double most = 0;
+  double max = 0;
   std::uint32_t row = 0;
   for (std::size_t c = 0; c * kSectionChunk < n; ++c) {
-    if (!(b_.part_maxima[c] > most)) continue;
-    most = b_.part_maxima[c];
-    row = b_.part_places[c];
+    if (!(b_.part_maxima[c] > max)) continue;
+    max = b_.part_maxima[c];
+    row = b_.part_rows[c];
   }
-  report.largest_move_m = std::sqrt(most);
-  if (most > 0)
+  report.largest_move_m = std::sqrt(max);
+  if (max > 0)
     report.moved_point = static_cast<std::uint32_t>(
         std::find(plan_.row_of_point.begin(), plan_.row_of_point.end(), row) -
         plan_.row_of_point.begin());
@@ -443,12 +443,12 @@ SectionBuffers::SectionBuffers(const SectionPlan& plan, const SectionDesc& numbe
       chunk_slopes(plan.moving.pure_chunks.size()),
       parts(plan.part_count),
       part_maxima(plan.active_count / kSectionChunk + 1),
-      part_places(part_maxima.size()),
+      part_rows(part_maxima.size()),
       apex_moves(plan.apex_regions.size()) {
-  std::size_t most = 0;
+  std::size_t max = 0;
   for (const SectionBlock& block : plan.blocks)
-    most = std::max(most, std::size_t{block.region_count} * block.region_count);
-  work.resize(most);
+    max = std::max(max, std::size_t{block.region_count} * block.region_count);
+  work.resize(max);
 }
 
 SectionReport solveSections(const SectionPlan& plan, const SectionBinding::Frame& frame,
@@ -478,7 +478,7 @@ void moveVertices(const SectionPlan& plan, const MeasuredSurface& surface,
                   const SectionBuffers& buffers, std::span<Vec3f> positions) noexcept {
   parallelFor(positions.size(), kPointChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t v = begin; v < end; ++v) {
-      const std::uint32_t row = plan.row_of_point[surface.place_of_vertex[v]];
+      const std::uint32_t row = plan.row_of_point[surface.welded_of_vertex[v]];
       positions[v] = (positions[v].cast<double>() + buffers.moveOf(row)).cast<float>();
     }
   });

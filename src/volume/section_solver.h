@@ -17,20 +17,20 @@ struct SectionBuffers {
 
   std::vector<SectionRow> rows;
   std::vector<float> ways;     ///< three per row, and one to spare
-  std::vector<double> shares;  ///< per active place: s, how much of its way it has moved
-  std::vector<float> field;    ///< per active place: b
-  std::vector<float> gains;    ///< per entry of the active places' members: G
+  std::vector<double> shares;  ///< per active welded vertex: s, how much of its way it has moved
+  std::vector<float> field;    ///< per active welded vertex: b
+  std::vector<float> gains;    ///< per entry of the active welded vertices' members: G
   std::vector<double> activities;
   std::vector<float> nearness;                           ///< per activity
   std::vector<float> largest_gain;                       ///< per region: max of phi g
-  std::vector<float> gain_parts;                         ///< the same per chunk of places
+  std::vector<float> gain_parts;                         ///< the same per chunk of welded vertices
   std::vector<double> still_volumes, volumes, residual;  ///< per region
   std::vector<double> lambda, trial, best, step;         ///< per region
   std::vector<double> matrix, work;                      ///< per block region_count^2
   std::vector<double> chunk_volumes, chunk_slopes;       ///< per pure or still chunk
   std::vector<double> parts;                             ///< of general chunks
-  std::vector<double> part_maxima;                       ///< per chunk of active places
-  std::vector<std::uint32_t> part_places;                ///< where the maximum is
+  std::vector<double> part_maxima;                       ///< per chunk of active welded vertices
+  std::vector<std::uint32_t> part_rows;                  ///< where the maximum is
   std::vector<Vec3d> apex_moves;                         ///< per entry of apex_regions
 
   SectionPoints points() { return {rows.data(), ways.data()}; }
@@ -49,7 +49,7 @@ struct SectionBuffers {
   }
 };
 
-/// Solves all blocks. The displacement of places that stand still is zero.
+/// Solves all blocks. The displacement of welded vertices that stand still is zero.
 SectionReport solveSections(const SectionPlan& plan, const SectionBinding::Frame& frame,
                             SectionBuffers& buffers, std::span<Vec3d> displacement,
                             std::span<RegionOutcome> outcomes, std::span<double> after_m3) noexcept;

@@ -97,7 +97,7 @@ void SectionSums::sumShared(std::span<const SectionShared> triangles, const Sect
   std::array<SectionTetrahedron, kBatch> measured;
   for (std::size_t begin = 0; begin < triangles.size(); begin += kBatch) {
     const auto some = triangles.subspan(begin, std::min(kBatch, triangles.size() - begin));
-    measureTetrahedra(some, b_.points(), frame_.feet, measured);
+    measureTetrahedra(some, b_.points(), frame_.anchors, measured);
     for (std::size_t i = 0; i < some.size(); ++i) {
       spread.clear();
       for (std::size_t k = 0; k < 3; ++k) spread.add(some[i].corners[k], measured[i].slopes[k]);
@@ -111,12 +111,12 @@ void SectionSums::sumShared(std::span<const SectionShared> triangles, const Sect
 void SectionSums::sumMixed(std::span<const SectionMixed> triangles, const SectionChunk& chunk) {
   Spread<kAnySize> spread(plan_, b_, chunk);
   for (const SectionMixed& t : triangles) {
-    std::array<Vec3d, 3> x, feet;
+    std::array<Vec3d, 3> x, anchors;
     for (std::size_t k = 0; k < 3; ++k) {
       x[k] = b_.positionOf(t.corners[k]);
-      feet[k] = frame_.feet[t.feet[k]];
+      anchors[k] = frame_.anchors[t.anchors[k]];
     }
-    const Prism prism(x, feet);
+    const Prism prism(x, anchors);
     spread.clear();
     // A fan's middle does not move along a way of its own: its h is zero.
     for (std::size_t k = 0; k < 3; ++k)
@@ -125,8 +125,8 @@ void SectionSums::sumMixed(std::span<const SectionMixed> triangles, const Sectio
     spread.addVolumes(prism.volume);
     spread.addMatrix();
     for (std::size_t k = 0; k < 3; ++k) {
-      if (t.corners[k] < plan_.place_count) continue;
-      const std::uint32_t at = plan_.apex_of_row[t.corners[k] - plan_.place_count];
+      if (t.corners[k] < plan_.welded_count) continue;
+      const std::uint32_t at = plan_.apex_of_row[t.corners[k] - plan_.welded_count];
       if (at == kStandsStill) continue;
       const SectionApex& fan = plan_.apexes[at];
       for (std::uint32_t e = fan.first_entry; e < fan.first_entry + fan.entry_count; ++e)
@@ -160,7 +160,7 @@ void SectionSums::sumBlock(const SectionBlock& block) {
       if (i < pure) {
         const std::size_t c = block.first_pure + i;
         const SectionSum sum =
-            sumTetrahedra(pureOf(list, c), b_.points(), frame_.feet[list.pure_chunks[c].foot]);
+            sumTetrahedra(pureOf(list, c), b_.points(), frame_.anchors[list.pure_chunks[c].anchor]);
         b_.chunk_volumes[c] = sum.volume;
         b_.chunk_slopes[c] = sum.slope;
       } else {
@@ -193,7 +193,7 @@ void SectionSums::sumStill() {
     for (std::size_t c = begin; c < end; ++c)
       if (c < pure)
         b_.chunk_volumes[c] =
-            sumVolumes(pureOf(list, c), b_.points(), frame_.feet[list.pure_chunks[c].foot]);
+            sumVolumes(pureOf(list, c), b_.points(), frame_.anchors[list.pure_chunks[c].anchor]);
       else
         sumGeneral(list, list.general_chunks[c - pure]);
   });
@@ -204,9 +204,10 @@ void SectionSums::sumStill() {
     for (std::size_t l = 0; l < chunk.set_size; ++l)
       b_.still_volumes[plan_.sets[chunk.first_of_set + l]] += b_.parts[chunk.first_part + l];
   }
-  for (const SectionPlan::FeetTriangle& t : plan_.feet_triangles)
-    b_.still_volumes[t.hub] +=
-        frame_.feet[t.feet[0]].dot(frame_.feet[t.feet[1]].cross(frame_.feet[t.feet[2]])) / 6;
+  for (const SectionPlan::AnchorTriangle& t : plan_.anchor_triangles)
+    b_.still_volumes[t.hub] += frame_.anchors[t.anchors[0]].dot(frame_.anchors[t.anchors[1]].cross(
+                                   frame_.anchors[t.anchors[2]])) /
+                               6;
 }
 
 }  // namespace derm::detail

@@ -25,7 +25,7 @@ class ShapedVolumes {
                 const MeasuredSurface& surface, const VolumeRegions& regions)
       : rest_(character, shape_vertices, bound),
         volumes_(surface, regions, RegionTables::Volumes),
-        feet_(regions.bindPositions()) {}
+        anchors_(regions.bindPositions()) {}
 
   Scratch makeScratch() const {
     return {std::vector<Vec3f>(rest_.spaceCount()), std::vector<Vec3d>(volumes_.pointCount()),
@@ -37,14 +37,14 @@ class ShapedVolumes {
                                   Scratch& scratch) const noexcept {
     measurePoints(surface, rest_.positions(shaped, scratch.positions), Vec3d::Zero(),
                   scratch.points);
-    volumes_.volumes(scratch.points, feet_, scratch.sums, scratch.volumes);
+    volumes_.volumes(scratch.points, anchors_, scratch.sums, scratch.volumes);
     return scratch.volumes;
   }
 
  private:
   RefinedVertices rest_;
   RegionVolumes volumes_;
-  std::vector<Vec3d> feet_;
+  std::vector<Vec3d> anchors_;
 };
 
 }  // namespace derm::detail

@@ -41,9 +41,9 @@ class ColumnAverager {
     std::swap(now_, next_);
   }
 
-  void finish(std::uint32_t column, double least, std::vector<Entry>& out) {
+  void finish(std::uint32_t column, double min_share, std::vector<Entry>& out) {
     for (const std::uint32_t v : list_) {
-      if (now_[v] >= least) out.push_back({v, column, now_[v]});
+      if (now_[v] >= min_share) out.push_back({v, column, now_[v]});
       now_[v] = next_[v] = 0;
       reached_[v] = 0;
     }
@@ -86,7 +86,7 @@ ShareRows toRows(std::vector<Entry>& entries, std::size_t row_count) {
 }  // namespace
 
 ShareRows averaged(const ShareRows& rows, std::size_t column_count, const IndexLists& neighbours,
-                   int passes, double least) {
+                   int passes, double min_share) {
   std::vector<Entry> by_column;
   for (std::size_t r = 0; r < rows.rowCount(); ++r)
     for (std::size_t k = 0; k < rows.columnsOf(r).size(); ++k)
@@ -102,12 +102,12 @@ ShareRows averaged(const ShareRows& rows, std::size_t column_count, const IndexL
     while (at < by_column.size() && by_column[at].column == c) ++at;
     averager.start(std::span(by_column).subspan(first, at - first));
     for (int p = 0; p < passes; ++p) averager.pass();
-    averager.finish(c, least, out);
+    averager.finish(c, min_share, out);
   }
   return toRows(out, rows.rowCount());
 }
 
-ShareRows settled(const ShareRows& rows) {
+ShareRows quantised(const ShareRows& rows) {
   constexpr double kWhole = 1 << 20;
   ShareRows out;
   std::vector<std::size_t> order;
@@ -118,7 +118,7 @@ ShareRows settled(const ShareRows& rows) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
-    if (order.size() > kMostShares) order.resize(kMostShares);
+    if (order.size() > kMaxShares) order.resize(kMaxShares);
     double sum = 0, left = kWhole;
     for (const std::size_t k : order) sum += shares[k];
     const std::size_t largest = order.empty() ? 0 : order.front();

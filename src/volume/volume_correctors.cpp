@@ -66,7 +66,7 @@ class SectionCorrector final : public VolumeCorrector {
     const std::span<Vec3f> centres = skin.back().positions;
     centres_.evaluate(in.palette, SurfaceStreams{.positions = centres_.centres()}, centre_scratch_,
                       {.positions = centres});
-    SectionBinding::Frame input{.feet = frame.feet(),
+    SectionBinding::Frame input{.anchors = frame.anchors(),
                                 .activities = frame.activities(),
                                 .targets = frame.targets(),
                                 .scale = frame.scale()};
@@ -184,12 +184,12 @@ class DocumentsCorrector final : public VolumeCorrector {
  public:
   DocumentsCorrector(const DocumentsBinding& binding, const VolumeFrameBinding& frame)
       : method_(binding.method()),
-        places_(frame.surface().placeCount()),
+        places_(frame.surface().weldedCount()),
         scratch_(method_.makeScratch()) {}
 
   void correct(const FrameInput&, SkinFrame&, VolumeFrame& frame,
                VolumeReport& report) noexcept override {
-    method_.solve(frame.points(), frame.feet(), frame.targets(), scratch_, frame.displacement(),
+    method_.solve(frame.points(), frame.anchors(), frame.targets(), scratch_, frame.displacement(),
                   report.regions, frame.grownVolumes());
     report.iterations = VolumeMethodBinding::iterations(scratch_);
     const std::span<const Vec3d> moves = frame.displacement();
@@ -207,13 +207,13 @@ class DocumentsCorrector final : public VolumeCorrector {
     std::vector<Vec3d> moved(frame.points().begin(), frame.points().end());
     report.largest_change = 0;
     for (std::size_t p = 0; p < moved.size(); ++p) {
-      const double radius = (moved[p] - frame.feet()[method_.feetOfPoints()[p]]).norm();
+      const double radius = (moved[p] - frame.anchors()[method_.anchorsOfPoints()[p]]).norm();
       const double move = frame.displacement()[p].norm();
       if (move > report.largest_change * radius && radius > 0)
         report.largest_change = move / radius;
       moved[p] += frame.displacement()[p];
     }
-    report.after_m3 = method_.volumes(moved, frame.feet());
+    report.after_m3 = method_.volumes(moved, frame.anchors());
   }
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kChunk = 4096;  // points at a time
 constexpr std::size_t kOddChunk = 1024;
-constexpr std::size_t kMostRunChunks = 128;
+constexpr std::size_t kMaxRunChunks = 128;
 
 Vec3d unitOrZero(const Vec3d& v) {
   const double length = v.norm();
@@ -24,27 +24,28 @@ VolumeFields::VolumeFields(const MeasuredSurface& surface, const VolumeRegions& 
     : gamma_(gamma.begin(), gamma.end()),
       moves_(surface.pointCount(), 0),
       rings_(surface, regions) {
-  surface_.vertices_of_place.offsets = surface.vertices_of_place.offsets;
+  surface_.vertices_of_welded.offsets = surface.vertices_of_welded.offsets;
   surface_.borders = surface.borders;
-  const std::size_t places = surface_.placeCount();
-  for (std::size_t i = 0; i < places; ++i) moves_[i] = gamma_[i] > 0;
+  const std::size_t welded_count = surface_.weldedCount();
+  for (std::size_t i = 0; i < welded_count; ++i) moves_[i] = gamma_[i] > 0;
   for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex)
-    for (const std::uint32_t place : surface_.borders[apex]) moves_[places + apex] |= moves_[place];
+    for (const std::uint32_t welded : surface_.borders[apex])
+      moves_[welded_count + apex] |= moves_[welded];
   for (const std::uint32_t i : rings_.oddPoints()) independent_ &= rings_.regionsOf(i).size() <= 1;
   buildBorderTriangles(surface);
   buildPairs();
 }
 
 void VolumeFields::buildBorderTriangles(const MeasuredSurface& surface) {
-  border_places_ = surface.borders.indices;
-  std::sort(border_places_.begin(), border_places_.end());
-  border_places_.erase(std::unique(border_places_.begin(), border_places_.end()),
-                       border_places_.end());
-  if (border_places_.empty()) return;
+  border_welded_ = surface.borders.indices;
+  std::sort(border_welded_.begin(), border_welded_.end());
+  border_welded_.erase(std::unique(border_welded_.begin(), border_welded_.end()),
+                       border_welded_.end());
+  if (border_welded_.empty()) return;
   const IndexLists around = vertexTriangles(
-      std::span(surface.triangles).first(surface.ownTriangleCount()), surface.placeCount());
-  for (const std::uint32_t place : border_places_) {
-    for (const std::uint32_t t : around[place]) border_triangles_.push_back(surface.triangles[t]);
+      std::span(surface.triangles).first(surface.ownTriangleCount()), surface.weldedCount());
+  for (const std::uint32_t welded : border_welded_) {
+    for (const std::uint32_t t : around[welded]) border_triangles_.push_back(surface.triangles[t]);
     border_offsets_.push_back(static_cast<std::uint32_t>(border_triangles_.size()));
   }
 }
@@ -66,17 +67,17 @@ VolumeFields::Sums VolumeFields::makeSums() const {
 
 void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
                                  std::span<Vec3d> out) const noexcept {
-  const std::size_t places = surface_.placeCount();
+  const std::size_t welded_count = surface_.weldedCount();
   for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex) {
     const std::span<const std::uint32_t> border = surface_.borders[apex];
-    const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
-    const std::uint32_t first = rings_.firstEntry(places + apex);
-    for (const std::uint32_t place : border) {
-      const std::span<const std::uint32_t> own = rings_.regionsOf(place);
+    const std::span<const std::uint32_t> rows = rings_.regionsOf(welded_count + apex);
+    const std::uint32_t first = rings_.firstEntry(welded_count + apex);
+    for (const std::uint32_t welded : border) {
+      const std::span<const std::uint32_t> own = rings_.regionsOf(welded);
       for (std::size_t k = 0; k < own.size(); ++k)
         for (std::size_t a = 0; a < rows.size(); ++a)
           if (rows[a] == own[k])
-            out[rings_.firstEntry(place) + k] +=
+            out[rings_.firstEntry(welded) + k] +=
                 gradients[first + a] / static_cast<double>(border.size());
     }
   }
@@ -102,29 +103,29 @@ void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d>
                            std::span<Vec3d> out) const noexcept {
   // Regions' shares add up to one and walls cancel: the sum of a row is the volume's own gradient,
   // which is a third of the area vector where the ring of triangles is closed.
-  parallelFor(surface_.placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.weldedCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3d sum = Vec3d::Zero();
       for (const std::uint32_t e : entriesOf(i)) sum += spread[e];
       out[i] = unitOrZero(sum);
     }
   });
-  for (std::size_t b = 0; b < border_places_.size(); ++b)
-    out[border_places_[b]] = borderNormal(b, points);
+  for (std::size_t b = 0; b < border_welded_.size(); ++b)
+    out[border_welded_[b]] = borderNormal(b, points);
 }
 
 void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
-  const std::size_t places = surface_.placeCount();
+  const std::size_t welded_count = surface_.weldedCount();
   for (std::size_t apex = 0; apex < surface_.apexCount(); ++apex) {
     const std::span<const std::uint32_t> border = surface_.borders[apex];
-    const std::span<const std::uint32_t> rows = rings_.regionsOf(places + apex);
-    const std::uint32_t first = rings_.firstEntry(places + apex);
+    const std::span<const std::uint32_t> rows = rings_.regionsOf(welded_count + apex);
+    const std::uint32_t first = rings_.firstEntry(welded_count + apex);
     for (std::size_t a = 0; a < rows.size(); ++a) {
       Vec3d sum = Vec3d::Zero();
-      for (const std::uint32_t place : border) {
-        const std::span<const std::uint32_t> own = rings_.regionsOf(place);
+      for (const std::uint32_t welded : border) {
+        const std::span<const std::uint32_t> own = rings_.regionsOf(welded);
         for (std::size_t k = 0; k < own.size(); ++k)
-          if (own[k] == rows[a]) sum += field[rings_.firstEntry(place) + k];
+          if (own[k] == rows[a]) sum += field[rings_.firstEntry(welded) + k];
       }
       field[first + a] = sum / static_cast<double>(border.size());
     }
@@ -132,10 +133,10 @@ void VolumeFields::meanOverBorders(std::span<Vec3d> field) const noexcept {
 }
 
 template <class Body>
-void VolumeFields::eachOddPlace(const Body& body) const noexcept {
+void VolumeFields::eachOddWelded(const Body& body) const noexcept {
   const std::span<const std::uint32_t> odd = rings_.oddPoints();
-  const std::size_t places = odd.size() - surface_.apexCount();  // apexes come last
-  parallelFor(places, kOddChunk, [&](std::size_t begin, std::size_t end) {
+  const std::size_t welded_count = odd.size() - surface_.apexCount();  // apexes come last
+  parallelFor(welded_count, kOddChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end; ++n) body(odd[n]);
   });
 }
@@ -143,7 +144,7 @@ void VolumeFields::eachOddPlace(const Body& body) const noexcept {
 void VolumeFields::oddAlongGradient(std::span<const Vec3d> gradients,
                                     std::span<Vec3d> field) const noexcept {
   const auto each = [&](const auto& body) {
-    eachOddPlace([&](std::uint32_t i) {
+    eachOddWelded([&](std::uint32_t i) {
       for (const std::uint32_t e : entriesOf(i)) body(i, e);
     });
   };
@@ -161,15 +162,15 @@ void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const
   const auto project = [&](std::uint32_t i, const Vec3d& n) {
     for (Vec3d& f : rowOf(i)) f = (gamma_[i] * n.dot(f)) * n;
   };
-  eachOddPlace([&](std::uint32_t i) {
+  eachOddWelded([&](std::uint32_t i) {
     const std::span<Vec3d> row = rowOf(i);
     std::copy_n(gradients.begin() + rings_.firstEntry(i), row.size(), row.begin());
   });
   spreadBorders(gradients, field);
-  eachOddPlace([&](std::uint32_t i) {
-    const auto border = std::lower_bound(border_places_.begin(), border_places_.end(), i);
-    if (border != border_places_.end() && *border == i) {
-      project(i, borderNormal(static_cast<std::size_t>(border - border_places_.begin()), points));
+  eachOddWelded([&](std::uint32_t i) {
+    const auto border = std::lower_bound(border_welded_.begin(), border_welded_.end(), i);
+    if (border != border_welded_.end() && *border == i) {
+      project(i, borderNormal(static_cast<std::size_t>(border - border_welded_.begin()), points));
       return;
     }
     Vec3d sum = Vec3d::Zero();
@@ -181,7 +182,7 @@ void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const
 
 void VolumeFields::alongNormal(std::span<const Vec3d> normals,
                                std::span<Vec3d> field) const noexcept {
-  parallelFor(surface_.placeCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.weldedCount(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       for (const std::uint32_t e : entriesOf(i))
         field[e] = (gamma_[i] * normals[i].dot(field[e])) * normals[i];
@@ -274,9 +275,9 @@ void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3
 }
 
 template <class Even, class Odd>
-void VolumeFields::eachPlace(const Even& even, const Odd& odd) const noexcept {
+void VolumeFields::eachWelded(const Even& even, const Odd& odd) const noexcept {
   const std::span<const RegionRings::Run> runs = rings_.runs();
-  const std::size_t chunk = (runs.size() + kMostRunChunks - 1) / kMostRunChunks;
+  const std::size_t chunk = (runs.size() + kMaxRunChunks - 1) / kMaxRunChunks;
   parallelFor(runs.size(), chunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       const std::size_t entry = rings_.oddEntryCount() + runs[r].begin;
@@ -284,12 +285,12 @@ void VolumeFields::eachPlace(const Even& even, const Odd& odd) const noexcept {
            entry);
     }
   });
-  eachOddPlace(odd);
+  eachOddWelded(odd);
 }
 
 void VolumeFields::combine(std::span<const double> multipliers, std::span<const Vec3d> field,
                            std::span<Vec3d> displacement) const noexcept {
-  eachPlace(
+  eachWelded(
       [&](std::uint32_t region, std::span<const std::uint32_t> points, std::size_t entry) {
         const double multiplier = multipliers[region];
         for (std::size_t n = 0; n < points.size(); ++n)
@@ -311,7 +312,7 @@ void VolumeFields::combineAxes(std::span<const double> multipliers, std::span<co
   const auto by_axis = [&](std::uint32_t l) {
     return Vec3d(multipliers[l], multipliers[regions + l], multipliers[2 * regions + l]);
   };
-  eachPlace(
+  eachWelded(
       [&](std::uint32_t region, std::span<const std::uint32_t> points, std::size_t entry) {
         const Vec3d multiplier = by_axis(region);
         const Vec3d* const from = field.data() + entry;

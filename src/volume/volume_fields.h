@@ -34,12 +34,12 @@ class VolumeFields {
   VolumeFields(const MeasuredSurface& surface, const VolumeRegions& regions,
                std::span<const double> gamma);
 
-  /// How many places there are, and the borders; nothing else of a surface is kept.
+  /// How many welded vertices there are, and the borders; nothing else of a surface is kept.
   const MeasuredSurface& surface() const { return surface_; }
   const RegionRings& rings() const { return rings_; }
   /// No point takes part in two regions.
   bool independent() const { return independent_; }
-  std::span<const double> gamma() const { return gamma_; }  ///< per place
+  std::span<const double> gamma() const { return gamma_; }  ///< per welded vertex
   bool moves(std::size_t point) const { return moves_[point] != 0; }
   /// Regions that meet at some point: pair(k, l) numbers them, k and l in one row.
   std::uint32_t pair(std::uint32_t k, std::uint32_t l) const {
@@ -60,17 +60,17 @@ class VolumeFields {
   /// points but the odd ones, whose fields the functions below make. The field's squares against
   /// the gradients stay in `sums` for measuredMatrix() and measuredAxisMatrices(). `gradients` may
   /// have room for odd entries alone, `field` none.
-  void measure(std::span<const Vec3d> points, std::span<const Vec3d> feet, Sums& sums,
+  void measure(std::span<const Vec3d> points, std::span<const Vec3d> anchors, Sums& sums,
                std::span<Vec3d> gradients, std::span<Vec3d> field,
                std::span<double> volumes) const noexcept {
-    rings_.measure(points, feet, gamma_, sums.rings, gradients, field, volumes);
+    rings_.measure(points, anchors, gamma_, sums.rings, gradients, field, volumes);
   }
 
-  /// Gradients as places feel them: `out` is `gradients` with each apex' share given to its border,
-  /// in rows that both have.
+  /// Gradients as welded vertices feel them: `out` is `gradients` with each apex' share given to
+  /// its border, in rows that both have.
   void spread(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept;
-  /// Area-weighted unit normals of the places; zero where there is no area. On open borders the
-  /// mesh's own triangles count alone, not the fans that close them. `spread` as above.
+  /// Area-weighted unit normals of the welded vertices; zero where there is no area. On open
+  /// borders the mesh's own triangles count alone, not the fans that close them. `spread` as above.
   void normals(std::span<const Vec3d> points, std::span<const Vec3d> spread,
                std::span<Vec3d> out) const noexcept;
 
@@ -79,7 +79,7 @@ class VolumeFields {
   /// After measure(): the odd points' fields along g (v.n) n. Elsewhere v is parallel to n.
   void oddAlongNormal(std::span<const Vec3d> points, std::span<const Vec3d> gradients,
                       std::span<Vec3d> field) const noexcept;
-  /// All points' fields along given normals (per place); `field` goes in spread.
+  /// All points' fields along given normals (per welded vertex); `field` goes in spread.
   void alongNormal(std::span<const Vec3d> normals, std::span<Vec3d> field) const noexcept;
   /// Gives apexes the mean of their border's fields.
   void meanOverBorders(std::span<Vec3d> field) const noexcept;
@@ -108,10 +108,10 @@ class VolumeFields {
 
   /// On several threads.
   template <class Body>
-  void eachOddPlace(const Body& body) const noexcept;
+  void eachOddWelded(const Body& body) const noexcept;
   /// even(region, points, entry of the first) for runs of points, odd(point) for the others.
   template <class Even, class Odd>
-  void eachPlace(const Even& even, const Odd& odd) const noexcept;
+  void eachWelded(const Even& even, const Odd& odd) const noexcept;
   auto entriesOf(std::size_t point) const {
     const std::uint32_t first = rings_.firstEntry(point);
     return std::views::iota(first,
@@ -122,7 +122,7 @@ class VolumeFields {
                    Sums& sums) const noexcept;
   void addOdd(const Sums& sums, std::size_t axis, RegionMatrix& out) const noexcept;
   Vec3d borderNormal(std::size_t border, std::span<const Vec3d> points) const noexcept;
-  /// A place's gradient entries, with what its borders' apexes give it.
+  /// A welded vertex's gradient entries, with what its borders' apexes give it.
   void spreadBorders(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept;
   void buildBorderTriangles(const MeasuredSurface& surface);
   void buildPairs();
@@ -134,8 +134,8 @@ class VolumeFields {
   bool independent_ = true;
   std::size_t pair_count_ = 0;
   std::vector<std::uint32_t> pair_of_;  ///< per two regions
-  std::vector<std::uint32_t> border_places_;
-  std::vector<std::uint32_t> border_offsets_ = {0};  ///< per border place
+  std::vector<std::uint32_t> border_welded_;
+  std::vector<std::uint32_t> border_offsets_ = {0};  ///< per border welded vertex
   std::vector<Triangle> border_triangles_;           ///< the mesh's own around it
 };
 

@@ -25,7 +25,7 @@ VolumeFrameBinding::VolumeFrameBinding(std::shared_ptr<const MeasuredSurface> su
   const ShareRows& membership = regions_->membership;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> shares;
   std::vector<double> sums(regions_->regionCount(), 0.0);
-  for (std::size_t p = 0; p < surface_->placeCount(); ++p)
+  for (std::size_t p = 0; p < surface_->weldedCount(); ++p)
     eachVertexOf(*surface_, p, [&](std::size_t v, double part) {
       for (std::size_t k = 0; k < membership.columnsOf(p).size(); ++k)
         for (const Influence& i : skin[v]) {
@@ -41,8 +41,8 @@ VolumeFrameBinding::VolumeFrameBinding(std::shared_ptr<const MeasuredSurface> su
 
 void VolumeFrameBinding::forgetTriangles() {
   const auto surface = std::make_shared<MeasuredSurface>();
-  surface->place_of_vertex = surface_->place_of_vertex;
-  surface->vertices_of_place = surface_->vertices_of_place;
+  surface->welded_of_vertex = surface_->welded_of_vertex;
+  surface->vertices_of_welded = surface_->vertices_of_welded;
   surface->borders = surface_->borders;
   surface_ = surface;
 }
@@ -71,21 +71,21 @@ VolumeFrame::VolumeFrame(const VolumeFrameBinding& binding, bool with_points)
     : binding_(&binding),
       points_(with_points ? binding.surface().pointCount() : 0),
       displacement_(points_.size(), Vec3d::Zero()),
-      feet_(binding.volumeRegions().jointCount()),
-      rotations_(feet_.size()),
-      activities_(feet_.size()),
+      anchors_(binding.volumeRegions().jointCount()),
+      rotations_(anchors_.size()),
+      activities_(anchors_.size()),
       grown_(binding.regions().size()),
       targets_(binding.regions().size()) {}
 
 void VolumeFrame::measure(const FrameInput& in, std::span<const Vec3f> positions,
                           std::span<const double> rest_volumes) noexcept {
-  binding_->volumeRegions().jointPositions(in.model, feet_);
-  for (Vec3d& f : feet_)
+  binding_->volumeRegions().jointPositions(in.model, anchors_);
+  for (Vec3d& f : anchors_)
     if (!f.allFinite()) f.setZero();
   // Joints lie within the skin: their middle is near everything, and cheap to find.
   origin_.setZero();
-  for (const Vec3d& f : feet_) origin_ += f / static_cast<double>(feet_.size());
-  for (Vec3d& f : feet_) f -= origin_;
+  for (const Vec3d& f : anchors_) origin_ += f / static_cast<double>(anchors_.size());
+  for (Vec3d& f : anchors_) f -= origin_;
   if (hasPoints()) toPoints(positions, points_);
   binding_->activities().evaluate(in.model, rotations_, activities_);
   binding_->grow(in.palette, rest_volumes, grown_);
@@ -108,7 +108,7 @@ void VolumeFrame::apply(SkinFrame& skin) const noexcept {
 
 std::uint32_t VolumeFrame::vertexOf(std::uint32_t point) const noexcept {
   const MeasuredSurface& s = binding_->surface();
-  return point < s.placeCount() ? s.vertices_of_place[point].front() : 0;
+  return point < s.weldedCount() ? s.vertices_of_welded[point].front() : 0;
 }
 
 }  // namespace derm::detail

@@ -56,11 +56,11 @@ class VolumeFrame {
   const MeasuredSurface& surface() const { return binding_->surface(); }
   const Vec3d& origin() const { return origin_; }
 
-  /// Takes up a frame: points, feet, activities and targets. All positions are then less origin().
-  /// `rest_volumes` [m^3] are those of the frame's shape at rest, morphs included.
+  /// Takes up a frame: points, anchors, activities and targets. All positions are then minus
+  /// origin(). `rest_volumes` [m^3] are those of the frame's shape at rest, morphs included.
   void measure(const FrameInput& in, std::span<const Vec3f> positions,
                std::span<const double> rest_volumes) noexcept;
-  /// Values per vertex to values per point, less the origin.
+  /// Values per vertex to values per point, minus the origin.
   void toPoints(std::span<const Vec3f> positions, std::span<Vec3d> points) const noexcept;
   /// Adds the displacement to a frame's positions.
   void apply(SkinFrame& skin) const noexcept;
@@ -68,7 +68,7 @@ class VolumeFrame {
 
   std::span<const Vec3d> points() const { return points_; }
   std::span<Vec3d> points() { return points_; }
-  std::span<const Vec3d> feet() const { return feet_; }
+  std::span<const Vec3d> anchors() const { return anchors_; }
   std::span<const double> activities() const { return activities_; }
   std::span<const double> targets() const { return targets_; }
   std::span<double> targets() { return targets_; }
@@ -82,7 +82,7 @@ class VolumeFrame {
   const VolumeFrameBinding* binding_;
   Vec3d origin_ = Vec3d::Zero();
   double scale_ = 1;
-  std::vector<Vec3d> points_, displacement_, feet_;
+  std::vector<Vec3d> points_, displacement_, anchors_;
   std::vector<Quatd> rotations_;
   std::vector<double> activities_, grown_, targets_;
 };

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kChunk = 1024;  // points at a time
 constexpr std::uint32_t kLongestRun = 2048;
-constexpr std::size_t kMostRunChunks = 128;
+constexpr std::size_t kMaxRunChunks = 128;
 constexpr std::size_t kBatch = 64;  // triangles whose volumes are kept at a time
 
-std::size_t runChunk(std::size_t runs) { return (runs + kMostRunChunks - 1) / kMostRunChunks; }
+std::size_t runChunk(std::size_t runs) { return (runs + kMaxRunChunks - 1) / kMaxRunChunks; }
 
 }  // namespace
 
@@ -29,11 +29,11 @@ struct VolumeLine::Builder {
   void runOwn();
   void runShared();
   void listNear();
-  /// Of regions that do not touch, walls between feet cancel: no foot is needed.
-  std::uint32_t footOf(const Triangle& t) const {
-    if (fields.independent()) return kSeveralFeet;
-    const std::vector<std::uint32_t>& f = regions.foot;
-    return f[t[0]] == f[t[1]] && f[t[1]] == f[t[2]] ? f[t[0]] : kSeveralFeet;
+  /// Of regions that do not touch, walls between anchors cancel: no anchor is needed.
+  std::uint32_t anchorOf(const Triangle& t) const {
+    if (fields.independent()) return kSeveralAnchors;
+    const std::vector<std::uint32_t>& f = regions.anchor;
+    return f[t[0]] == f[t[1]] && f[t[1]] == f[t[2]] ? f[t[0]] : kSeveralAnchors;
   }
   std::uint32_t regionOf(const Triangle& t) const { return fields.rings().regionsOf(t[0])[0]; }
   std::vector<std::uint32_t> setOf(const Triangle& t) const;
@@ -42,12 +42,12 @@ struct VolumeLine::Builder {
 /// An apex moves with its border, so all of that must follow the one region too.
 void VolumeLine::Builder::findFollowers() {
   const RegionRings& rings = fields.rings();
-  for (std::size_t i = 0; i < surface.placeCount(); ++i)
+  for (std::size_t i = 0; i < surface.weldedCount(); ++i)
     follows_one[i] = rings.regionsOf(i).size() == 1;
   for (std::size_t apex = 0; apex < surface.apexCount(); ++apex) {
-    std::uint8_t one = rings.regionsOf(surface.placeCount() + apex).size() == 1;
-    for (const std::uint32_t place : surface.borders[apex]) one &= follows_one[place];
-    follows_one[surface.placeCount() + apex] = one;
+    std::uint8_t one = rings.regionsOf(surface.weldedCount() + apex).size() == 1;
+    for (const std::uint32_t welded : surface.borders[apex]) one &= follows_one[welded];
+    follows_one[surface.weldedCount() + apex] = one;
   }
 }
 
@@ -67,26 +67,26 @@ void VolumeLine::Builder::sortTriangles() {
   for (const Triangle& t : surface.triangles) {
     if (!fields.moves(t[0]) && !fields.moves(t[1]) && !fields.moves(t[2])) continue;
     const bool one = follows_one[t[0]] && follows_one[t[1]] && follows_one[t[2]];
-    const bool own = fields.independent() || (one && footOf(t) != kSeveralFeet);
+    const bool own = fields.independent() || (one && anchorOf(t) != kSeveralAnchors);
     (own ? out.own_ : out.shared_).push_back(t);
   }
   std::stable_sort(out.own_.begin(), out.own_.end(), [&](const Triangle& a, const Triangle& b) {
-    return std::pair(regionOf(a), footOf(a)) < std::pair(regionOf(b), footOf(b));
+    return std::pair(regionOf(a), anchorOf(a)) < std::pair(regionOf(b), anchorOf(b));
   });
   std::stable_sort(out.shared_.begin(), out.shared_.end(),
                    [&](const Triangle& a, const Triangle& b) {
-                     const std::uint32_t foot_a = footOf(a), foot_b = footOf(b);
-                     return foot_a != foot_b ? foot_a < foot_b : setOf(a) < setOf(b);
+                     const std::uint32_t anchor_a = anchorOf(a), anchor_b = anchorOf(b);
+                     return anchor_a != anchor_b ? anchor_a < anchor_b : setOf(a) < setOf(b);
                    });
 }
 
 void VolumeLine::Builder::runOwn() {
   for (std::uint32_t n = 0; n < out.own_.size(); ++n) {
-    const std::uint32_t region = regionOf(out.own_[n]), foot = footOf(out.own_[n]);
+    const std::uint32_t region = regionOf(out.own_[n]), anchor = anchorOf(out.own_[n]);
     const OwnRun* const last = out.own_runs_.empty() ? nullptr : &out.own_runs_.back();
-    if (last == nullptr || last->region != region || last->foot != foot ||
+    if (last == nullptr || last->region != region || last->anchor != anchor ||
         n - last->begin == kLongestRun)
-      out.own_runs_.push_back({n, n, region, foot});
+      out.own_runs_.push_back({n, n, region, anchor});
     out.own_runs_.back().end = n + 1;
   }
 }
@@ -95,12 +95,12 @@ void VolumeLine::Builder::runShared() {
   std::vector<std::uint32_t> last;
   for (std::uint32_t n = 0; n < out.shared_.size(); ++n) {
     const std::vector<std::uint32_t> set = setOf(out.shared_[n]);
-    const std::uint32_t foot = footOf(out.shared_[n]);
-    if (out.shared_runs_.empty() || out.shared_runs_.back().foot != foot || set != last ||
+    const std::uint32_t anchor = anchorOf(out.shared_[n]);
+    if (out.shared_runs_.empty() || out.shared_runs_.back().anchor != anchor || set != last ||
         n - out.shared_runs_.back().begin == kLongestRun) {
       out.shared_runs_.push_back({n, n, static_cast<std::uint32_t>(out.sets_.size()),
                                   static_cast<std::uint32_t>(set.size()),
-                                  static_cast<std::uint32_t>(out.weights_.size()), foot,
+                                  static_cast<std::uint32_t>(out.weights_.size()), anchor,
                                   static_cast<std::uint32_t>(out.part_count_)});
       out.sets_.insert(out.sets_.end(), set.begin(), set.end());
       out.part_count_ += set.size() * (1 + fields.rings().regionCount());
@@ -124,8 +124,8 @@ void VolumeLine::Builder::listNear() {
   for (const Triangle& t : out.shared_)
     for (const std::uint32_t p : t) near[p] = 1;
   for (std::size_t apex = 0; apex < surface.apexCount(); ++apex)
-    if (near[surface.placeCount() + apex] != 0)
-      for (const std::uint32_t place : surface.borders[apex]) near[place] = 1;
+    if (near[surface.weldedCount() + apex] != 0)
+      for (const std::uint32_t welded : surface.borders[apex]) near[welded] = 1;
   for (std::uint32_t p = 0; p < near.size(); ++p)
     if (near[p] != 0) out.near_borders_.push_back(p);
 }
@@ -154,19 +154,20 @@ VolumeLine::Scratch VolumeLine::makeScratch() const {
           .slopes = RegionMatrix(regions)};
 }
 
-void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> anchors,
                        std::span<const Vec3d> field, const RegionMatrix& slopes,
                        Scratch& scratch) const noexcept {
-  parallelFor(
-      own_runs_.size(), runChunk(own_runs_.size()), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) {
-          const OwnRun& run = own_runs_[r];
-          const Vec3d foot = run.foot == kSeveralFeet ? Vec3d(Vec3d::Zero()) : feet[run.foot];
-          scratch.runs[r] =
-              detail::sumCubic(std::span(own_).subspan(run.begin, run.end - run.begin),
-                               points.data(), foot, field.data(), fields_->rings().firstEntries());
-        }
-      });
+  parallelFor(own_runs_.size(), runChunk(own_runs_.size()),
+              [&](std::size_t begin, std::size_t end) {
+                for (std::size_t r = begin; r < end; ++r) {
+                  const OwnRun& run = own_runs_[r];
+                  const Vec3d anchor =
+                      run.anchor == kSeveralAnchors ? Vec3d(Vec3d::Zero()) : anchors[run.anchor];
+                  scratch.runs[r] = detail::sumCubic(
+                      std::span(own_).subspan(run.begin, run.end - run.begin), points.data(),
+                      anchor, field.data(), fields_->rings().firstEntries());
+                }
+              });
   std::fill(scratch.own.begin(), scratch.own.end(), Cubic{});
   for (std::size_t r = 0; r < own_runs_.size(); ++r) {
     Cubic& own = scratch.own[own_runs_[r].region];
@@ -176,7 +177,7 @@ void VolumeLine::begin(std::span<const Vec3d> points, std::span<const Vec3d> fee
   }
   if (independent()) return;
   for (const std::uint32_t p : near_borders_) scratch.moved[p] = points[p];
-  sumShared(feet, scratch, scratch.still);
+  sumShared(anchors, scratch, scratch.still);
   scratch.slopes.entries = slopes.entries;
   for (std::size_t l = 0; l < scratch.own.size(); ++l) scratch.slopes(l, l) -= scratch.own[l].c1;
 }
@@ -197,18 +198,18 @@ void VolumeLine::addWeighted(std::span<const double> tetrahedra, const float* we
   }
 }
 
-void VolumeLine::sumRun(const SharedRun& run, std::span<const Vec3d> feet, std::span<const Vec3d> x,
-                        std::span<double> volumes) const noexcept {
+void VolumeLine::sumRun(const SharedRun& run, std::span<const Vec3d> anchors,
+                        std::span<const Vec3d> x, std::span<double> volumes) const noexcept {
   std::fill(volumes.begin(), volumes.end(), 0.0);
   std::array<double, kBatch> some;
   for (std::size_t n = run.begin; n < run.end; n += kBatch) {
     const auto triangles = std::span(shared_).subspan(n, std::min(kBatch, run.end - n));
-    if (run.foot != kSeveralFeet)
-      detail::tetrahedronVolumes(triangles, x.data(), feet[run.foot], some);
+    if (run.anchor != kSeveralAnchors)
+      detail::tetrahedronVolumes(triangles, x.data(), anchors[run.anchor], some);
     else
       for (std::size_t k = 0; k < triangles.size(); ++k) {
         const Triangle& t = triangles[k];
-        some[k] = detail::prismVolume({x[t[0]], x[t[1]], x[t[2]]}, feetOf(t, feet));
+        some[k] = detail::prismVolume({x[t[0]], x[t[1]], x[t[2]]}, anchorsOf(t, anchors));
       }
     const auto measured = std::span<const double>(some).first(triangles.size());
     const float* const weights =
@@ -223,13 +224,13 @@ void VolumeLine::sumRun(const SharedRun& run, std::span<const Vec3d> feet, std::
   for (double& sum : volumes) sum /= 3;
 }
 
-void VolumeLine::sumShared(std::span<const Vec3d> feet, Scratch& scratch,
+void VolumeLine::sumShared(std::span<const Vec3d> anchors, Scratch& scratch,
                            std::span<double> volumes) const noexcept {
   parallelFor(shared_runs_.size(), runChunk(shared_runs_.size()),
               [&](std::size_t begin, std::size_t end) {
                 for (std::size_t r = begin; r < end; ++r) {
                   const SharedRun& run = shared_runs_[r];
-                  sumRun(run, feet, scratch.moved,
+                  sumRun(run, anchors, scratch.moved,
                          std::span(scratch.parts).subspan(run.first_part, run.set_size));
                 }
               });
@@ -239,7 +240,7 @@ void VolumeLine::sumShared(std::span<const Vec3d> feet, Scratch& scratch,
       volumes[setOf(run)[k]] += scratch.parts[run.first_part + k];
 }
 
-void VolumeLine::sumSlopes(std::span<const Vec3d> feet, std::span<const Vec3d> field,
+void VolumeLine::sumSlopes(std::span<const Vec3d> anchors, std::span<const Vec3d> field,
                            Scratch& scratch) const noexcept {
   const RegionRings& rings = fields_->rings();
   const std::size_t regions = rings.regionCount();
@@ -255,7 +256,8 @@ void VolumeLine::sumSlopes(std::span<const Vec3d> feet, std::span<const Vec3d> f
           for (std::uint32_t n = run.begin; n < run.end; ++n) {
             const Triangle& t = shared_[n];
             const detail::Prism prism(
-                {scratch.moved[t[0]], scratch.moved[t[1]], scratch.moved[t[2]]}, feetOf(t, feet));
+                {scratch.moved[t[0]], scratch.moved[t[1]], scratch.moved[t[2]]},
+                anchorsOf(t, anchors));
             const float* const weight =
                 weights_.data() + run.first_weight + (n - run.begin) * run.set_size;
             for (std::size_t c = 0; c < 3; ++c) {
@@ -281,11 +283,11 @@ void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d
                             std::span<const double> lambda, std::span<Vec3d> moved) const noexcept {
   const RegionRings& rings = fields_->rings();
   const MeasuredSurface& surface = fields_->surface();
-  // In ascending order: places come before apexes.
-  const auto places = static_cast<std::size_t>(
-      std::lower_bound(near_borders_.begin(), near_borders_.end(), surface.placeCount()) -
+  // In ascending order: welded vertices come before apexes.
+  const auto welded_count = static_cast<std::size_t>(
+      std::lower_bound(near_borders_.begin(), near_borders_.end(), surface.weldedCount()) -
       near_borders_.begin());
-  parallelFor(places, kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(welded_count, kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end; ++n) {
       const std::uint32_t p = near_borders_[n];
       Vec3d at = points[p];
@@ -295,22 +297,22 @@ void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d
       moved[p] = at;
     }
   });
-  for (std::size_t n = places; n < near_borders_.size(); ++n) {
+  for (std::size_t n = welded_count; n < near_borders_.size(); ++n) {
     const std::uint32_t p = near_borders_[n];
-    const std::span<const std::uint32_t> border = surface.borders[p - surface.placeCount()];
+    const std::span<const std::uint32_t> border = surface.borders[p - surface.weldedCount()];
     Vec3d sum = Vec3d::Zero();
-    for (const std::uint32_t place : border) sum += moved[place] - points[place];
+    for (const std::uint32_t welded : border) sum += moved[welded] - points[welded];
     moved[p] = points[p] + sum / static_cast<double>(border.size());
   }
 }
 
-void VolumeLine::evaluate(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+void VolumeLine::evaluate(std::span<const Vec3d> points, std::span<const Vec3d> anchors,
                           std::span<const Vec3d> field, std::span<const double> lambda,
                           bool renew_slopes, Scratch& scratch, std::span<double> change,
                           RegionMatrix& slopes) const noexcept {
   moveShared(points, field, lambda, scratch.moved);
-  sumShared(feet, scratch, scratch.volumes);
-  if (renew_slopes) sumSlopes(feet, field, scratch);
+  sumShared(anchors, scratch, scratch.volumes);
+  if (renew_slopes) sumSlopes(anchors, field, scratch);
   slopes.entries = scratch.slopes.entries;
   for (std::size_t l = 0; l < change.size(); ++l) {
     const Cubic& c = scratch.own[l];

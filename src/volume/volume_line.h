@@ -38,7 +38,7 @@ class VolumeLine {
 
   /// Prepares a frame. `scratch.moved` stays the line's until the last evaluate(). `slopes` is
   /// VolumeFields::matrix() of the same points and field.
-  void begin(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+  void begin(std::span<const Vec3d> points, std::span<const Vec3d> anchors,
              std::span<const Vec3d> field, const RegionMatrix& slopes,
              Scratch& scratch) const noexcept;
   const Cubic& cubic(std::size_t region, const Scratch& scratch) const {
@@ -46,24 +46,24 @@ class VolumeLine {
   }
   /// change_k = V_k(lambda) - V_k(0). Slopes dV_k/dlambda_l there too where `renew_slopes`;
   /// otherwise only the part of `slopes` that cubics tell is brought up to date.
-  void evaluate(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+  void evaluate(std::span<const Vec3d> points, std::span<const Vec3d> anchors,
                 std::span<const Vec3d> field, std::span<const double> lambda, bool renew_slopes,
                 Scratch& scratch, std::span<double> change, RegionMatrix& slopes) const noexcept;
 
  private:
-  /// Triangles that follow their region alone, on one foot.
+  /// Triangles that follow their region alone, on one anchor.
   struct OwnRun {
-    std::uint32_t begin = 0, end = 0, region = 0, foot = 0;
+    std::uint32_t begin = 0, end = 0, region = 0, anchor = 0;
   };
   /// Triangles that follow several regions but belong to the same set of them.
   struct SharedRun {
     std::uint32_t begin = 0, end = 0;
     std::uint32_t first_of_set = 0, set_size = 0;  ///< in sets_
     std::uint32_t first_weight = 0;                ///< in weights_, set_size per triangle
-    std::uint32_t foot = 0;                        ///< kSeveralFeet: those of the corners
+    std::uint32_t anchor = 0;                      ///< kSeveralAnchors: those of the corners
     std::uint32_t first_part = 0;                  ///< of set_size (1 + regionCount()) numbers
   };
-  static constexpr std::uint32_t kSeveralFeet = 0xFFFFFFFFu;
+  static constexpr std::uint32_t kSeveralAnchors = 0xFFFFFFFFu;
   struct Builder;
 
   std::span<const std::uint32_t> setOf(const SharedRun& run) const {
@@ -71,22 +71,22 @@ class VolumeLine {
   }
   void moveShared(std::span<const Vec3d> points, std::span<const Vec3d> field,
                   std::span<const double> lambda, std::span<Vec3d> moved) const noexcept;
-  void sumShared(std::span<const Vec3d> feet, Scratch& scratch,
+  void sumShared(std::span<const Vec3d> anchors, Scratch& scratch,
                  std::span<double> volumes) const noexcept;
-  void sumSlopes(std::span<const Vec3d> feet, std::span<const Vec3d> field,
+  void sumSlopes(std::span<const Vec3d> anchors, std::span<const Vec3d> field,
                  Scratch& scratch) const noexcept;
-  void sumRun(const SharedRun& run, std::span<const Vec3d> feet, std::span<const Vec3d> x,
+  void sumRun(const SharedRun& run, std::span<const Vec3d> anchors, std::span<const Vec3d> x,
               std::span<double> volumes) const noexcept;
   template <std::size_t kSize>
   void addWeighted(std::span<const double> tetrahedra, const float* weights,
                    std::span<double> volumes) const noexcept;
-  std::array<Vec3d, 3> feetOf(const Triangle& t, std::span<const Vec3d> feet) const noexcept {
-    const std::span<const std::uint32_t> foot = fields_->rings().feetOfPoints();
-    return {feet[foot[t[0]]], feet[foot[t[1]]], feet[foot[t[2]]]};
+  std::array<Vec3d, 3> anchorsOf(const Triangle& t, std::span<const Vec3d> anchors) const noexcept {
+    const std::span<const std::uint32_t> anchor = fields_->rings().anchorsOfPoints();
+    return {anchors[anchor[t[0]]], anchors[anchor[t[1]]], anchors[anchor[t[2]]]};
   }
 
   std::shared_ptr<const VolumeFields> fields_;
-  std::vector<Triangle> own_;  ///< by region and foot
+  std::vector<Triangle> own_;  ///< by region and anchor
   std::vector<OwnRun> own_runs_;
   std::vector<Triangle> shared_;
   std::vector<SharedRun> shared_runs_;

@@ -115,7 +115,7 @@ class Gamma {
     if (term.rule == MaskRule::Everywhere) return {};
     if (term.rule == MaskRule::Group) return multiplyGroup(term.group);
     if (skin_.empty()) {
-      notes.info("volume-where-no-skin", "where",
+      notes.info("volume-mask-no-skin", "mask",
                  "a mesh without a skin may move everywhere to keep its volume");
       return {};
     }
@@ -125,36 +125,36 @@ class Gamma {
     return {};
   }
 
-  Result<std::vector<double>> perPlace() {
+  Result<std::vector<double>> perWelded() {
     std::vector<std::uint8_t> fixed(mesh_.vertexCount(), 0);
     if (!desc_.fixed_group.empty()) {
       DERM_TRY(const VertexGroup* group, groupNamed(mesh_, desc_.fixed_group, "fixed"));
       for (std::size_t n = 0; n < group->vertices.size(); ++n)
         if (group->strengths[n] > 0) fixed[group->vertices[n]] = 1;
     }
-    std::vector<double> out(surface_.placeCount(), 0.0);
+    std::vector<double> out(surface_.weldedCount(), 0.0);
     bool any = false;
-    for (std::size_t place = 0; place < out.size(); ++place) {
-      const std::span<const std::uint32_t> vertices = surface_.vertices_of_place[place];
+    for (std::size_t welded = 0; welded < out.size(); ++welded) {
+      const std::span<const std::uint32_t> vertices = surface_.vertices_of_welded[welded];
       double sum = 0;
       bool held = false;
       for (const std::uint32_t v : vertices) {
         sum += values_[v];
         held |= fixed[v] != 0;
       }
-      out[place] = held ? 0.0 : std::clamp(sum / static_cast<double>(vertices.size()), 0.0, 1.0);
-      any |= out[place] > 0;
+      out[welded] = held ? 0.0 : std::clamp(sum / static_cast<double>(vertices.size()), 0.0, 1.0);
+      any |= out[welded] > 0;
     }
     if (!any && !out.empty())
       return badArgument(
           "no vertex may move: \"" + maskText(desc_.terms) + "\" is zero everywhere on this mesh",
-          "where");
+          "mask");
     return out;
   }
 
  private:
   Result<void> multiplyGroup(const std::string& name) {
-    DERM_TRY(const VertexGroup* group, groupNamed(mesh_, name, "where"));
+    DERM_TRY(const VertexGroup* group, groupNamed(mesh_, name, "mask"));
     std::vector<double> strengths(values_.size(), 0.0);
     for (std::size_t n = 0; n < group->vertices.size(); ++n)
       strengths[group->vertices[n]] = group->strengths[n];
@@ -185,15 +185,15 @@ class Gamma {
     for (const Vec3f& p : mesh_.positions) near.push_back(nearest(p.cast<double>(), bones));
     std::vector<double> farthest(surface_.piece_count, 0.0);
     const auto piece = [&](std::size_t v) {
-      return surface_.piece_of_point[surface_.place_of_vertex[v]];
+      return surface_.piece_of_point[surface_.welded_of_vertex[v]];
     };
     for (std::size_t v = 0; v < near.size(); ++v)
       farthest[piece(v)] = std::max(farthest[piece(v)], near[v].distance);
     for (std::size_t v = 0; v < near.size(); ++v) {
       const double t = std::clamp(near[v].along, 0.0, 1.0);
-      const double most = farthest[piece(v)];
+      const double max = farthest[piece(v)];
       values_[v] *=
-          rule == MaskRule::Between ? 4 * t * (1 - t) : (most > 0 ? near[v].distance / most : 1.0);
+          rule == MaskRule::Between ? 4 * t * (1 - t) : (max > 0 ? near[v].distance / max : 1.0);
     }
   }
 
@@ -222,15 +222,14 @@ Result<std::vector<MaskTerm>> parseMask(std::string_view text) {
                                     [&](const auto& entry) { return entry.second == word; });
     if (word.starts_with(kGroupWord)) {
       out.push_back({MaskRule::Group, parseGroupName(word)});
-      if (out.back().group.empty()) return badArgument("\"group:\" needs a name", "where");
+      if (out.back().group.empty()) return badArgument("\"group:\" needs a name", "mask");
     } else if (known != kWords.end()) {
       out.push_back({known->first, {}});
     } else {
       std::vector<std::string> words = {"group:NAME"};
       for (const auto& entry : kWords) words.emplace_back(entry.second);
-      return badArgument(
-          "\"" + std::string(word) + "\" does not say where to move" + didYouMean(word, words),
-          "where");
+      return badArgument("\"" + std::string(word) + "\" is no mask" + didYouMean(word, words),
+                         "mask");
     }
     if (star == std::string_view::npos) return out;
     rest.remove_prefix(star + 1);
@@ -256,7 +255,7 @@ Result<std::vector<double>> volumeGamma(const MeasuredSurface& surface, const Tr
       return badArgument("the exponent must be a finite number above 0", key);
   Gamma gamma(surface, mesh, skeleton, skin, desc);
   for (const MaskTerm& term : desc.terms) DERM_CHECK(gamma.multiply(term, notes));
-  return gamma.perPlace();
+  return gamma.perWelded();
 }
 
 }  // namespace derm

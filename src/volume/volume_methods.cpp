@@ -38,9 +38,10 @@ Result<void> checkDesc(const VolumeMethodDesc& desc) {
 
 Result<void> checkNumbers(const MeasuredSurface& surface, const RegionVolumes& volumes,
                           std::span<const double> gamma, std::span<const double> rest_volumes) {
-  if (gamma.size() != surface.placeCount())
-    return badArgument("there must be a gamma for each of " + std::to_string(surface.placeCount()) +
-                           " places, not " + std::to_string(gamma.size()),
+  if (gamma.size() != surface.weldedCount())
+    return badArgument("there must be a gamma for each of " +
+                           std::to_string(surface.weldedCount()) + " welded vertices, not " +
+                           std::to_string(gamma.size()),
                        "gamma");
   if (rest_volumes.size() != volumes.regionCount())
     return badArgument("there must be a rest volume for each of " +
@@ -67,7 +68,7 @@ std::vector<std::uint8_t> usableRegions(const detail::VolumeFields& fields,
                                         const VolumeRegions& regions,
                                         std::span<const double> rest_volumes, Diagnostics& notes) {
   std::vector<std::uint8_t> moves(rest_volumes.size(), 0), usable(rest_volumes.size(), 0);
-  for (std::size_t i = 0; i < surface.placeCount(); ++i)
+  for (std::size_t i = 0; i < surface.weldedCount(); ++i)
     if (fields.moves(i))
       for (const std::uint32_t l : fields.rings().regionsOf(i)) moves[l] = 1;
   double size = 0;  // a length cubed to measure volumes by
@@ -101,7 +102,7 @@ detail::VolumeMethodBuffers::VolumeMethodBuffers(const detail::VolumeMethodParts
   const detail::RegionRings& rings = parts.fields->rings();
   const std::size_t regions = rings.regionCount();
   const std::size_t points = parts.fields->surface().pointCount();
-  const std::size_t places = parts.fields->surface().placeCount();
+  const std::size_t welded_count = parts.fields->surface().weldedCount();
   matrix = detail::RegionMatrix(regions);
   work.resize(regions * (regions + 1));
   for (std::vector<double>* v : {&volumes, &wanted, &residual, &lambda, &step, &change})
@@ -125,10 +126,10 @@ detail::VolumeMethodBuffers::VolumeMethodBuffers(const detail::VolumeMethodParts
   if (!along_a_line && parts.desc.solve != VolumeSolve::Linearised) trial.resize(points);
   if (minimises) moved.resize(points);
   const bool kept = parts.desc.solve == VolumeSolve::Minimiser && method == VolumeMethod::Normal;
-  if (kept || method == VolumeMethod::Laplacian) normals.resize(places);
+  if (kept || method == VolumeMethod::Laplacian) normals.resize(welded_count);
   if (parts.line) line.emplace(parts.line->makeScratch());
   if (parts.laplacian) laplacian.emplace(parts.laplacian->makeScratch());
-  if (parts.laplacian && !parts.fields->independent()) dense.resize(regions * places);
+  if (parts.laplacian && !parts.fields->independent()) dense.resize(regions * welded_count);
 }
 
 VolumeMethodBinding::VolumeMethodBinding(std::shared_ptr<const detail::VolumeMethodParts> parts)
@@ -167,21 +168,21 @@ VolumeMethodBinding::Scratch VolumeMethodBinding::makeScratch() const {
   return Scratch(std::make_unique<detail::VolumeMethodBuffers>(*parts_));
 }
 std::vector<double> VolumeMethodBinding::volumes(std::span<const Vec3d> points,
-                                                 std::span<const Vec3d> feet) const {
+                                                 std::span<const Vec3d> anchors) const {
   DERM_REQUIRE(points.size() == pointCount());
   const detail::RegionRings& rings = parts_->fields->rings();
   detail::RegionRings::Sums sums = rings.makeSums();
   std::vector<Vec3d> gradients(rings.oddEntryCount());
   std::vector<double> out(regionCount());
-  rings.measure(points, feet, {}, sums, gradients, {}, out);
+  rings.measure(points, anchors, {}, sums, gradients, {}, out);
   return out;
 }
-std::span<const std::uint32_t> VolumeMethodBinding::feetOfPoints() const {
-  return parts_->fields->rings().feetOfPoints();
+std::span<const std::uint32_t> VolumeMethodBinding::anchorsOfPoints() const {
+  return parts_->fields->rings().anchorsOfPoints();
 }
 int VolumeMethodBinding::iterations(const Scratch& scratch) { return scratch.buffers_->iterations; }
 
-void VolumeMethodBinding::solve(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+void VolumeMethodBinding::solve(std::span<const Vec3d> points, std::span<const Vec3d> anchors,
                                 std::span<const double> targets, Scratch& scratch,
                                 std::span<Vec3d> displacement, std::span<RegionOutcome> outcomes,
                                 std::span<const double> rest_volumes) const noexcept {
@@ -189,7 +190,7 @@ void VolumeMethodBinding::solve(std::span<const Vec3d> points, std::span<const V
   DERM_REQUIRE(targets.size() == regionCount() && outcomes.size() == regionCount());
   if (rest_volumes.empty()) rest_volumes = parts_->rest_volumes;
   DERM_REQUIRE(rest_volumes.size() == regionCount());
-  detail::VolumeSolver(*parts_, *scratch.buffers_, points, feet, rest_volumes, displacement,
+  detail::VolumeSolver(*parts_, *scratch.buffers_, points, anchors, rest_volumes, displacement,
                        outcomes)
       .run(targets);
 }

@@ -26,8 +26,8 @@ int passesFor(int passes, std::size_t points) {
   const double share = std::min(1.0, static_cast<double>(points) / kFinePoints);
   return std::max(1, static_cast<int>(std::lround(passes * share)));
 }
-constexpr double kLeastMembership = 1e-4;
-constexpr double kLeastConcern = 1e-3;
+constexpr double kMinMembership = 1e-4;
+constexpr double kMinConcern = 1e-3;
 
 Error badDesc(const char* key, std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {.element = key}};
@@ -35,12 +35,12 @@ Error badDesc(const char* key, std::string message) {
 
 Result<void> check(const RegionsDesc& desc, const TriMesh& mesh) {
   if (!(desc.beta >= 0 && desc.beta <= 1)) return badDesc("beta", "expected a number, 0 to 1");
-  if (!(desc.least_area_share >= 0 && desc.least_area_share <= 1))
-    return badDesc("least_area_share", "expected a number, 0 to 1");
-  if (!(desc.least_volume_share >= 0 && desc.least_volume_share <= 1))
-    return badDesc("least_volume_share", "expected a number, 0 to 1");
-  if (!(desc.least_limb_ratio >= 0 && std::isfinite(desc.least_limb_ratio)))
-    return badDesc("least_limb_ratio", "expected a number, 0 or more");
+  if (!(desc.min_area_share >= 0 && desc.min_area_share <= 1))
+    return badDesc("min_area_share", "expected a number, 0 to 1");
+  if (!(desc.min_volume_share >= 0 && desc.min_volume_share <= 1))
+    return badDesc("min_volume_share", "expected a number, 0 to 1");
+  if (!(desc.min_limb_ratio >= 0 && std::isfinite(desc.min_limb_ratio)))
+    return badDesc("min_limb_ratio", "expected a number, 0 or more");
   if (desc.kind != RegionKind::Groups) return {};
   if (desc.groups.empty()) return badDesc("regions", "no vertex group is named");
   std::vector<std::string> names;
@@ -71,7 +71,7 @@ std::vector<Vec3d> restPoints(const MeasuredSurface& surface, const TriMesh& mes
   return out;
 }
 
-/// Without a skin nothing bends: one joint in the middle serves as everybody's foot.
+/// Without a skin nothing bends: one joint in the middle serves as everybody's anchor.
 detail::RegionLabels unlabelled(const detail::RestSurface& rest) {
   return {.label = std::vector<std::uint32_t>(rest.size(), 0),
           .bend = std::vector<double>(rest.size()),
@@ -191,7 +191,7 @@ void Builder::keepLimbsApart(const ShareRows& weights) {
       if (limbs[p][j] == kTrunk) continue;
       in_limbs += weight;
       of_limb[limbs[p][j]] += weight;
-      if (!alone[p * n + j] || weight < kLeastConcern) continue;
+      if (!alone[p * n + j] || weight < kMinConcern) continue;
       own += weight;
       row[j] += weight;
     }
@@ -199,7 +199,7 @@ void Builder::keepLimbsApart(const ShareRows& weights) {
       const std::uint32_t j = out_.concern.columnsOf(v)[k];
       const auto same = of_limb.find(limbs[p][j]);
       const double in_others = in_limbs - (same == of_limb.end() ? 0.0 : same->second);
-      row[j] += std::max(kLeastConcern, 1 - own) * std::max(kLeastConcern, 1 - in_others) *
+      row[j] += std::max(kMinConcern, 1 - own) * std::max(kMinConcern, 1 - in_others) *
                 out_.concern.sharesOf(v)[k];
     }
     for (const auto& [j, share] : row) sum += share;
@@ -231,10 +231,10 @@ void Builder::label() {
     labels_ = detail::labelVertices(rest_, detail::weightsBelow(weights, out_.joints), weights,
                                     out_.joints, desc_);
   }
-  out_.foot = labels_.label;
+  out_.anchor = labels_.label;
   const std::size_t n = out_.joints.size();
-  out_.concern = detail::averaged(oneHot(out_.foot), n, rest_.neighbours,
-                                  passesFor(kConcernPasses, rest_.size()), kLeastConcern);
+  out_.concern = detail::averaged(oneHot(out_.anchor), n, rest_.neighbours,
+                                  passesFor(kConcernPasses, rest_.size()), kMinConcern);
   out_.stands_for.assign(rest_.pieceCount() * n, RegionJoint::kNone);
   for (std::size_t p = 0; p < rest_.pieceCount(); ++p)
     for (std::size_t j = 0; j < n; ++j) {
@@ -275,9 +275,9 @@ void Builder::jointRegions() {
     if (!has_hub[g.piece]) hub = region;
     has_hub[g.piece] = 1;
   }
-  out_.membership = detail::settled(
+  out_.membership = detail::quantised(
       detail::averaged(oneHot(merged.group_of_row), out_.regions.size(), rest_.neighbours,
-                       passesFor(kMembershipPasses, rest_.size()), kLeastMembership));
+                       passesFor(kMembershipPasses, rest_.size()), kMinMembership));
 }
 
 void Builder::groupRegions() {
@@ -302,7 +302,7 @@ void Builder::groupRegions() {
     const double scale = std::max(sum, 1.0);
     for (std::size_t g = 0; g <= groups; ++g) {
       const double share = g < groups ? strength[g][v] / scale : 1 - sum / scale;
-      if (!(share > kLeastMembership)) continue;
+      if (!(share > kMinMembership)) continue;
       rows.columns.push_back(static_cast<std::uint32_t>(g * pieces + rest_.pieceOf(v)));
       rows.shares.push_back(share);
       used.emplace(rows.columns.back(), 0);
@@ -322,9 +322,9 @@ void Builder::groupRegions() {
                             .piece = static_cast<std::uint32_t>(piece)});
   }
   for (std::uint32_t& column : rows.columns) column = used[column];
-  out_.membership = detail::settled(detail::averaged(rows, out_.regions.size(), rest_.neighbours,
-                                                     passesFor(kMembershipPasses, rest_.size()),
-                                                     kLeastMembership));
+  out_.membership = detail::quantised(detail::averaged(rows, out_.regions.size(), rest_.neighbours,
+                                                       passesFor(kMembershipPasses, rest_.size()),
+                                                       kMinMembership));
 }
 
 void Builder::makeNamesUnique() {

@@ -14,9 +14,9 @@ constexpr double kNothingWanted = 1e-14;  // of the rest volume: rounding of the
 constexpr double kReached = 1e-13;        // of the rest volume
 constexpr double kShort = 1e-9;           // of the rest volume: reported beyond this
 constexpr double kNoVolume = 1e-9;        // of the volume as bound
-constexpr int kMostSteps = 30;
+constexpr int kMaxSteps = 30;
 /// Of the cube root of the body's volume. The axes push a cylinder wrung by 180 degrees by over 1.
-constexpr double kMostReach = 4;
+constexpr double kMaxReach = 4;
 
 /// Of displacements, and of how they changed.
 struct Maxima {
@@ -63,13 +63,13 @@ void VolumeSolver::keepNear() noexcept {
       }).largest;
   double volume = 0;
   for (const double rest : rest_volumes_) volume += std::abs(rest);
-  const double most = kMostReach * std::cbrt(volume);
-  if (largest <= most) return;
+  const double max = kMaxReach * std::cbrt(volume);
+  if (largest <= max) return;
   if (!std::isfinite(largest)) {
     moveNowhere();
   } else {
     parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) u_[i] *= most / largest;
+      for (std::size_t i = begin; i < end; ++i) u_[i] *= max / largest;
     });
   }
   for (std::size_t l = 0; l < outcomes_.size(); ++l)
@@ -89,10 +89,10 @@ bool VolumeSolver::prepare(std::span<const double> targets) noexcept {
                    std::isfinite(b_.volumes[l]) && std::isfinite(targets[l]);
     outcome.idle = b_.active[l] == 0;
     if (outcome.idle) continue;
-    const double most = p_.desc.max_change * rest;
+    const double max = p_.desc.max_change * rest;
     const double wish = targets[l] - b_.volumes[l];
-    outcome.clamped = std::abs(wish) > most;
-    double wanted = std::clamp(wish, -most, most);
+    outcome.clamped = std::abs(wish) > max;
+    double wanted = std::clamp(wish, -max, max);
     if (std::abs(wanted) <= kNothingWanted * rest) wanted = 0;
     outcome.target_m3 = b_.volumes[l] + wanted;
     b_.wanted[l] = wanted;
@@ -121,7 +121,7 @@ void VolumeSolver::endPositions() noexcept {
 
 void VolumeSolver::measure(std::span<const Vec3d> points) noexcept {
   const std::span<Vec3d> field = keepsNormals() ? std::span<Vec3d>() : std::span(b_.field);
-  p_.fields->measure(points, feet_, b_.sums, b_.gradients, field, b_.volumes);
+  p_.fields->measure(points, anchors_, b_.sums, b_.gradients, field, b_.volumes);
 }
 
 double VolumeSolver::residual(std::span<const double> volumes) noexcept {
@@ -170,9 +170,9 @@ void VolumeSolver::makeField() noexcept {
 }
 
 void VolumeSolver::makeDense() noexcept {
-  const std::size_t places = b_.normals.size();
+  const std::size_t welded_count = b_.normals.size();
   for (std::uint32_t l = 0; l < b_.active.size(); ++l) {
-    const std::span<double> row = std::span(b_.dense).subspan(l * places, places);
+    const std::span<double> row = std::span(b_.dense).subspan(l * welded_count, welded_count);
     if (b_.active[l] != 0)
       p_.laplacian->direction(l, b_.normals, b_.field, *b_.laplacian, row);
     else
@@ -190,15 +190,15 @@ void VolumeSolver::makeMatrix() noexcept {
     return;
   }
   const RegionRings& rings = p_.fields->rings();
-  const std::size_t places = b_.normals.size();
+  const std::size_t welded_count = b_.normals.size();
   p_.fields->spread(b_.gradients, b_.field);
   b_.matrix.setZero();
-  for (std::size_t i = 0; i < places; ++i) {
+  for (std::size_t i = 0; i < welded_count; ++i) {
     const std::span<const std::uint32_t> rows = rings.regionsOf(i);
     for (std::uint32_t k = 0; k < rows.size(); ++k) {
       const double along = b_.normals[i].dot(b_.field[rings.firstEntry(i) + k]);
       for (std::size_t l = 0; l < b_.matrix.size; ++l)
-        b_.matrix(rows[k], l) += along * b_.dense[l * places + i];
+        b_.matrix(rows[k], l) += along * b_.dense[l * welded_count + i];
     }
   }
 }
@@ -208,11 +208,12 @@ void VolumeSolver::combine(std::span<const double> lambda, std::span<Vec3d> out)
     p_.fields->combine(lambda, b_.field, out);
     return;
   }
-  const std::size_t places = b_.normals.size();
-  parallelFor(places, kChunk, [&](std::size_t begin, std::size_t end) {
+  const std::size_t welded_count = b_.normals.size();
+  parallelFor(welded_count, kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       double sum = 0;
-      for (std::size_t l = 0; l < lambda.size(); ++l) sum += lambda[l] * b_.dense[l * places + i];
+      for (std::size_t l = 0; l < lambda.size(); ++l)
+        sum += lambda[l] * b_.dense[l * welded_count + i];
       out[i] = sum * b_.normals[i];
     }
   });
@@ -233,7 +234,7 @@ void VolumeSolver::solveLine() noexcept {
   makeField();
   makeMatrix();
   b_.line->moved = u_;  // free until the multipliers are found
-  p_.line->begin(x_, feet_, b_.field, b_.matrix, *b_.line);
+  p_.line->begin(x_, anchors_, b_.field, b_.matrix, *b_.line);
   if (!p_.line->independent()) {
     solveLineNewton();
     return;
@@ -272,7 +273,8 @@ void VolumeSolver::solveLineNewton() noexcept {
   }
   std::vector<double>& next = b_.change;
   const auto errorAt = [&](std::span<const double> lambda, bool renew_slopes) {
-    p_.line->evaluate(x_, feet_, b_.field, lambda, renew_slopes, *b_.line, b_.residual, b_.matrix);
+    p_.line->evaluate(x_, anchors_, b_.field, lambda, renew_slopes, *b_.line, b_.residual,
+                      b_.matrix);
     for (std::size_t l = 0; l < regions; ++l) b_.residual[l] += outcomes_[l].before_m3;
     return residual(b_.residual);
   };
@@ -280,7 +282,7 @@ void VolumeSolver::solveLineNewton() noexcept {
   for (std::size_t l = 0; l < regions; ++l) b_.residual[l] = outcomes_[l].before_m3;
   double error = residual(b_.residual);
   bool fresh = true, renew = false, there_now = true;
-  for (; b_.iterations < kMostSteps && error > kReached; ++b_.iterations) {
+  for (; b_.iterations < kMaxSteps && error > kReached; ++b_.iterations) {
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
     const double before = error;
     bool better = false;
@@ -318,7 +320,7 @@ void VolumeSolver::solveFull(bool renew_field) noexcept {
 void VolumeSolver::followFull(bool renew_field) noexcept {
   double error = residual(b_.volumes);
   beginPositions();
-  for (int step = 0; step < kMostSteps && error > kReached; ++step, ++b_.iterations) {
+  for (int step = 0; step < kMaxSteps && error > kReached; ++step, ++b_.iterations) {
     if (step > 0 && renew_field) makeField();
     makeMatrix();
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
@@ -352,7 +354,7 @@ void VolumeSolver::addTrial(double part) noexcept {
 bool VolumeSolver::solveMinimiser() noexcept {
   moveNowhere();
   double error = residual(b_.volumes);
-  for (; b_.iterations < kMostSteps; ++b_.iterations) {
+  for (; b_.iterations < kMaxSteps; ++b_.iterations) {
     makeField();
     makeMatrix();
     p_.fields->change(b_.gradients, u_, b_.sums, b_.change);
@@ -393,7 +395,7 @@ bool VolumeSolver::solveMinimiser() noexcept {
 void VolumeSolver::axisShares() noexcept {
   // Where regions touch, a limb that lies along an axis would be slid along it a long way only to
   // make up for its neighbour: such an axis is left to the others.
-  const double least =
+  const double min =
       p_.fields->independent() ? 1e-10 : 1e-2;  // of the largest, squares of gradients
   const std::size_t regions = b_.lambda.size();
   for (std::size_t l = 0; l < regions; ++l) {
@@ -401,7 +403,7 @@ void VolumeSolver::axisShares() noexcept {
     for (const RegionMatrix& m : b_.by_axis) largest = std::max(largest, m(l, l));
     double sum = 0;
     for (std::size_t a = 0; a < 3; ++a) {
-      const bool can = largest > 0 && b_.by_axis[a](l, l) > least * largest;
+      const bool can = largest > 0 && b_.by_axis[a](l, l) > min * largest;
       b_.axis_shares[a * regions + l] = can ? p_.desc.split[a] : 0.0;
       sum += b_.axis_shares[a * regions + l];
     }
@@ -443,11 +445,11 @@ void VolumeSolver::sweepAxes(bool one_by_one) noexcept {
 }
 
 void VolumeSolver::solveAxes(bool one_by_one) noexcept {
-  constexpr int kMostSweeps = 8;  // touching regions disturb each other a little
+  constexpr int kMaxSweeps = 8;  // touching regions disturb each other a little
   const VolumeFields& fields = *p_.fields;
   double error = residual(b_.volumes);
   if (one_by_one) std::copy(x_.begin(), x_.end(), u_.begin());
-  for (; b_.iterations < kMostSweeps; ++b_.iterations) {
+  for (; b_.iterations < kMaxSweeps; ++b_.iterations) {
     fields.oddAlongGradient(b_.gradients, b_.field);
     fields.measuredAxisMatrices(b_.gradients, b_.field, b_.sums, b_.by_axis);
     if (b_.iterations == 0) axisShares();

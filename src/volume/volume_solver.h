@@ -32,11 +32,11 @@ struct VolumeMethodBuffers {
   std::vector<std::uint8_t> active, axis_active;
   std::vector<Vec3d> gradients;     ///< per entry, or per odd entry
   std::vector<Vec3d> field;         ///< per entry
-  std::vector<Vec3d> normals;       ///< per place, where they have to be kept
+  std::vector<Vec3d> normals;       ///< per welded vertex, where they have to be kept
   std::vector<Vec3d> moved, trial;  ///< per point
   std::optional<VolumeLine::Scratch> line;
   std::optional<VolumeLaplacian::Scratch> laplacian;
-  std::vector<double> dense;          ///< Laplacian, touching regions: per region and place
+  std::vector<double> dense;          ///< Laplacian, touching regions: per region and welded vertex
   std::vector<RegionMatrix> by_axis;  ///< axes
   std::vector<double> axis_shares, axis_lambda;  ///< axes: per axis and region
   int iterations = 0;
@@ -46,13 +46,13 @@ struct VolumeMethodBuffers {
 class VolumeSolver {
  public:
   VolumeSolver(const VolumeMethodParts& parts, VolumeMethodBuffers& buffers,
-               std::span<const Vec3d> points, std::span<const Vec3d> feet,
+               std::span<const Vec3d> points, std::span<const Vec3d> anchors,
                std::span<const double> rest_volumes, std::span<Vec3d> displacement,
                std::span<RegionOutcome> outcomes)
       : p_(parts),
         b_(buffers),
         x_(points),
-        feet_(feet),
+        anchors_(anchors),
         rest_volumes_(rest_volumes),
         u_(displacement),
         outcomes_(outcomes) {}
@@ -99,7 +99,7 @@ class VolumeSolver {
 
   const VolumeMethodParts& p_;
   VolumeMethodBuffers& b_;
-  std::span<const Vec3d> x_, feet_;
+  std::span<const Vec3d> x_, anchors_;
   std::span<const double> rest_volumes_;  ///< of this frame's shape
   std::span<Vec3d> u_;
   std::span<RegionOutcome> outcomes_;

@@ -28,20 +28,21 @@ Result<void> checkNumbers(const SwellDesc& desc, std::size_t index) {
   return {};
 }
 
-/// Strength of each place: the largest of its vertices'. Apexes move with their borders only.
+/// Strength of each welded vertex: the largest of its vertices'. Apexes move with their borders
+/// only.
 std::vector<double> strengthsOf(const MeasuredSurface& surface, const VertexGroup& group) {
   std::vector<double> out(surface.pointCount(), 0.0);
   for (std::size_t n = 0; n < group.vertices.size(); ++n) {
-    double& strength = out[surface.place_of_vertex[group.vertices[n]]];
+    double& strength = out[surface.welded_of_vertex[group.vertices[n]]];
     strength = std::max<double>(strength, group.strengths[n]);
   }
   return out;
 }
 
-/// Volume between a triangle and its feet at rest.
-double prism(const Triangle& t, std::span<const Vec3d> x, std::span<const Vec3d> feet,
-             std::span<const std::uint32_t> foot) {
-  const Vec3d &f1 = feet[foot[t[0]]], &f2 = feet[foot[t[1]]], &f3 = feet[foot[t[2]]];
+/// Volume between a triangle and its anchors at rest.
+double prism(const Triangle& t, std::span<const Vec3d> x, std::span<const Vec3d> anchors,
+             std::span<const std::uint32_t> anchor) {
+  const Vec3d &f1 = anchors[anchor[t[0]]], &f2 = anchors[anchor[t[1]]], &f3 = anchors[anchor[t[2]]];
   const Vec3d &a = x[t[0]], &b = x[t[1]], &c = x[t[2]];
   return (a.dot(b.cross(c)) - f1.dot(f2.cross(f3))) / 6 + prismWall(a, b, f1, f2) +
          prismWall(b, c, f2, f3) + prismWall(c, a, f3, f1);
@@ -56,7 +57,7 @@ Result<VolumeSwell> VolumeSwell::bind(std::shared_ptr<const MeasuredSurface> sur
   out.surface_ = surface;
   std::vector<Vec3d> rest(surface->pointCount());
   measurePoints(*surface, mesh.positions, Vec3d::Zero(), rest);
-  const std::vector<Vec3d> feet = regions.bindPositions();
+  const std::vector<Vec3d> anchors = regions.bindPositions();
   for (std::size_t n = 0; n < swells.size(); ++n) {
     DERM_CHECK(checkNumbers(swells[n], n));
     Muscle muscle;
@@ -70,7 +71,7 @@ Result<VolumeSwell> VolumeSwell::bind(std::shared_ptr<const MeasuredSurface> sur
     }
     DERM_TRY(muscle.joint, skeleton.named(swells[n].joint));
     muscle.rest_rotation = skeleton[muscle.joint].rest.rotation.cast<double>().normalized();
-    muscle.build(*surface, regions, strengthsOf(*surface, *group), rest, feet);
+    muscle.build(*surface, regions, strengthsOf(*surface, *group), rest, anchors);
     if (muscle.strengths.empty())
       return badSwell(n, "no vertex of the group \"" + group->name + "\" belongs to a triangle");
     if (!(std::abs(muscle.rest_m3) > 0) || !std::isfinite(muscle.rest_m3))
@@ -82,7 +83,7 @@ Result<VolumeSwell> VolumeSwell::bind(std::shared_ptr<const MeasuredSurface> sur
 
 void VolumeSwell::Muscle::build(const MeasuredSurface& surface, const VolumeRegions& regions,
                                 std::span<const double> strength, std::span<const Vec3d> rest,
-                                std::span<const Vec3d> feet) {
+                                std::span<const Vec3d> anchors) {
   std::vector<std::uint32_t> number(rest.size(), kNone);
   std::vector<double> by_region(regions.regionCount(), 0.0);
   std::vector<Triangle> changing;
@@ -90,7 +91,7 @@ void VolumeSwell::Muscle::build(const MeasuredSurface& surface, const VolumeRegi
     const double mean = (strength[t[0]] + strength[t[1]] + strength[t[2]]) / 3;
     if (mean == 0) continue;
     changing.push_back(t);
-    const double part = mean * prism(t, rest, feet, regions.foot);
+    const double part = mean * prism(t, rest, anchors, regions.anchor);
     rest_m3 += part;
     for (const std::uint32_t corner : t) {
       const std::span<const std::uint32_t> columns = regions.membership.columnsOf(corner);
@@ -118,9 +119,9 @@ void VolumeSwell::Muscle::build(const MeasuredSurface& surface, const VolumeRegi
 }
 
 VolumeSwell::Scratch VolumeSwell::makeScratch() const {
-  std::size_t most = 0;
-  for (const Muscle& m : muscles_) most = std::max(most, m.around.size());
-  return {std::vector<Vec3d>(most)};
+  std::size_t max = 0;
+  for (const Muscle& m : muscles_) max = std::max(max, m.around.size());
+  return {std::vector<Vec3d>(max)};
 }
 
 double VolumeSwell::growth(std::size_t swell, std::span<const Transform> local) const noexcept {

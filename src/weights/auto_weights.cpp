@@ -45,7 +45,7 @@ Result<void> validateBones(const Skeleton& skeleton, std::span<const JointId> bo
     if (listed[joint]) return badBone(b, "joint \"" + skeleton.joints[joint].name + "\" twice");
     listed[joint] = true;
   }
-  // All of them: places of joints that are no bones end bones, too.
+  // All of them: positions of joints that are no bones end bones, too.
   for (std::size_t j = 0; j < bind_model.size(); ++j)
     if (!bind_model[j].matrix().allFinite())
       return Error{ErrorCode::BadData,
@@ -56,13 +56,13 @@ Result<void> validateBones(const Skeleton& skeleton, std::span<const JointId> bo
 
 /// Methods that look at the surface; says what no bone sees.
 Result<detail::WeightRows> surfaceRows(const detail::WeldedSurface& surface,
-                                       const AutoWeightsDesc& desc, double least,
+                                       const AutoWeightsDesc& desc, double min_weight,
                                        Diagnostics& notes, const Progress& progress) {
   DERM_TRY(const detail::BoneSources sources, detail::findBoneSources(surface, progress));
   DERM_TRY(detail::WeightRows rows,
            desc.method == WeightMethod::Heat
-               ? detail::heatRows(surface, sources, desc.heat_transfer, least, progress)
-               : detail::geodesicRows(surface, sources, desc.exponent, least, progress));
+               ? detail::heatRows(surface, sources, desc.heat_transfer, min_weight, progress)
+               : detail::geodesicRows(surface, sources, desc.exponent, min_weight, progress));
   for (std::size_t v = 0; v < surface.size(); ++v)
     if (sources.unseen[v] != 0)
       notes.warn("vertex-unseen", "weights",
@@ -98,10 +98,10 @@ Result<Skin> finished(const detail::WeldedSurface& surface, detail::WeightRows& 
   // Rows are normalised here on purpose, so that is nothing to tell.
   Diagnostics unasked;
   std::vector<Influence> row;
-  for (const std::uint32_t place : surface.place_of_vertex) {
-    row = rows[place];
+  for (const std::uint32_t welded : surface.welded_of_vertex) {
+    row = rows[welded];
     const std::uint32_t fallback =
-        row.empty() ? detail::nearestBone(surface, surface.positions[place]).slot : 0;
+        row.empty() ? detail::nearestBone(surface, surface.positions[welded]).slot : 0;
     builder.addVertex(row, fallback, "weights", unasked);
   }
   Skin skin = std::move(builder).finish();
@@ -167,13 +167,13 @@ Result<Skin> autoWeights(const TriMesh& mesh, std::span<const SkinSlot> slots,
         !exists(bones[b].after, true))
       return badBone(b, "no such slot");
     if (!bones[b].from.allFinite() || !bones[b].to.allFinite())
-      return badBone(b, "place not finite");
+      return badBone(b, "position not finite");
   }
   if (!keepGoing(progress, 0.0, "welding"))
     return Error{ErrorCode::Cancelled, "cancelled", {.element = "weights"}};
   const detail::WeldedSurface surface = detail::weldedSurface(mesh, bones, slots.size(), desc.weld);
   // What is a good deal smaller than the smallest weight kept cannot come to matter.
-  const double least = desc.smallest / 16.0;
+  const double min_weight = desc.smallest / 16.0;
   detail::WeightRows rows;
   switch (desc.method) {
     case WeightMethod::Nearest:
@@ -183,11 +183,11 @@ Result<Skin> autoWeights(const TriMesh& mesh, std::span<const SkinSlot> slots,
       rows = detail::linearRows(surface, desc.blend_length);
       break;
     case WeightMethod::InverseDistance:
-      rows = detail::inverseDistanceRows(surface, desc.exponent, least);
+      rows = detail::inverseDistanceRows(surface, desc.exponent, min_weight);
       break;
     case WeightMethod::Heat:
     case WeightMethod::Geodesic: {
-      DERM_TRY(rows, surfaceRows(surface, desc, least, notes, progress));
+      DERM_TRY(rows, surfaceRows(surface, desc, min_weight, notes, progress));
       noteLooseVertices(surface, notes);
       break;
     }

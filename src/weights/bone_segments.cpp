@@ -10,8 +10,8 @@ namespace derm {
 namespace {
 
 constexpr std::uint32_t kNone = BoneSegment::kNone;
-/// Share of the skeleton's and mesh's size below which two places are one.
-constexpr double kSamePlace = 1e-6;
+/// Share of the skeleton's and mesh's size below which two positions are one.
+constexpr double kSamePosition = 1e-6;
 /// Surface beyond an end joint, relative to its distance from it, below which the joint only marks
 /// the end of the bone above.
 constexpr double kEndMark = 0.5;
@@ -20,13 +20,13 @@ constexpr double kEndReach = 0.75;
 
 /// The bones as a forest of their own, other joints passed over.
 struct BoneForest {
-  std::vector<Vec3d> place;
+  std::vector<Vec3d> position;
   std::vector<std::uint32_t> depth;
   std::vector<std::uint32_t> parent;                 ///< slot, or kNone
   std::vector<std::vector<std::uint32_t>> children;  ///< slots
-  double same_place = 0;                             ///< [m]
+  double same_position = 0;                          ///< [m]
 
-  bool apart(const Vec3d& a, const Vec3d& b) const { return (a - b).norm() > same_place; }
+  bool apart(const Vec3d& a, const Vec3d& b) const { return (a - b).norm() > same_position; }
 };
 
 std::vector<std::uint32_t> slotOfJoint(const Skeleton& skeleton, std::span<const JointId> bones) {
@@ -57,24 +57,24 @@ BoneForest boneForest(const Skeleton& skeleton, std::span<const JointId> bones,
     high = high.cwiseMax(p);
   };
   for (std::size_t b = 0; b < bones.size(); ++b) {
-    out.place.push_back(bind_model[bones[b].index()].translation());
+    out.position.push_back(bind_model[bones[b].index()].translation());
     out.depth.push_back(depthOf(skeleton, bones[b]));
     JointId above = skeleton[bones[b]].parent;
     while (above.valid() && slot[above.index()] == kNone) above = skeleton[above].parent;
     out.parent.push_back(above.valid() ? slot[above.index()] : kNone);
-    enclose(out.place.back());
+    enclose(out.position.back());
   }
   for (std::uint32_t b = 0; b < bones.size(); ++b)
     if (out.parent[b] != kNone) out.children[out.parent[b]].push_back(b);
   for (const Vec3f& p : positions) enclose(p.cast<double>());
-  if (!bones.empty()) out.same_place = kSamePlace * (high - low).norm();
+  if (!bones.empty()) out.same_position = kSamePosition * (high - low).norm();
   return out;
 }
 
-/// The nearest bone above that lies at another place, which therefore ends where `slot` begins.
+/// The nearest bone above that lies at another position, which therefore ends where `slot` begins.
 std::uint32_t boneBefore(const BoneForest& forest, std::uint32_t slot) {
   std::uint32_t above = forest.parent[slot];
-  while (above != kNone && !forest.apart(forest.place[above], forest.place[slot]))
+  while (above != kNone && !forest.apart(forest.position[above], forest.position[slot]))
     above = forest.parent[above];
   return above;
 }
@@ -105,9 +105,9 @@ void measureBeyond(const BoneForest& forest, std::span<const BoneSegment> segmen
     double nearest = std::numeric_limits<double>::infinity();
     for (const BoneSegment& s : segments) nearest = std::min(nearest, squaredDistance(p, s));
     for (const Beyond& e : ends)
-      nearest = std::min(nearest, (forest.place[e.slot] - p).squaredNorm());
+      nearest = std::min(nearest, (forest.position[e.slot] - p).squaredNorm());
     for (Beyond& e : ends) {
-      const Vec3d away = p - forest.place[e.slot];
+      const Vec3d away = p - forest.position[e.slot];
       const double squared = away.squaredNorm();
       const double along = away.dot(e.direction);
       // The bone above ends here too and is as near, up to rounding.
@@ -156,21 +156,21 @@ std::vector<BoneSegment> boneSegments(const Skeleton& skeleton, std::span<const 
   std::vector<BoneSegment> segments;
   std::vector<Beyond> ends;
   for (std::uint32_t b = 0; b < bones.size(); ++b) {
-    BoneSegment s{.slot = b, .from = forest.place[b], .depth = forest.depth[b]};
+    BoneSegment s{.slot = b, .from = forest.position[b], .depth = forest.depth[b]};
     s.before = boneBefore(forest, b);
     const std::size_t first = segments.size();
-    const auto reachTo = [&](const Vec3d& place, std::uint32_t after) {
-      if (!forest.apart(place, s.from)) return;
-      s.to = place;
+    const auto reachTo = [&](const Vec3d& position, std::uint32_t after) {
+      if (!forest.apart(position, s.from)) return;
+      s.to = position;
       s.after = after;
       segments.push_back(s);
     };
-    for (const std::uint32_t c : forest.children[b]) reachTo(forest.place[c], c);
+    for (const std::uint32_t c : forest.children[b]) reachTo(forest.position[c], c);
     if (forest.children[b].empty())
-      for (const Vec3d& place : end_joints[b]) reachTo(place, kNone);
+      for (const Vec3d& position : end_joints[b]) reachTo(position, kNone);
     if (segments.size() > first) continue;
     if (forest.children[b].empty() && s.before != kNone) {
-      const Vec3d direction = (s.from - forest.place[s.before]).normalized();
+      const Vec3d direction = (s.from - forest.position[s.before]).normalized();
       ends.push_back({.slot = b, .direction = direction});
     } else {
       s.to = s.from;
@@ -179,7 +179,7 @@ std::vector<BoneSegment> boneSegments(const Skeleton& skeleton, std::span<const 
   }
   measureBeyond(forest, segments, positions, ends);
   for (const Beyond& e : ends) {
-    BoneSegment s{.slot = e.slot, .from = forest.place[e.slot], .depth = forest.depth[e.slot]};
+    BoneSegment s{.slot = e.slot, .from = forest.position[e.slot], .depth = forest.depth[e.slot]};
     s.before = boneBefore(forest, e.slot);
     s.to = e.endMark() ? s.from : Vec3d(s.from + kEndReach * e.farthest * e.direction);
     segments.push_back(s);
@@ -204,8 +204,9 @@ std::vector<BoneSegment> bonePoints(const Skeleton& skeleton, std::span<const Jo
   DERM_REQUIRE(bind_model.size() == skeleton.size());
   std::vector<BoneSegment> out;
   for (std::uint32_t b = 0; b < bones.size(); ++b) {
-    const Vec3d place = bind_model[bones[b].index()].translation();
-    out.push_back({.slot = b, .from = place, .to = place, .depth = depthOf(skeleton, bones[b])});
+    const Vec3d position = bind_model[bones[b].index()].translation();
+    out.push_back(
+        {.slot = b, .from = position, .to = position, .depth = depthOf(skeleton, bones[b])});
   }
   return out;
 }

@@ -32,7 +32,7 @@ constexpr double kInside = 0.6;
 constexpr double kInwards = 0.5;
 constexpr std::size_t kChunk = 64;
 
-/// Places along a bone at which it is asked what piece it is inside of.
+/// Points along a bone at which it is asked what piece it is inside of.
 constexpr int kSamples = 5;
 using Samples = std::array<bool, kSamples>;
 
@@ -117,8 +117,8 @@ void closeOtherPiecesBones(const WeldedSurface& surface, std::vector<Piece>& pie
   }
 }
 
-/// Normals of all places (sums of the triangles' area vectors), averaged with those around twice,
-/// so that folds of cloth and the jags of a hem do not count.
+/// Normals of all welded vertices (sums of the triangles' area vectors), averaged with those around
+/// twice, so that folds of cloth and the jags of a hem do not count.
 std::vector<Vec3d> smoothNormals(const WeldedSurface& surface) {
   std::vector<Vec3d> out(surface.size(), Vec3d::Zero()), sum;
   for (const Triangle& t : surface.triangles) {
@@ -135,10 +135,12 @@ std::vector<Vec3d> smoothNormals(const WeldedSurface& surface) {
   return out;
 }
 
-/// Whether a place of an open piece has the point behind it, as a sleeve has the arm: then it is
-/// this piece's to follow even beyond its borders. What is before it belongs to somebody else.
-bool onInnerSide(const Piece& piece, const Vec3d& place, const Vec3d& normal, const Vec3d& point) {
-  const Vec3d way = point - place;
+/// Whether a welded vertex of an open piece has the point behind it, as a sleeve has the arm: then
+/// it is this piece's to follow even beyond its borders. What is before it belongs to somebody
+/// else.
+bool onInnerSide(const Piece& piece, const Vec3d& position, const Vec3d& normal,
+                 const Vec3d& point) {
+  const Vec3d way = point - position;
   return piece.inwards != 0 &&
          piece.inwards * normal.dot(way) >= kInwards * normal.norm() * way.norm();
 }
@@ -170,25 +172,26 @@ void nearestFirst(const WeldedSurface& surface, const Piece& piece, const Vec3d&
   });
 }
 
-void look(const WeldedSurface& surface, const Piece& piece, std::uint32_t place,
+void look(const WeldedSurface& surface, const Piece& piece, std::uint32_t welded,
           std::span<const Candidate> candidates, BoneSources& out) {
-  const TriangleTree::Sight sight{
-      .clearance_m = kClearance + 4 * surface.rounding, .t_end = kSightEnd, .ignore_vertex = place};
+  const TriangleTree::Sight sight{.clearance_m = kClearance + 4 * surface.rounding,
+                                  .t_end = kSightEnd,
+                                  .ignore_vertex = welded};
   double nearest = std::numeric_limits<double>::infinity();
-  std::vector<std::uint32_t>& slots = out.slots[place];
+  std::vector<std::uint32_t>& slots = out.slots[welded];
   for (const Candidate& c : candidates) {
     if (c.distance > nearest * (1 + kEquallyNear) + surface.rounding) break;
     if (c.distance > kFarthestSeen * candidates.front().distance + surface.rounding) break;
-    if (piece.tree.blocks(surface.positions[place], c.point, sight)) continue;
+    if (piece.tree.blocks(surface.positions[welded], c.point, sight)) continue;
     nearest = std::min(nearest, c.distance);
     slots.push_back(surface.bones[c.segment].slot);
   }
   if (slots.empty()) {
-    out.unseen[place] = true;
+    out.unseen[welded] = true;
     nearest = kUnseenFarther * candidates.front().distance;
     slots.push_back(surface.bones[candidates.front().segment].slot);
   }
-  out.distance[place] = nearest;
+  out.distance[welded] = nearest;
   std::sort(slots.begin(), slots.end());
   slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
 }
@@ -205,7 +208,7 @@ Result<BoneSources> findBoneSources(const WeldedSurface& surface, const Progress
   std::vector<Piece> pieces = splitIntoPieces(surface, labels);
   closeOtherPiecesBones(surface, pieces);
   const std::vector<Vec3d> normals = smoothNormals(surface);
-  constexpr std::size_t kRound = 4096;  // places between two reports
+  constexpr std::size_t kRound = 4096;  // welded vertices between two reports
   for (std::size_t start = 0; start < surface.size(); start += kRound) {
     const double share = static_cast<double>(start) / static_cast<double>(surface.size());
     if (!keepGoing(progress, 0.5 * share, "finding visible bones")) return cancelled();
@@ -213,10 +216,10 @@ Result<BoneSources> findBoneSources(const WeldedSurface& surface, const Progress
     parallelFor(count, kChunk, [&](std::size_t begin, std::size_t end) {
       std::vector<Candidate> candidates;
       for (std::size_t i = begin; i < end; ++i) {
-        const auto place = static_cast<std::uint32_t>(start + i);
-        const Piece& piece = pieces[labels.of_vertex[place]];
-        nearestFirst(surface, piece, surface.positions[place], normals[place], candidates);
-        look(surface, piece, place, candidates, out);
+        const auto welded = static_cast<std::uint32_t>(start + i);
+        const Piece& piece = pieces[labels.of_vertex[welded]];
+        nearestFirst(surface, piece, surface.positions[welded], normals[welded], candidates);
+        look(surface, piece, welded, candidates, out);
       }
     });
   }

@@ -8,10 +8,10 @@
 
 #include "weights/welded_surface.h"
 
-/// Private to room weights: which bones each place of the surface sees.
+/// Private to room weights: which bones each welded vertex of the surface sees.
 namespace derm::detail {
 
-/// The bones each place follows first of all; every place has at least one.
+/// The bones each welded vertex follows first of all; every welded vertex has at least one.
 struct BoneSources {
   std::vector<std::vector<std::uint32_t>> slots;  ///< equally near ones (to 1e-4), sorted
   std::vector<double> distance;                   ///< to them
@@ -20,8 +20,8 @@ struct BoneSources {
   std::vector<std::uint8_t> unseen;
 };
 
-/// See autoWeights for what counts as seen. Needs at least one bone. O(places * (bones + sight
-/// lines * log triangles)).
+/// See autoWeights for what counts as seen. Needs at least one bone. O(welded vertices * (bones +
+/// sight lines * log triangles)).
 Result<BoneSources> findBoneSources(const WeldedSurface& surface, const Progress& progress);
 
 }  // namespace derm::detail

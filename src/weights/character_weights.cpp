@@ -47,7 +47,7 @@ std::vector<bool> largestTree(const Skeleton& skeleton) {
 }
 
 /// Takes single joints off the top of a tree: down to the first fork, or, if it never forks, as
-/// long as the next joint is at the same place.
+/// long as the next joint is at the same position.
 void cutTop(const Skeleton& skeleton, std::span<const Affine3d> model, std::vector<bool>& which) {
   std::vector<std::vector<std::size_t>> children(skeleton.size());
   std::vector<std::size_t> tops;
@@ -64,10 +64,10 @@ void cutTop(const Skeleton& skeleton, std::span<const Affine3d> model, std::vect
   while (children[chain.back()].size() == 1) chain.push_back(children[chain.back()].front());
   const bool forks = !children[chain.back()].empty();
   for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
-    const bool same_place =
+    const bool same_position =
         (model[chain[i]].translation() - model[chain[i + 1]].translation()).norm() <=
         1e-9 * (1 + model[chain[i]].translation().norm());
-    if (!forks && !same_place) return;
+    if (!forks && !same_position) return;
     which[chain[i]] = false;
   }
 }
@@ -233,10 +233,10 @@ void checkSkeletonSize(const TriMesh& mesh, std::span<const JointId> bones,
                        std::span<const Affine3d> bind_model, std::string_view element,
                        Diagnostics& notes) {
   constexpr double kSeveral = 4;  // bones seldom end less deep in a mesh; feet are 3.3 to a metre
-  std::vector<Vec3f> places;
+  std::vector<Vec3f> positions;
   for (const JointId bone : bones)
-    places.push_back(bind_model[bone.index()].translation().cast<float>());
-  const double skeleton_m = bounds(places).diagonal();
+    positions.push_back(bind_model[bone.index()].translation().cast<float>());
+  const double skeleton_m = bounds(positions).diagonal();
   const double mesh_m = bounds(mesh.positions).diagonal();
   if (!(skeleton_m > 0 && mesh_m > 0)) return;
   if (skeleton_m <= kSeveral * mesh_m && mesh_m <= kSeveral * skeleton_m) return;

@@ -53,8 +53,8 @@ void tidy(Row& row) {
   for (Share& s : row) s.weight /= sum;
 }
 
-/// One row per place: the mean of what its vertices have.
-std::vector<Row> rowsOfPlaces(const Skin& skin, std::span<const std::uint32_t> weld) {
+/// One row per welded vertex: the mean of what its vertices have.
+std::vector<Row> rowsOfWelded(const Skin& skin, std::span<const std::uint32_t> weld) {
   std::vector<Row> rows(weld.size());
   for (std::size_t v = 0; v < weld.size(); ++v)
     for (const Influence& i : skin[v]) rows[weld[v]].push_back({i.slot, i.weight});
@@ -84,7 +84,7 @@ Result<Skin> smoothedWeights(const Skin& skin, const TriMesh& mesh,
   std::iota(weld.begin(), weld.end(), 0u);
   if (desc.weld) weld = weldMap(mesh.positions);
   const IndexLists neighbours = vertexNeighbours(mapped(mesh.triangles, weld), mesh.vertexCount());
-  std::vector<Row> rows = rowsOfPlaces(skin, weld);
+  std::vector<Row> rows = rowsOfWelded(skin, weld);
   std::vector<Row> next(rows.size());
   for (int pass = 0; pass < desc.passes; ++pass) {
     parallelFor(rows.size(), kChunk, [&](std::size_t begin, std::size_t end) {

@@ -29,8 +29,8 @@ float neighbourShare(double share_from_end, double reach) {
   return static_cast<float>(0.5 * (1 - share_from_end / reach));
 }
 
-template <class PerPlace>
-WeightRows rowByRow(const WeldedSurface& surface, const PerPlace& fill) {
+template <class PerVertex>
+WeightRows rowByRow(const WeldedSurface& surface, const PerVertex& fill) {
   WeightRows rows(surface.size());
   parallelFor(rows.size(), kChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) fill(surface.positions[i], rows[i]);
@@ -42,11 +42,11 @@ WeightRows rowByRow(const WeldedSurface& surface, const PerPlace& fill) {
 
 const BoneSegment& nearestBone(const WeldedSurface& surface, const Vec3d& p) {
   DERM_ASSERT(!surface.bones.empty());
-  double least = squaredDistance(p, surface.bones.front());
-  for (const BoneSegment& b : surface.bones) least = std::min(least, squaredDistance(p, b));
+  double min = squaredDistance(p, surface.bones.front());
+  for (const BoneSegment& b : surface.bones) min = std::min(min, squaredDistance(p, b));
   const BoneSegment* best = nullptr;
   for (const BoneSegment& b : surface.bones)
-    if (squaredDistance(p, b) <= least * (1 + kTie) && (best == nullptr || winsTie(b, *best)))
+    if (squaredDistance(p, b) <= min * (1 + kTie) && (best == nullptr || winsTie(b, *best)))
       best = &b;
   return *best;
 }
@@ -81,7 +81,7 @@ WeightRows linearRows(const WeldedSurface& surface, double blend_length) {
   });
 }
 
-WeightRows inverseDistanceRows(const WeldedSurface& surface, double exponent, double least) {
+WeightRows inverseDistanceRows(const WeldedSurface& surface, double exponent, double min_weight) {
   return rowByRow(surface, [&](const Vec3d& p, std::vector<Influence>& row) {
     std::vector<double> squared(surface.slot_count, std::numeric_limits<double>::infinity());
     for (const BoneSegment& b : surface.bones)
@@ -91,7 +91,7 @@ WeightRows inverseDistanceRows(const WeldedSurface& surface, double exponent, do
       // Relative to the nearest bone, so that touching one is no division by zero.
       double weight = 1.0;
       if (squared[s] > nearest) weight = std::pow(nearest / squared[s], 0.5 * exponent);
-      if (weight > 0 && weight >= least) row.push_back({s, static_cast<float>(weight)});
+      if (weight > 0 && weight >= min_weight) row.push_back({s, static_cast<float>(weight)});
     }
   });
 }

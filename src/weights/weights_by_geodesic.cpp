@@ -15,7 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Result<WeightRows> geodesicRows(const WeldedSurface& surface, const BoneSources& sources,
-                                double exponent, double least, const Progress& progress) {
+                                double exponent, double min_weight, const Progress& progress) {
   WeightRows rows(surface.size());
   const GeodesicSurface ways(surface.positions, surface.triangles);
   std::vector<std::vector<GeodesicSeed>> seeds(surface.slot_count);
@@ -27,7 +27,7 @@ Result<WeightRows> geodesicRows(const WeldedSurface& surface, const BoneSources&
   for (std::uint32_t s = 0; s < surface.slot_count; ++s)
     if (!seeds[s].empty()) used.push_back(s);
 
-  // Only what may count is kept: all distances would be places * bones numbers.
+  // Only what may count is kept: all distances would be welded vertices * bones numbers.
   struct Reached {
     std::uint32_t slot = 0;
     double distance = 0;
@@ -35,7 +35,7 @@ Result<WeightRows> geodesicRows(const WeldedSurface& surface, const BoneSources&
   std::vector<std::vector<Reached>> reached(surface.size());
   constexpr std::size_t kBatch = 16;  // bones between two reports
   std::vector<std::vector<double>> found(kBatch);
-  const double farthest = least > 0 ? std::pow(least, -1 / exponent) : kInfinity;
+  const double farthest = min_weight > 0 ? std::pow(min_weight, -1 / exponent) : kInfinity;
   for (std::size_t first = 0; first < used.size(); first += kBatch) {
     const double share = static_cast<double>(first) / static_cast<double>(used.size());
     if (!keepGoing(progress, 0.5 + 0.5 * share, "walking the surface"))
@@ -59,7 +59,8 @@ Result<WeightRows> geodesicRows(const WeldedSurface& surface, const BoneSources&
     for (std::size_t v = begin; v < end; ++v)
       for (const Reached& r : reached[v]) {
         const double weight = std::pow(std::min(nearest[v] / r.distance, 1.0), exponent);
-        if (weight > 0 && weight >= least) rows[v].push_back({r.slot, static_cast<float>(weight)});
+        if (weight > 0 && weight >= min_weight)
+          rows[v].push_back({r.slot, static_cast<float>(weight)});
       }
   });
   return rows;

@@ -15,7 +15,7 @@ using Sparse = Eigen::SparseMatrix<double>;
 
 /// The equations (L + A H) w = A H p.
 struct HeatSystem {
-  std::vector<double> inflow;  ///< A H per place
+  std::vector<double> inflow;  ///< A H per welded vertex
   Sparse matrix;               ///< L + A H, lower half
 };
 
@@ -26,9 +26,9 @@ HeatSystem heatSystem(const WeldedSurface& surface, const BoneSources& sources,
   out.inflow.resize(surface.size());
   for (std::size_t v = 0; v < surface.size(); ++v) {
     const double distance = std::max(sources.distance[v], kNearestHeat);
-    // A place without triangles has no neighbours: any heat will do.
+    // A welded vertex without triangles has no neighbours: any heat will do.
     const double area = laplacian.areas[v] > 0 ? laplacian.areas[v] : 1.0;
-    // Every equally near bone heats by itself, as if the place had one of its own.
+    // Every equally near bone heats by itself, as if the welded vertex had one of its own.
     const auto bones = static_cast<double>(sources.slots[v].size());
     out.inflow[v] = area * heat_transfer * bones / (distance * distance);
   }
@@ -51,7 +51,7 @@ HeatSystem heatSystem(const WeldedSurface& surface, const BoneSources& sources,
 }  // namespace
 
 Result<WeightRows> heatRows(const WeldedSurface& surface, const BoneSources& sources,
-                            double heat_transfer, double least, const Progress& progress) {
+                            double heat_transfer, double min_weight, const Progress& progress) {
   const auto cancelled = [] { return Error{ErrorCode::Cancelled, "cancelled", {}}; };
   WeightRows rows(surface.size());
   const std::size_t n = surface.size();
@@ -62,12 +62,12 @@ Result<WeightRows> heatRows(const WeldedSurface& surface, const BoneSources& sou
   // Cannot happen to a diagonally dominant matrix; but if so, the caller falls back.
   if (factor.info() != Eigen::Success) return rows;
 
-  std::vector<std::vector<std::uint32_t>> places_of_slot(surface.slot_count);
+  std::vector<std::vector<std::uint32_t>> welded_of_slot(surface.slot_count);
   for (std::uint32_t v = 0; v < n; ++v)
-    for (const std::uint32_t slot : sources.slots[v]) places_of_slot[slot].push_back(v);
+    for (const std::uint32_t slot : sources.slots[v]) welded_of_slot[slot].push_back(v);
   std::vector<std::uint32_t> used;
   for (std::uint32_t s = 0; s < surface.slot_count; ++s)
-    if (!places_of_slot[s].empty()) used.push_back(s);
+    if (!welded_of_slot[s].empty()) used.push_back(s);
 
   // A few bones at a time: 32 columns, or what fits 256 MB.
   const std::size_t batch = std::clamp<std::size_t>((std::size_t{32} << 20) / n, 1, 32);
@@ -79,7 +79,7 @@ Result<WeightRows> heatRows(const WeldedSurface& surface, const BoneSources& sou
     parallelFor(count, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         Eigen::VectorXd right = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(n));
-        for (const std::uint32_t v : places_of_slot[used[first + i]])
+        for (const std::uint32_t v : welded_of_slot[used[first + i]])
           right[v] = system.inflow[v] / static_cast<double>(sources.slots[v].size());
         columns[i] = factor.solve(right);
       }
@@ -88,7 +88,7 @@ Result<WeightRows> heatRows(const WeldedSurface& surface, const BoneSources& sou
       for (std::size_t v = begin; v < end; ++v)
         for (std::size_t i = 0; i < count; ++i) {
           const double weight = std::min(columns[i][static_cast<Eigen::Index>(v)], 1.0);
-          if (weight > 0 && weight >= least)
+          if (weight > 0 && weight >= min_weight)
             rows[v].push_back({used[first + i], static_cast<float>(weight)});
         }
     });

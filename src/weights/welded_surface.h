@@ -14,11 +14,11 @@ namespace derm::detail {
 /// three different corners gone, everything moved to the origin and scaled to unit size (bounding
 /// diagonal 1), so that no tolerance depends on units.
 struct WeldedSurface {
-  std::vector<Vec3d> positions;                ///< one per place
-  std::vector<Triangle> triangles;             ///< of places
-  std::vector<std::uint32_t> place_of_vertex;  ///< per vertex of the mesh
-  std::vector<std::uint32_t> first_vertex;     ///< per place its first vertex of the mesh
-  std::vector<BoneSegment> bones;              ///< in the same space
+  std::vector<Vec3d> positions;                 ///< one per welded vertex
+  std::vector<Triangle> triangles;              ///< of welded vertices
+  std::vector<std::uint32_t> welded_of_vertex;  ///< per vertex of the mesh
+  std::vector<std::uint32_t> first_vertex;      ///< per welded vertex its first vertex of the mesh
+  std::vector<BoneSegment> bones;               ///< in the same space
   std::size_t slot_count = 0;
   double rounding = 0;  ///< how far positions may be off, for being stored as float
 

@@ -193,7 +193,7 @@ inline std::vector<Affine3d> modelAt(const Skeleton& s, const Clip& clip, float 
   return model;
 }
 
-inline Vec3d place(const Skeleton& s, const std::vector<Affine3d>& model, const char* joint) {
+inline Vec3d positionOf(const Skeleton& s, const std::vector<Affine3d>& model, const char* joint) {
   return model[s.find(joint).index()].translation();
 }
 

@@ -39,10 +39,10 @@ double worstLimbAngle(const Clip& clip, const Skeleton& source, const Clip& move
     const std::vector<Affine3d> s = modelAt(source, clip, 0.1f * float(k));
     const std::vector<Affine3d> m = modelAt(target, moved, 0.1f * float(k));
     for (const auto& limb : kLimbs)
-      worst = std::max(
-          worst, degreesBetween(turn * Vec3d(place(source, s, limb[1]) - place(source, s, limb[0])),
-                                place(target, m, targetOf(limb[1]).c_str()) -
-                                    place(target, m, targetOf(limb[0]).c_str())));
+      worst = std::max(worst, degreesBetween(turn * Vec3d(positionOf(source, s, limb[1]) -
+                                                          positionOf(source, s, limb[0])),
+                                             positionOf(target, m, targetOf(limb[1]).c_str()) -
+                                                 positionOf(target, m, targetOf(limb[0]).c_str())));
   }
   return worst;
 }
@@ -310,11 +310,11 @@ TEST(Retarget, RootMotionScalesWithTheHeightOfTheHips) {
   const Result<Clip> moved = retarget(clip, source, target, {.rate_hz = 10}, notes);
   ASSERT_TRUE(moved.ok());
   const std::vector<Affine3d> middle = modelAt(target, *moved, 0.5f);
-  EXPECT_LT((place(target, middle, "pelvis") - Vec3d(0.6, 1.8, 1.0)).norm(), 1e-5);
+  EXPECT_LT((positionOf(target, middle, "pelvis") - Vec3d(0.6, 1.8, 1.0)).norm(), 1e-5);
   const Result<Clip> still =
       retarget(clip, source, target, {.rate_hz = 10, .root_motion = false}, notes);
   ASSERT_TRUE(still.ok());
-  EXPECT_LT((place(target, modelAt(target, *still, 0.5f), "pelvis") - Vec3d(0.5, 2, 0)).norm(),
+  EXPECT_LT((positionOf(target, modelAt(target, *still, 0.5f), "pelvis") - Vec3d(0.5, 2, 0)).norm(),
             1e-6);
 }
 
@@ -329,7 +329,7 @@ TEST(Retarget, ASourceThatRestsAtTheOriginStillWalksOnTheGround) {
   double low = 10;
   for (int k = 0; k <= 10; ++k) {
     const std::vector<Affine3d> m = modelAt(target, *moved, 0.1f * float(k));
-    low = std::min({low, place(target, m, "toe.L").y(), place(target, m, "toe.R").y()});
+    low = std::min({low, positionOf(target, m, "toe.L").y(), positionOf(target, m, "toe.R").y()});
   }
   EXPECT_NEAR(low, 0.0, 0.15);
 }

@@ -19,10 +19,10 @@ TEST(Diagnostics, CountsNotesOfOneKindTogetherAndKeepsTheFirstIndices) {
   EXPECT_EQ(notes.notes()[1].text(), "other: triangle has no area");
 }
 
-TEST(Diagnostics, NamesAPlaceOnceThatWasMetSeveralTimes) {
+TEST(Diagnostics, NamesAnIndexOnceThatWasMetSeveralTimes) {
   Diagnostics notes, more;
-  for (const std::uint64_t place : {380u, 380u, 382u})
-    notes.warn("edge", "mesh", "odd edge", place);
+  for (const std::uint64_t index : {380u, 380u, 382u})
+    notes.warn("edge", "mesh", "odd edge", index);
   more.warn("edge", "mesh", "odd edge", 382u);
   notes.merge(more);
   EXPECT_EQ(notes.notes().front().text(), "mesh: odd edge (4 times; first at 380, 382)");

@@ -39,12 +39,12 @@ TEST(CastLiquids, AFallingDropKeepsItsShape) {
   const std::vector<Vec3d> before = offsets();
   drop.system.advance(0.25);  // half-way to the floor
   const std::vector<Vec3d> after = offsets();
-  double most = 0;
+  double max = 0;
   for (std::size_t i = 0; i < before.size(); ++i)
-    most = std::max(most, (after[i] - before[i]).norm());
+    max = std::max(max, (after[i] - before[i]).norm());
   std::printf("most that a particle moves in its drop: %.2f of its radius\n",
-              most / drop.system.desc().radius_m);
-  EXPECT_LT(most, drop.system.desc().radius_m);  // from a lattice: six of them
+              max / drop.system.desc().radius_m);
+  EXPECT_LT(max, drop.system.desc().radius_m);  // from a lattice: six of them
 }
 
 TEST(CastShapes, AreClosedAndOfTheTopologyTheirNamesSay) {

@@ -58,14 +58,14 @@ double weightOn(const Character& c, std::size_t vertex, const std::string& name_
 double shareOfTrianglesBelow(const Character& c, double degrees) {
   std::size_t below = 0;
   for (const Triangle& t : c.mesh.triangles) {
-    double least = 180;
+    double min = 180;
     for (int i = 0; i < 3; ++i) {
       const Vec3f u = (c.mesh.positions[t[(i + 1) % 3]] - c.mesh.positions[t[i]]).normalized();
       const Vec3f v = (c.mesh.positions[t[(i + 2) % 3]] - c.mesh.positions[t[i]]).normalized();
-      least = std::min(
-          least, std::acos(std::clamp<double>(u.dot(v), -1.0, 1.0)) * 180.0 / std::numbers::pi);
+      min = std::min(min,
+                     std::acos(std::clamp<double>(u.dot(v), -1.0, 1.0)) * 180.0 / std::numbers::pi);
     }
-    below += least < degrees;
+    below += min < degrees;
   }
   return static_cast<double>(below) / static_cast<double>(c.mesh.triangles.size());
 }
@@ -112,7 +112,7 @@ TEST(CastClips, LoopsEndExactlyAsTheyBegin) {
   }
 }
 
-/// The vertex at the mirrored place, found by exact coordinates.
+/// The vertex at the mirrored position, found by exact coordinates.
 std::vector<std::size_t> mirrorVertices(const Character& c) {
   std::map<std::array<float, 3>, std::size_t> at;
   for (std::size_t v = 0; v < c.mesh.vertexCount(); ++v) {

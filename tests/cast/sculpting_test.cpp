@@ -23,13 +23,13 @@ Sculpt unitBall() {
 }
 
 double smallestAngle(const Surface& s, const Triangle& t) {
-  double least = 180;
+  double min = 180;
   for (int i = 0; i < 3; ++i) {
     const Vec3d u = (s.positions[t[(i + 1) % 3]] - s.positions[t[i]]).normalized();
     const Vec3d v = (s.positions[t[(i + 2) % 3]] - s.positions[t[i]]).normalized();
-    least = std::min(least, std::acos(std::clamp(u.dot(v), -1.0, 1.0)) * 180.0 / std::numbers::pi);
+    min = std::min(min, std::acos(std::clamp(u.dot(v), -1.0, 1.0)) * 180.0 / std::numbers::pi);
   }
-  return least;
+  return min;
 }
 
 TEST(Sculpt, RoundConeIsTheDistanceToTheHullOfItsBalls) {

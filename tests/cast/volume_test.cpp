@@ -92,27 +92,26 @@ TEST(CastVolume, EveryRegionOfEveryFrameKeepsItsVolume) {
 }
 
 TEST(CastVolume, CutsAcrossBonesKeepTheirSize) {
-  for (const auto& [member, least_cuts] :
-       {std::pair{"arm", 90u}, {"trousers", 40u}, {"cat", 160u}}) {
+  for (const auto& [member, min_cuts] : {std::pair{"arm", 90u}, {"trousers", 40u}, {"cat", 160u}}) {
     const auto c = std::make_shared<const Character>(makeCastMember(member).value());
     const std::vector<section_cuts::Cut> cuts = section_cuts::acrossBones(*c, 5);
-    EXPECT_GE(cuts.size(), least_cuts) << member;
+    EXPECT_GE(cuts.size(), min_cuts) << member;
     for (const Clip& clip : c->clips) {
-      double least = 9, most = 0;
+      double min = 9, max = 0;
       std::string thin, thick;
       play(c, clip, [&](const Playback&, const SkinFrame& frame) {
         for (const section_cuts::Cut& cut : cuts) {
           const double ratio = cut.ratio(frame.positions());
-          if (ratio < least) thin = cut.name;
-          if (ratio > most) thick = cut.name;
-          least = std::min(least, ratio);
-          most = std::max(most, ratio);
+          if (ratio < min) thin = cut.name;
+          if (ratio > max) thick = cut.name;
+          min = std::min(min, ratio);
+          max = std::max(max, ratio);
         }
       });
       std::printf("%-9s %-6s %3zu sections %.3f (%s) .. %.3f (%s)\n", member, clip.name.c_str(),
-                  cuts.size(), least, thin.c_str(), most, thick.c_str());
-      EXPECT_GE(least, 0.92) << member << " " << clip.name << " " << thin;
-      EXPECT_LE(most, 1.21) << member << " " << clip.name << " " << thick;
+                  cuts.size(), min, thin.c_str(), max, thick.c_str());
+      EXPECT_GE(min, 0.92) << member << " " << clip.name << " " << thin;
+      EXPECT_LE(max, 1.21) << member << " " << clip.name << " " << thick;
     }
   }
 }
@@ -133,16 +132,16 @@ TEST(CastVolume, SectionsOfEveryJointKeepTheirSize) {
       play(c, clip, [&](const Playback&, const SkinFrame& frame) {
         for (std::size_t j = 0; j < joints.size(); ++j) {
           const JointSections::Range here = joints[j].range(frame.positions());
-          if (here.least < range.least) thin = c->skeleton.joints[j].name;
-          if (here.most > range.most) thick = c->skeleton.joints[j].name;
-          range.least = std::min(range.least, here.least);
-          range.most = std::max(range.most, here.most);
+          if (here.min < range.min) thin = c->skeleton.joints[j].name;
+          if (here.max > range.max) thick = c->skeleton.joints[j].name;
+          range.min = std::min(range.min, here.min);
+          range.max = std::max(range.max, here.max);
         }
       });
       std::printf("%-9s %-6s %3zu tenths %.3f (%s) .. %.3f (%s)\n", member, clip.name.c_str(),
-                  sections, range.least, thin.c_str(), range.most, thick.c_str());
-      EXPECT_GE(range.least, 0.92) << member << " " << clip.name << " " << thin;
-      EXPECT_LE(range.most, 1.21) << member << " " << clip.name << " " << thick;
+                  sections, range.min, thin.c_str(), range.max, thick.c_str());
+      EXPECT_GE(range.min, 0.92) << member << " " << clip.name << " " << thin;
+      EXPECT_LE(range.max, 1.21) << member << " " << clip.name << " " << thick;
     }
   }
 }
@@ -183,8 +182,8 @@ TEST(CastVolume, IdleLimbsStayIdle) {
           Stack::bind(c, std::vector{skinningLayer({.method = SkinningMethod::Centre})}, notes)
               .value();
       StackRunner plain(skinned);
-      double most_active = 0, most_still = 0, most_of_trunk = 0;
-      std::size_t idle_frames = 0, most_idle = 0;
+      double max_active = 0, max_still = 0, max_of_trunk = 0;
+      std::size_t idle_frames = 0, max_idle = 0;
       play(c, clip, [&](const Playback& playback, const SkinFrame& frame) {
         const Pose& pose = playback.pose();
         plain.setPose(pose, 0);
@@ -195,23 +194,23 @@ TEST(CastVolume, IdleLimbsStayIdle) {
         for (std::size_t v = 0; v < idle.size(); ++v) {
           const double move = (frame.positions()[v] - before[v]).cast<double>().norm();
           if (idle[v] && ofTrunk(*c, v)) {
-            most_of_trunk = std::max(most_of_trunk, move);
+            max_of_trunk = std::max(max_of_trunk, move);
             continue;
           }
           (idle[v] ? still : active) = std::max(idle[v] ? still : active, move);
           count += idle[v] != 0;
         }
-        most_active = std::max(most_active, active);
+        max_active = std::max(max_active, active);
         if (count < 20) return;  // no limb is idle
         ++idle_frames;
-        most_idle = std::max(most_idle, count);
-        most_still = std::max(most_still, still);
+        max_idle = std::max(max_idle, count);
+        max_still = std::max(max_still, still);
       });
       std::printf("%-4s %-6s idle in %3zu frames (%4zu vertices): %.4f mm of %.4f mm\n", member,
-                  clip.name.c_str(), idle_frames, most_idle, 1e3 * most_still, 1e3 * most_active);
+                  clip.name.c_str(), idle_frames, max_idle, 1e3 * max_still, 1e3 * max_active);
       EXPECT_GT(idle_frames, 0u) << clip.name;
-      EXPECT_LE(most_still, 0.01 * most_active) << clip.name;
-      EXPECT_LE(most_of_trunk, 2.6e-3) << clip.name;
+      EXPECT_LE(max_still, 0.01 * max_active) << clip.name;
+      EXPECT_LE(max_of_trunk, 2.6e-3) << clip.name;
     }
   }
 }

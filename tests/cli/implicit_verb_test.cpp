@@ -37,7 +37,7 @@ TEST(ImplicitVerb, PointsToTheHelpOfTheVerbThatWasAskedFor) {
   EXPECT_NE(derm({"nonsense"}).err.find("(derm --help"), std::string::npos);
 }
 
-TEST(ImplicitVerb, DressesParticlesIntoOneFileThatPlays) {
+TEST(ImplicitVerb, SurfacesParticlesIntoOneFileThatPlays) {
   const Folder folder;
   for (int f = 0; f < 3; ++f) {
     std::string text;
@@ -62,7 +62,7 @@ std::string lump(double shift) {
   return text;
 }
 
-std::vector<std::string> dressing(const std::string& from, const std::string& to) {
+std::vector<std::string> surfacing(const std::string& from, const std::string& to) {
   return {"implicit", "particles", from, "--radius", "0.02", "--voxel", "0.02", "-o", to};
 }
 
@@ -73,7 +73,7 @@ TEST(ImplicitVerb, FramesWithoutParticlesAreEmptyFrames) {
     write(folder / ("p_" + std::to_string(f) + ".xyz"), lump(0.01 * f));
   for (const char* ending : {".ply", ".obj", ".glb"}) {
     std::vector<std::string> all =
-        dressing(folder / "p_{frame}.xyz", folder / "s_{frame}" + std::string(ending));
+        surfacing(folder / "p_{frame}.xyz", folder / "s_{frame}" + std::string(ending));
     all.insert(all.end(), {"--report", folder / "r.json"});
     const Outcome o = derm(all);
     ASSERT_EQ(o.exit_code, 0) << o.err;
@@ -88,7 +88,7 @@ TEST(ImplicitVerb, FramesWithoutParticlesAreEmptyFrames) {
     for (const std::size_t f : {2, 3, 5}) EXPECT_GT(steps[f]["volume"], 0.0) << f;
     for (std::size_t f = 0; f < 6; ++f) EXPECT_NEAR(steps[f]["t"], double(f) / 30, 1e-6);
   }
-  const Outcome one = derm(dressing(folder / "p_{frame}.xyz", folder / "all.glb"));
+  const Outcome one = derm(surfacing(folder / "p_{frame}.xyz", folder / "all.glb"));
   EXPECT_EQ(one.exit_code, 0) << one.err;
 }
 
@@ -96,11 +96,11 @@ TEST(ImplicitVerb, ASequenceWithoutAnyParticleIsAnError) {
   const Folder folder;
   write(folder / "p_1.xyz", "");
   write(folder / "p_2.xyz", "# nothing\n");
-  const Outcome o = derm(dressing(folder / "p_{frame}.xyz", folder / "s_{frame}.ply"));
+  const Outcome o = derm(surfacing(folder / "p_{frame}.xyz", folder / "s_{frame}.ply"));
   EXPECT_EQ(o.exit_code, 1);
   EXPECT_NE(o.err.find("no particles in any of the files"), std::string::npos) << o.err;
   EXPECT_FALSE(std::filesystem::exists(folder / "s_1.ply"));
-  const Outcome one = derm(dressing(folder / "p_1.xyz", folder / "s.ply"));
+  const Outcome one = derm(surfacing(folder / "p_1.xyz", folder / "s.ply"));
   EXPECT_NE(one.err.find("no particles in the file"), std::string::npos) << one.err;
 }
 
@@ -108,7 +108,7 @@ TEST(ImplicitVerb, SequencesKeepTheNumbersOfTheirParticles) {
   const Folder folder;
   write(folder / "p_001.xyz", lump(0));
   write(folder / "p_003.xyz", lump(0.01));
-  ASSERT_EQ(derm(dressing(folder / "p_{frame}.xyz", folder / "s_{frame}.glb")).exit_code, 0);
+  ASSERT_EQ(derm(surfacing(folder / "p_{frame}.xyz", folder / "s_{frame}.glb")).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder / "s_001.glb"));
   EXPECT_TRUE(std::filesystem::exists(folder / "s_003.glb"));
   EXPECT_FALSE(std::filesystem::exists(folder / "s_0000.glb"));
@@ -118,16 +118,16 @@ TEST(ImplicitVerb, OneFrameNeedsNoNumber) {
   const Folder folder;
   write(folder / "p.xyz", lump(0));
   for (const char* name : {"x.obj", "x.ply", "x.glb"}) {
-    const Outcome o = derm(dressing(folder / "p.xyz", folder / name));
+    const Outcome o = derm(surfacing(folder / "p.xyz", folder / name));
     EXPECT_EQ(o.exit_code, 0) << o.err;
     EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
   }
   write(folder / "q_1.xyz", lump(0));
   write(folder / "q_2.xyz", lump(0));
-  const Outcome two = derm(dressing(folder / "q_{frame}.xyz", folder / "y.obj"));
+  const Outcome two = derm(surfacing(folder / "q_{frame}.xyz", folder / "y.obj"));
   EXPECT_EQ(two.exit_code, 2);
   EXPECT_NE(two.err.find("put {frame} into its name"), std::string::npos) << two.err;
-  std::vector<std::string> strip = dressing(folder / "p.xyz", folder / "z.obj");
+  std::vector<std::string> strip = surfacing(folder / "p.xyz", folder / "z.obj");
   strip.insert(strip.end(), {"--strip", folder / "{frame}.png"});
   EXPECT_EQ(derm(strip).exit_code, 2);
 }

@@ -211,7 +211,7 @@ struct BadRecipe {
   const char* says;
 };
 
-TEST_F(SceneVerbs, BadRecipesAreOneLineWithThePlace) {
+TEST_F(SceneVerbs, BadRecipesAreOneLineWithTheLocation) {
   const BadRecipe cases[] = {{"character = \"nowhere.glb\"", "nowhere.glb"},
                              {"character = \"cast:cow\"", "recipe.toml:1:13"},
                              {"character = \"cast:cat\"\nclip = \"jmup\"", "did you mean \"jump\""},

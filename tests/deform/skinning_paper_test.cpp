@@ -1,4 +1,5 @@
-// Numbers of the documents: linear blend skinning of a cylinder, and the volume it loses.
+// Numbers of the volume report and the skinning report (docs/index.md): linear blend skinning of a
+// cylinder, and the volume it loses.
 
 #include <cmath>
 #include <numbers>
@@ -22,8 +23,8 @@ Affine3d bendAboutY(double angle, const Vec3d& joint) {
   return m;
 }
 
-/// The chain of the document: joints at 0, L/2, L along z, L = 2; joint 1 turns about +y by 0, 30,
-/// 60, 90 degrees, a second apart.
+/// The chain of the skinning report: joints at 0, L/2, L along z, L = 2; joint 1 turns about +y by
+/// 0, 30, 60, 90 degrees, a second apart.
 struct Chain {
   Skeleton skeleton;
   Clip clip;

@@ -45,7 +45,7 @@ TEST(Draw, ACrossingStrokeDoesNotGetDarker) {
   for (const Rgba8& p : canvas.pixels) EXPECT_GE(int(p.r), 154);
 }
 
-TEST(Draw, NumbersThatAreNoneAndPlacesFarOutsideDrawNothing) {
+TEST(Draw, NumbersThatAreNoneAndPointsFarOutsideDrawNothing) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   Rgba8Image canvas = white(30, 30);
   const Rgba8Image before = canvas;

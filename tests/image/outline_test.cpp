@@ -46,7 +46,7 @@ TEST(Outline, ASlopeIsNoStep) {
       shape.picture.at(x, y).r = static_cast<std::uint8_t>(
           std::lround(255 * srgbFromLinear(float(x - 20) / 40)));  // more than the least step each
   Rgba8Image canvas(40, 40, kWhite);
-  drawOutline(canvas, shape, {.colour = {0, 0, 0, 255}, .width_px = 1, .least_step = 0.02f});
+  drawOutline(canvas, shape, {.colour = {0, 0, 0, 255}, .width_px = 1, .min_step = 0.02f});
   for (int x = 13; x < 27; ++x) EXPECT_EQ(canvas.at(x, 20), kWhite) << x;
 }
 

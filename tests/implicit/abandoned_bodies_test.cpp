@@ -30,15 +30,15 @@ UnionTarget unionOf(const std::vector<Ball>& balls) {
   return UnionTarget(parts);
 }
 
-StrategyDesc holding() {
-  StrategyDesc desc{.attraction = kAttraction, .volume = Hold::Exact};
+EvolutionLaw holding() {
+  EvolutionLaw desc{.attraction = kAttraction, .volume = Hold::Exact};
   desc.reach = kReach;
   desc.inherit_volume = false;
   desc.births = false;
   return desc;
 }
 
-ActiveSkin skinOf(const std::vector<Ball>& balls, const StrategyDesc& desc) {
+ActiveSkin skinOf(const std::vector<Ball>& balls, const EvolutionLaw& desc) {
   return *ActiveSkin::make(*buildPotential(unionOf(balls), {.voxel_m = 1}), desc);
 }
 
@@ -62,10 +62,10 @@ std::uint32_t smallestOf(const ActiveSkin& skin) {
       ->id;
 }
 
-/// [s] until the smallest is gone; infinity where it is still there after `most_s`.
-double timeOfDeath(ActiveSkin& skin, const Target& target, double most_s, double frame_s = 0.05) {
+/// [s] until the smallest is gone; infinity where it is still there after `max_s`.
+double timeOfDeath(ActiveSkin& skin, const Target& target, double max_s, double frame_s = 0.05) {
   const std::uint32_t id = smallestOf(skin);
-  while (skin.time_s() < most_s) {
+  while (skin.time_s() < max_s) {
     EXPECT_TRUE(skin.advance(target, frame_s).ok());
     if (!bodyOf(skin, id)) return skin.time_s();
   }
@@ -127,7 +127,7 @@ TEST(AbandonedBodies, OneThatReachesTheTargetIsHeldAndDrawnToIt) {
 }
 
 TEST(AbandonedBodies, NothingGoesWithoutAttraction) {
-  StrategyDesc desc = holding();
+  EvolutionLaw desc = holding();
   desc.attraction = 0;
   desc.tension = 0.05;
   ActiveSkin skin = skinOf({kMain, {Vec3d(24, 0, 0), 3}}, desc);
@@ -156,7 +156,7 @@ TEST(AbandonedBodies, LeaveTheirVolumeToTheOthersWhereASumIsHeld) {
   const std::vector<Ball> balls = {
       kMain, {Vec3d(24, 0, 0), 3.6}, {Vec3d(0, -25, 0), 2.4}, {Vec3d(-18, 0, 18), 3}};
   for (const bool inherit : {false, true}) {
-    StrategyDesc desc = holding();
+    EvolutionLaw desc = holding();
     desc.inherit_volume = inherit;
     ActiveSkin skin = skinOf(balls, desc);
     const double sum = totalVolume(skin);

@@ -19,10 +19,10 @@ namespace {
 
 constexpr double kForever = 1e9;
 
-ActiveSkin skinOf(const Target& target, const StrategyDesc& strategy, double voxel_m = 1.0) {
+ActiveSkin skinOf(const Target& target, const EvolutionLaw& law, double voxel_m = 1.0) {
   Result<Potential> p = buildPotential(target, {.voxel_m = voxel_m});
   EXPECT_TRUE(p.ok()) << p.error().text();
-  return *ActiveSkin::make(*std::move(p), strategy);
+  return *ActiveSkin::make(*std::move(p), law);
 }
 
 /// A ball with a hollow in it.
@@ -41,16 +41,16 @@ class Shell final : public LipschitzTarget {
   double hollow_;
 };
 
-TEST(ActiveSkin, RefusesStrategiesThatMakeNoSenseAndNamesTheField) {
+TEST(ActiveSkin, RefusesLawsThatMakeNoSenseAndNamesTheField) {
   const Potential p = *buildPotential(SphereTarget(Vec3d::Zero(), 5), {.voxel_m = 1});
-  const auto message = [&](const StrategyDesc& desc) {
+  const auto message = [&](const EvolutionLaw& desc) {
     const Result<ActiveSkin> skin = ActiveSkin::make(p, desc);
     return skin.ok() ? std::string("ok") : skin.error().text();
   };
   EXPECT_EQ(message({}), "ok");
   EXPECT_NE(message({.attraction = -1}).find("attraction"), std::string::npos);
   EXPECT_NE(message({.tension = std::nan("")}).find("tension"), std::string::npos);
-  StrategyDesc odd;
+  EvolutionLaw odd;
   odd.super_steps = 4;
   EXPECT_NE(message(odd).find("super_steps"), std::string::npos);
   odd = {};
@@ -70,8 +70,8 @@ TEST(ActiveSkin, FindsCavitiesAndTakesThemOffTheVolume) {
   EXPECT_TRUE(skin.events().empty());
   EXPECT_NEAR(skin.bodies()[0].volume / skin.bodies()[0].wanted_volume, 1, 1e-5);
   // The hollow closes: an event, and one surface less.
-  StrategyDesc free{.attraction = 2};
-  ASSERT_TRUE(skin.setStrategy(free).ok());
+  EvolutionLaw free{.attraction = 2};
+  ASSERT_TRUE(skin.setLaw(free).ok());
   for (int i = 0; i < 120; ++i) skin.step(SphereTarget(Vec3d::Zero(), 14), kForever);
   EXPECT_EQ(skin.bodies()[0].cavities, 0);
   ASSERT_EQ(skin.events().size(), 1u);
@@ -201,7 +201,7 @@ TEST(ActiveSkin, SaysWhatIsTooFastInsteadOfSteppingForEver) {
   EXPECT_EQ(eager.advance(SphereTarget(Vec3d::Zero(), 6), 1).error().where.element, "attraction");
   ActiveSkin tense = skinOf(SphereTarget(Vec3d::Zero(), 6), {.tension = 1e12});
   EXPECT_EQ(tense.advance(SphereTarget(Vec3d::Zero(), 6), 1).error().where.element, "tension");
-  StrategyDesc inert{.attraction = 0};
+  EvolutionLaw inert{.attraction = 0};
   inert.inertia = {.on = true, .tension = 1e20};
   ActiveSkin stiff = skinOf(SphereTarget(Vec3d::Zero(), 6), inert);
   EXPECT_EQ(stiff.advance(SphereTarget(Vec3d::Zero(), 6), 1).error().where.element, "inertia");
@@ -211,8 +211,8 @@ TEST(ActiveSkin, WhatADyingDropHeldGoesToTheNearestBodyOrIsLost) {
   const UnionTarget both({std::make_shared<SphereTarget>(Vec3d(0.3, 0.2, 0.1), 8),
                           std::make_shared<SphereTarget>(Vec3d(14.3, 0.2, 0.1), 2.4)});
   for (const bool inherit : {true, false}) {
-    StrategyDesc desc{.attraction = 0, .tension = 0.1, .volume = Hold::Exact};
-    desc.least_body_voxels = 80;
+    EvolutionLaw desc{.attraction = 0, .tension = 0.1, .volume = Hold::Exact};
+    desc.min_body_voxels = 80;
     desc.inherit_volume = inherit;
     ActiveSkin skin = skinOf(both, desc);
     ASSERT_EQ(skin.bodies().size(), 2u);
@@ -244,7 +244,7 @@ TEST(ActiveSkin, HoldsVolumeAndAreaTogetherWhereTheShapeLeavesRoom) {
   // would shorten it.
   const SegmentTarget start(Vec3d(-9, 0.2, 0.1), Vec3d(9, 0.2, 0.1), 7);
   const SegmentTarget& target = start;
-  StrategyDesc desc{.attraction = 0.3, .tension = 2, .volume = Hold::Exact, .area = Hold::Exact};
+  EvolutionLaw desc{.attraction = 0.3, .tension = 2, .volume = Hold::Exact, .area = Hold::Exact};
   ActiveSkin skin = skinOf(start, desc);
   for (int i = 0; i < 400; ++i) skin.step(target, kForever);
   const Body b = skin.bodies().at(0);
@@ -253,7 +253,7 @@ TEST(ActiveSkin, HoldsVolumeAndAreaTogetherWhereTheShapeLeavesRoom) {
 }
 
 TEST(ActiveSkin, HoldsItsAreaAlone) {
-  StrategyDesc desc{.attraction = 1, .tension = 0.1, .area = Hold::Exact};
+  EvolutionLaw desc{.attraction = 1, .tension = 0.1, .area = Hold::Exact};
   ActiveSkin skin = skinOf(SphereTarget(Vec3d(0.3, 0.2, 0.1), 9), desc);
   const SegmentTarget target(Vec3d(-6, 0, 0), Vec3d(6, 0, 0), 6);
   for (int i = 0; i < 300; ++i) skin.step(target, kForever);
@@ -317,7 +317,7 @@ TEST(ActiveSkin, LiesInOrderAgainAfterALongWayAndKeepsItsBodies) {
       return UnionTarget({std::make_shared<SphereTarget>(at, 9.0),
                           std::make_shared<SphereTarget>(Vec3d(at + Vec3d(26, 3, 1)), 7.0)});
     };
-    StrategyDesc desc{.attraction = 2, .volume = Hold::Exact};
+    EvolutionLaw desc{.attraction = 2, .volume = Hold::Exact};
     desc.inertia = {.on = inertia, .tension = 2, .stiffness = 1, .damping = 0.5};
     ActiveSkin skin = *ActiveSkin::make(*buildPotential(twoBalls(0), {.voxel_m = 1}), desc);
     double before[2], after[2];

@@ -10,13 +10,13 @@ namespace {
 
 /// A ball of radius 10 nodes around `centre`, as blocks and values.
 void writeBall(BandGrid& grid, double centre) {
-  std::vector<BlockCoord> places;
+  std::vector<BlockCoord> coords;
   const int low = static_cast<int>(std::floor((centre - 14) / 8)),
             high = static_cast<int>(std::floor((centre + 14) / 8));
   for (int z = low; z <= high; ++z)
     for (int y = low; y <= high; ++y)
-      for (int x = low; x <= high; ++x) places.push_back({x, y, z});
-  grid.createBlocks(places);
+      for (int x = low; x <= high; ++x) coords.push_back({x, y, z});
+  grid.createBlocks(coords);
   for (const std::uint32_t slot : grid.order()) {
     const BlockCoord& at = grid.coord(slot);
     for (int i = 0; i < 512; ++i) {
@@ -83,7 +83,7 @@ TEST(BandGrid, LiesInMemoryInTheOrderItIsReadOnceCompacted) {
   EXPECT_EQ(tight.slotCount(), grid.blockCount() + 2);
   EXPECT_LT(tight.memoryBytes(), grid.memoryBytes());
   ASSERT_EQ(tight.blockCount(), grid.blockCount());
-  // What a slot stands for: a place, or one of the two regions.
+  // What a slot stands for: a block, or one of the two regions.
   const auto same = [&](std::uint32_t a, std::uint32_t b) {
     return grid.isLive(a) ? tight.isLive(b) && grid.coord(a) == tight.coord(b) : a == b;
   };

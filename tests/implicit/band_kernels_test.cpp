@@ -28,9 +28,9 @@ struct Cube {
 
 BandGrid gridOf(const Cube& cube) {
   BandGrid grid;
-  std::vector<BlockCoord> places;
-  for (int n = 0; n < 27; ++n) places.push_back({n % 3, n / 3 % 3, n / 9});
-  grid.createBlocks(places);
+  std::vector<BlockCoord> coords;
+  for (int n = 0; n < 27; ++n) coords.push_back({n % 3, n / 3 % 3, n / 9});
+  grid.createBlocks(coords);
   for (const std::uint32_t slot : grid.order()) {
     const BlockCoord& b = grid.coord(slot);
     for (int i = 0; i < 512; ++i)

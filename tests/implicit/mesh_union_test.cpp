@@ -60,7 +60,7 @@ Potential potentialOf(const TriMesh& mesh, double voxel = kVoxel) {
   return *std::move(p);
 }
 
-/// Largest difference, in voxels, between a potential and the union of boxes at random places
+/// Largest difference, in voxels, between a potential and the union of boxes at random points
 /// within the band.
 double worstError(const Potential& p, const std::vector<Box>& boxes) {
   Rng rng(5);
@@ -153,12 +153,12 @@ TEST(MeshUnion, ASkinArrivesAtACrossAndLeavesOne) {
   const auto cross = std::make_shared<const Potential>(potentialOf(meshOf({kBar, kPost}), 0.04));
   EXPECT_GT(unreachedShare(bar, *cross, 1), 0.3);
   ActiveSkin skin =
-      ActiveSkin::make(bar, {.attraction = 12, .tension = 0.002, .most_move = 0.1}).value();
+      ActiveSkin::make(bar, {.attraction = 12, .tension = 0.002, .max_move = 0.1}).value();
   ASSERT_TRUE(skin.advance(PotentialTarget(cross), 2.0).ok());
   EXPECT_LT(unreachedShare(skin.potential(), *cross, 1), 0.02);
   EXPECT_EQ(measured(polygonised(skin.potential())).euler_number, 2);
   ActiveSkin back =
-      ActiveSkin::make(*cross, {.attraction = 12, .tension = 0.002, .most_move = 0.1}).value();
+      ActiveSkin::make(*cross, {.attraction = 12, .tension = 0.002, .max_move = 0.1}).value();
   const auto start = std::make_shared<const Potential>(bar);
   ASSERT_TRUE(back.advance(PotentialTarget(start), 2.0).ok());
   EXPECT_LT(unreachedShare(back.potential(), bar, 1), 0.02);

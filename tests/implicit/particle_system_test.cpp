@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "derm/implicit/dress_particles.h"
 #include "derm/implicit/polygonise.h"
+#include "derm/implicit/surface_particles.h"
 #include "derm/mesh/closedness.h"
 
 namespace derm {
@@ -35,7 +35,7 @@ TEST(ParticleSystem, ADropFallsFreelyThenComesToRestOnTheGround) {
 
 TEST(ParticleSystem, EmittersGiveMatterWhileTheyRun) {
   ParticleSystemDesc desc{.radius_m = 0.02};
-  desc.emitters.push_back({.place = Vec3d(0, 1, 0), .to_s = 0.5});
+  desc.emitters.push_back({.position = Vec3d(0, 1, 0), .to_s = 0.5});
   ParticleSystem system = *ParticleSystem::make({}, desc);
   system.advance(0.25);
   const std::size_t half = system.particles().size();
@@ -50,7 +50,7 @@ TEST(ParticleSystem, EmittersGiveMatterWhileTheyRun) {
 
 TEST(ParticleSystem, ThinMatterIsMadeFinerAndKeepsItsMass) {
   ParticleSystemDesc desc{.radius_m = 0.02, .ground_y_m = {}};
-  desc.most_splits = 1;
+  desc.max_splits = 1;
   Particles thread;
   for (int i = 0; i < 12; ++i) thread.positions.emplace_back(0.05f * float(i), 0.0f, 0.0f);
   ParticleSystem system = *ParticleSystem::make(thread, desc);
@@ -69,29 +69,29 @@ TEST(ParticleSystem, RefusesNumbersOutOfRange) {
 
 /// A skin around a drop that meets the ground: closed in every frame, volume held, and with
 /// feedback no particle stays outside.
-TEST(DressParticles, ASkinFollowsAFallingDropAndHoldsItsVolume) {
+TEST(SurfaceParticles, ASkinFollowsAFallingDropAndHoldsItsVolume) {
   ParticleSystem system = *ParticleSystem::make(
       particleBall(Vec3d(0, 0.5, 0), 0.14, 0.02, Vec3d(0, -1, 0)), {.radius_m = 0.02});
-  DressDesc desc;
-  desc.strategy = {.attraction = 60, .tension = 0.15 * 30 * 0.0004, .volume = Hold::Exact};
+  ParticleSurfacingDesc desc;
+  desc.law = {.attraction = 60, .tension = 0.15 * 30 * 0.0004, .volume = Hold::Exact};
   desc.lattice.voxel_m = 0.02;
-  Result<ParticleDresser> dresser = ParticleDresser::make(system.particles(), desc);
-  ASSERT_TRUE(dresser.ok()) << dresser.error().text();
+  Result<ParticleSurfacer> surfacer = ParticleSurfacer::make(system.particles(), desc);
+  ASSERT_TRUE(surfacer.ok()) << surfacer.error().text();
   TriMesh mesh;
   double worst = 0;
   for (int f = 0; f < 24; ++f) {
     system.advance(1.0 / 30);
-    const Result<SkinStep> step = dresser->advanceTo(system.particles(), 1.0 / 30);
+    const Result<SkinStep> step = surfacer->advanceTo(system.particles(), 1.0 / 30);
     ASSERT_TRUE(step.ok()) << step.error().text();
-    system.feelSkin(dresser->skin().potential());
-    dresser->skin().polygonise(mesh);
+    system.feelSkin(surfacer->skin().potential());
+    surfacer->skin().polygonise(mesh);
     EXPECT_TRUE(checkClosed(mesh.triangles).closed());
     double wanted = 0;
-    for (const Body& b : dresser->skin().bodies()) wanted += b.wanted_volume;
+    for (const Body& b : surfacer->skin().bodies()) wanted += b.wanted_volume;
     worst = std::max(worst, std::abs(measured(mesh).volume / wanted - 1));
     std::size_t outside = 0;
     for (const Vec3f& p : system.particles().positions)
-      outside += !dresser->skin().potential().contactAt(p.cast<double>()).inside;
+      outside += !surfacer->skin().potential().contactAt(p.cast<double>()).inside;
     EXPECT_LE(outside, system.particles().size() / 50) << f;
   }
   std::printf("falling drop: volume off by %.1e at worst\n", worst);
@@ -113,16 +113,16 @@ TEST(ParticleSystem, ADropThatHitsTheGroundThrowsNothingUpAgain) {
   }
 }
 
-TEST(DressParticles, MatterThatIsPouredCountsFully) {
+TEST(SurfaceParticles, MatterThatIsPouredCountsFully) {
   ParticleSystemDesc pour{.radius_m = 0.02};
-  pour.emitters.push_back({.place = Vec3d(0, 0.6, 0), .velocity = Vec3d(0, -1, 0), .to_s = 0.4});
+  pour.emitters.push_back({.position = Vec3d(0, 0.6, 0), .velocity = Vec3d(0, -1, 0), .to_s = 0.4});
   Particles first;
   for (const float x : {-0.02f, 0.02f}) first.positions.emplace_back(x, 0.6f, 0.0f);
   ParticleSystem system = *ParticleSystem::make(first, pour);
-  DressDesc desc;
-  desc.strategy = {.attraction = 60, .tension = 0.002, .volume = Hold::Exact};
+  ParticleSurfacingDesc desc;
+  desc.law = {.attraction = 60, .tension = 0.002, .volume = Hold::Exact};
   desc.lattice.voxel_m = 0.015;
-  ParticleDresser dresser = *ParticleDresser::make(system.particles(), desc);
+  ParticleSurfacer surfacer = *ParticleSurfacer::make(system.particles(), desc);
   TriMesh mesh;
   double worst = 0;
   std::size_t births = 0;
@@ -130,8 +130,8 @@ TEST(DressParticles, MatterThatIsPouredCountsFully) {
     const std::size_t before = system.particles().size();
     system.advance(1.0 / 30);
     births += system.particles().size() > before;
-    ASSERT_TRUE(dresser.advanceTo(system.particles(), 1.0 / 30).ok());
-    dresser.skin().polygonise(mesh);
+    ASSERT_TRUE(surfacer.advanceTo(system.particles(), 1.0 / 30).ok());
+    surfacer.skin().polygonise(mesh);
     const double matter = 8 * 0.02 * 0.02 * 0.02 * double(system.particles().size());
     worst = std::max(worst, std::abs(measured(mesh).volume / matter - 1));
   }
@@ -142,14 +142,14 @@ TEST(DressParticles, MatterThatIsPouredCountsFully) {
   EXPECT_LE(worst, 1e-3);
 }
 
-/// Volume of the undressed field over that of its particles.
+/// Volume of the bare field over that of its particles.
 double volumeOverMatter(const Particles& particles) {
   const ParticleTarget target = *ParticleTarget::make(particles, {.radius_m = 1});
   const Potential potential = *buildPotential(target, {.voxel_m = 0.3});
   return measured(polygonised(potential)).volume / (8 * double(particles.size()));
 }
 
-TEST(DressParticles, SheetsAndDropsAreAsThickAsTheirMatter) {
+TEST(SurfaceParticles, SheetsAndDropsAreAsThickAsTheirMatter) {
   const auto lattice = [](int nx, int ny, int nz, float spacing) {
     Particles p;
     for (int i = 0; i < nx * ny * nz; ++i)

@@ -53,9 +53,9 @@ TEST(Polygoniser, CountsHandlesAndPieces) {
 /// Random signs at every node: all 256 cases and all ambiguous faces next to each other.
 Potential randomSigns(std::uint64_t seed) {
   Potential p;
-  std::vector<BlockCoord> places;
-  for (int n = 0; n < 27; ++n) places.push_back({n % 3, n / 3 % 3, n / 9});
-  p.grid.createBlocks(places);
+  std::vector<BlockCoord> coords;
+  for (int n = 0; n < 27; ++n) coords.push_back({n % 3, n / 3 % 3, n / 9});
+  p.grid.createBlocks(coords);
   Rng rng(seed);
   for (const std::uint32_t slot : p.grid.order()) {
     const BlockCoord& b = p.grid.coord(slot);

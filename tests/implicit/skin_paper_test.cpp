@@ -1,5 +1,5 @@
-// Numbers of the document (Desbrun, Cani 1997), as corrected and measured for us: curvature,
-// shrinking balls, six blobs that become two, what a strategy holds.
+// Numbers of Desbrun, Cani 1997, as corrected and measured for us: curvature,
+// shrinking balls, six blobs that become two, what an evolution law holds.
 
 #include <cmath>
 #include <cstdio>
@@ -17,11 +17,11 @@ namespace {
 
 constexpr double kForever = 1e9;
 
-ActiveSkin skinOf(const Target& target, double voxel_m, const StrategyDesc& strategy,
+ActiveSkin skinOf(const Target& target, double voxel_m, const EvolutionLaw& law,
                   const Vec3d& origin = Vec3d::Zero()) {
   Result<Potential> p = buildPotential(target, {.voxel_m = voxel_m, .origin = origin});
   EXPECT_TRUE(p.ok()) << p.error().text();
-  Result<ActiveSkin> skin = ActiveSkin::make(*std::move(p), strategy);
+  Result<ActiveSkin> skin = ActiveSkin::make(*std::move(p), law);
   EXPECT_TRUE(skin.ok());
   return *std::move(skin);
 }
@@ -47,13 +47,13 @@ Radii radiiOf(ActiveSkin& skin, const Vec3d& centre) {
 std::pair<double, double> misfit(ActiveSkin& skin, const Target& target) {
   TriMesh mesh;
   skin.polygonise(mesh, false);
-  double sum = 0, most = 0;
+  double sum = 0, max = 0;
   for (const Vec3f& p : mesh.positions) {
     const double d = std::abs(sampledAt(target, p.cast<double>()) - target.iso());
     sum += d;
-    most = std::max(most, d);
+    max = std::max(max, d);
   }
-  return {sum / static_cast<double>(mesh.vertexCount()), most};
+  return {sum / static_cast<double>(mesh.vertexCount()), max};
 }
 
 TEST(SkinPaper, CurvatureOfABallIsTheSumOfBothPrincipalOnes) {
@@ -100,7 +100,7 @@ TEST(SkinPaper, CurvatureOfABallIsTheSumOfBothPrincipalOnes) {
 }
 
 TEST(SkinPaper, ABallShrinksAsRootOfR0SquaredMinus4BetaT) {
-  const StrategyDesc tension{.attraction = 0, .tension = 0.05};
+  const EvolutionLaw tension{.attraction = 0, .tension = 0.05};
   const SphereTarget ball(Vec3d(0.011, 0.007, -0.013), 0.6);
   ActiveSkin skin = skinOf(ball, 2.0 / 39, tension);
   while (skin.time_s() < 1.052) skin.step(ball, 1.052 - skin.time_s() + 1e-12);
@@ -112,7 +112,7 @@ TEST(SkinPaper, ABallShrinksAsRootOfR0SquaredMinus4BetaT) {
 
 TEST(SkinPaper, ASlowlyShrinkingBallGoesTheRightWay) {
   // 3,000 steps of beta dt = 1e-3 voxel^2 from r0 = 14 voxels: distance over the exact one 1.004.
-  const StrategyDesc tension{.attraction = 0, .tension = 1.0};
+  const EvolutionLaw tension{.attraction = 0, .tension = 1.0};
   const SphereTarget ball(Vec3d(24.3, 24.2, 24.1), 14);
   ActiveSkin skin = skinOf(ball, 1.0, tension);
   const double start = radiiOf(skin, Vec3d(24.3, 24.2, 24.1)).mean;
@@ -125,7 +125,7 @@ TEST(SkinPaper, ASlowlyShrinkingBallGoesTheRightWay) {
 
 TEST(SkinPaper, TensionAndAttractionBalanceWhereTheyShould) {
   // alpha 1, beta 2, R 12 voxels: (R - r) = 2 beta/(alpha r).
-  const StrategyDesc desc{.attraction = 1, .tension = 2};
+  const EvolutionLaw desc{.attraction = 1, .tension = 2};
   const SphereTarget ball(Vec3d(24.3, 24.2, 24.1), 12);
   ActiveSkin skin = skinOf(ball, 1.0, desc);
   for (int i = 0; i < 600; ++i) skin.step(ball, kForever);
@@ -142,7 +142,7 @@ TEST(SkinPaper, SectionFourPointThreeTwo_EdgePointsAreFarCloserThanNodes) {
   const SphereTarget start(Vec3d::Zero(), 0.6), target(Vec3d::Zero(), 0.45);
   double error[2];
   for (const Evaluation e : {Evaluation::EdgePoints, Evaluation::Nodes}) {
-    StrategyDesc desc{.attraction = 2};
+    EvolutionLaw desc{.attraction = 2};
     desc.evaluation = e;
     ActiveSkin skin = skinOf(start, 2.0 / 39, desc, Vec3d(-1, -1, -1));
     for (int i = 0; i < 200; ++i) skin.step(target, kForever);
@@ -155,14 +155,14 @@ TEST(SkinPaper, SectionFourPointThreeTwo_EdgePointsAreFarCloserThanNodes) {
 
 struct MorphResult {
   int steps_to_split = -1;
-  double mean = 0, most = 0, radius = 0, last_move = 0, volume = 0;
+  double mean = 0, max = 0, radius = 0, last_move = 0, volume = 0;
   SurfaceMeasures end;
   std::vector<SkinEvent> events;
 };
 
-/// Six blobs become two, `steps` steps of the document's own field.
+/// Six blobs become two, `steps` steps of the paper's own field.
 MorphResult morph(int resolution, double tension, int steps) {
-  StrategyDesc desc{.attraction = 2, .tension = tension};
+  EvolutionLaw desc{.attraction = 2, .tension = tension};
   desc.raw_field = true;
   desc.reach = 1e6;
   const BlobTarget start = sixBlobs(), target = twoBlobs();
@@ -174,7 +174,7 @@ MorphResult morph(int resolution, double tension, int steps) {
     result.last_move = s.max_speed * s.dt_s;
     if (result.steps_to_split < 0 && skin.bodies().size() == 2) result.steps_to_split = i;
   }
-  std::tie(result.mean, result.most) = misfit(skin, target);
+  std::tie(result.mean, result.max) = misfit(skin, target);
   skin.polygonise(mesh, false);
   result.end = measured(mesh);
   double sum = 0;
@@ -190,14 +190,14 @@ TEST(SkinPaper, Fig7_SixBlobsBecomeTwoBalls) {
   for (const int resolution : {40, 50}) {
     const MorphResult m = morph(resolution, 0, 240);
     std::printf("%d^3, beta 0: split at step %d, mean %.2e, max %.2e |G - iso|, V/target %.4f\n",
-                resolution, m.steps_to_split, m.mean, m.most,
+                resolution, m.steps_to_split, m.mean, m.max,
                 m.volume / (2 * 4.0 / 3 * M_PI * 0.027));
     EXPECT_EQ(m.end.euler_number, 4);
     EXPECT_EQ(m.end.pieces.size(), 2u);
     EXPECT_GE(m.steps_to_split, 0);
     EXPECT_LE(m.steps_to_split, 60);
     EXPECT_LE(m.mean, 2e-4);
-    EXPECT_LE(m.most, 1e-3);
+    EXPECT_LE(m.max, 1e-3);
     EXPECT_NEAR(m.volume / (2 * 4.0 / 3 * M_PI * 0.027), 1, 0.01);
     int bodies = 1;
     for (const SkinEvent& e : m.events) {
@@ -225,7 +225,7 @@ TEST(SkinPaper, Fig7_WithTensionTheBallsAreAsMuchSmallerAsItSays) {
 TEST(SkinPaper, PenaltiesReachTheirVolumeAndArea) {
   // No attraction, gamma 0.5, wanted 1.2 times the start, t = 8.
   for (const bool area : {false, true}) {
-    StrategyDesc desc{.attraction = 0};
+    EvolutionLaw desc{.attraction = 0};
     (area ? desc.area : desc.volume) = Hold::Penalty;
     desc.volume_gain = desc.area_gain = 0.5;
     const SphereTarget ball(Vec3d::Zero(), 0.4);
@@ -239,7 +239,7 @@ TEST(SkinPaper, PenaltiesReachTheirVolumeAndArea) {
 }
 
 TEST(SkinPaper, ExactVolumeHoldsAgainstAttractionAndTension) {
-  StrategyDesc desc{.attraction = 2, .tension = 0.02};
+  EvolutionLaw desc{.attraction = 2, .tension = 0.02};
   const SphereTarget start(Vec3d::Zero(), 0.5);
   const SegmentTarget target(Vec3d(-0.3, 0, 0), Vec3d(0.3, 0.1, 0), 0.3);
   for (const Hold hold : {Hold::Penalty, Hold::Exact}) {

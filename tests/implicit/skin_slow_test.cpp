@@ -19,10 +19,10 @@ namespace {
 
 constexpr double kForever = 1e9;
 
-ActiveSkin skinOf(const Target& target, const StrategyDesc& strategy) {
+ActiveSkin skinOf(const Target& target, const EvolutionLaw& law) {
   Result<Potential> p = buildPotential(target, {.voxel_m = 1.0});
   EXPECT_TRUE(p.ok());
-  return *ActiveSkin::make(*std::move(p), strategy);
+  return *ActiveSkin::make(*std::move(p), law);
 }
 
 /// Another target's distance, steeper or flatter; the skin is told so and must not care.
@@ -76,7 +76,7 @@ std::shared_ptr<const Target> targetNumber(int which, int step) {
 
 /// True where a run settles: the last move is small and the band sound.
 bool settles(double alpha, double beta, float slope, int which, int super_steps) {
-  StrategyDesc desc{.attraction = alpha, .tension = beta};
+  EvolutionLaw desc{.attraction = alpha, .tension = beta};
   desc.super_steps = super_steps;
   desc.births = false;
   desc.track_bodies = false;
@@ -120,7 +120,7 @@ TEST(SkinScheme, All180ParameterRunsSettleWithSuperTimeStepping) { runGrid(5); }
 
 /// Two lobes pulled apart and together again: ten splits and ten merges in 5,000 steps.
 TEST(SkinScheme, VolumeIsHeldThroughTwentySplitsAndMergesWithoutDrift) {
-  StrategyDesc desc{.attraction = 1, .tension = 0.1, .volume = Hold::Exact};
+  EvolutionLaw desc{.attraction = 1, .tension = 0.1, .volume = Hold::Exact};
   const Vec3d c(36.3, 36.2, 36.1);
   const auto lobes = [&](double gap) {
     return UnionTarget({std::make_shared<SphereTarget>(c - Vec3d(gap, 0, 0), 11),
@@ -193,7 +193,7 @@ TEST(SkinScheme, VolumeIsHeldThroughTwentySplitsAndMergesWithoutDrift) {
 }
 
 TEST(SkinScheme, AClosedLoopOfTargetsReturnsTheSameVolumeWithoutTension) {
-  StrategyDesc desc{.attraction = 2};
+  EvolutionLaw desc{.attraction = 2};
   const Vec3d c(24.3, 24.2, 24.1);
   ActiveSkin skin = skinOf(SphereTarget(c, 9), desc);
   const auto volumeNow = [&] {
@@ -215,7 +215,7 @@ TEST(SkinScheme, AClosedLoopOfTargetsReturnsTheSameVolumeWithoutTension) {
 }
 
 TEST(SkinScheme, ASkinTravelsAHundredTimesItsSizeWithConstantMemory) {
-  StrategyDesc desc{.attraction = 2, .tension = 0.05, .volume = Hold::Exact};
+  EvolutionLaw desc{.attraction = 2, .tension = 0.05, .volume = Hold::Exact};
   ActiveSkin skin = skinOf(SphereTarget(Vec3d::Zero(), 5), desc);
   std::size_t early = 0, late = 0;
   double x = 0;
@@ -235,7 +235,7 @@ TEST(SkinScheme, ASkinTravelsAHundredTimesItsSizeWithConstantMemory) {
 
 /// Frequency of the second mode of a free drop, from zero crossings of its elongation.
 double modeTwoFrequency(double radius, double amplitude) {
-  StrategyDesc desc{.attraction = 0, .volume = Hold::Exact};
+  EvolutionLaw desc{.attraction = 0, .volume = Hold::Exact};
   desc.inertia.on = true;
   desc.inertia.tension = 1;
   const Vec3d c(32.3, 32.2, 32.1);

@@ -1,5 +1,5 @@
 derm_test(implicit unit active_skin_test.cpp particle_system_test.cpp band_grid_test.cpp block_map_test.cpp build_potential_test.cpp
-  cell_table_test.cpp band_kernels_test.cpp mesh_union_test.cpp packed_potential_test.cpp polygonise_test.cpp potential_test.cpp targets_test.cpp)
+  cell_table_test.cpp band_kernels_test.cpp mesh_union_test.cpp quantised_potential_test.cpp polygonise_test.cpp potential_test.cpp targets_test.cpp)
 # Kernels and tables are private to the room.
 target_include_directories(derm_test_implicit_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)
 derm_test(implicit paper skin_paper_test.cpp)

@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "derm/base/rng.h"
-#include "derm/implicit/dress_particles.h"
 #include "derm/implicit/polygonise.h"
+#include "derm/implicit/surface_particles.h"
 
 namespace derm {
 namespace {
@@ -76,7 +76,7 @@ Points crown(Rng& rng, double stretch, double off) {
   return points;
 }
 
-struct Dressed {
+struct Surfaced {
   int pieces = 0, handles = 0;
   double over_matter = 0;  ///< volume
 };
@@ -86,7 +86,7 @@ struct Kernel {
 };
 
 /// Turned and shifted at random. `tension` in squares of the radius.
-Dressed dressed(Rng& rng, const Points& points, const Kernel& kernel, double tension = 0.05) {
+Surfaced surfaced(Rng& rng, const Points& points, const Kernel& kernel, double tension = 0.05) {
   const double radius = kernel.radius;
   const auto bell = [&] { return rng.uniform(-1, 1) + rng.uniform(-1, 1) + rng.uniform(-1, 1); };
   const Mat3d turn = Quatd(bell(), bell(), bell(), bell()).normalized().toRotationMatrix();
@@ -94,17 +94,17 @@ Dressed dressed(Rng& rng, const Points& points, const Kernel& kernel, double ten
   Particles particles;
   for (const Vec3d& p : points)
     particles.positions.push_back(Vec3d(2 * radius * (turn * p + shift)).cast<float>());
-  DressDesc desc;
+  ParticleSurfacingDesc desc;
   desc.kernel.radius_m = radius;
   desc.kernel.reach = kernel.reach;
-  desc.strategy = {.attraction = 2, .tension = tension * radius * radius};
+  desc.law = {.attraction = 2, .tension = tension * radius * radius};
   desc.lattice.voxel_m = kernel.voxel * radius;
-  Result<ParticleDresser> dresser = ParticleDresser::make(particles, desc);
-  EXPECT_TRUE(dresser.ok()) << dresser.error().text();
+  Result<ParticleSurfacer> surfacer = ParticleSurfacer::make(particles, desc);
+  EXPECT_TRUE(surfacer.ok()) << surfacer.error().text();
   TriMesh mesh;
-  dresser->skin().polygonise(mesh);
+  surfacer->skin().polygonise(mesh);
   const SurfaceMeasures m = measured(mesh);
-  Dressed result{int(m.pieces.size()), 0, m.volume};
+  Surfaced result{int(m.pieces.size()), 0, m.volume};
   for (const SurfacePiece& piece : m.pieces) result.handles += (2 - piece.euler_number) / 2;
   result.over_matter /= 8 * std::pow(radius, 3) * double(points.size());
   return result;
@@ -113,30 +113,30 @@ Dressed dressed(Rng& rng, const Points& points, const Kernel& kernel, double ten
 constexpr Kernel kKernels[] = {{0.5, 4, 0.6}, {0.01, 4, 0.4}, {3, 5, 0.6}, {0.5, 6, 0.8}};
 constexpr double kOff[] = {0.05, 0.15, 0.25};  // of the distance of neighbours
 
-/// Dresses each kind with every kernel; returns the least and the greatest volume over matter.
+/// Surfaces each kind with every kernel; returns the least and the greatest volume over matter.
 template <class Make>
 std::pair<double, double> allWhole(const char* name, std::uint64_t seed, const Make& make) {
-  double least = 1e9, most = 0;
+  double min = 1e9, max = 0;
   for (const Kernel& k : kKernels)
     for (const double off : kOff) {
       Rng rng(seed++);
-      const Dressed d = dressed(rng, make(rng, off), k);
+      const Surfaced d = surfaced(rng, make(rng, off), k);
       EXPECT_EQ(d.pieces, 1) << name << ", reach " << k.reach << ", off by " << off;
       EXPECT_EQ(d.handles, 0) << name << ", reach " << k.reach << ", off by " << off;
-      least = std::min(least, d.over_matter);
-      most = std::max(most, d.over_matter);
+      min = std::min(min, d.over_matter);
+      max = std::max(max, d.over_matter);
     }
-  std::printf("%s: whole, volume over matter %.2f to %.2f\n", name, least, most);
-  return {least, most};
+  std::printf("%s: whole, volume over matter %.2f to %.2f\n", name, min, max);
+  return {min, max};
 }
 
 TEST(ThinMatter, IsWholeAndAsThickAsItsMatterWhereNothingIsStretched) {
-  for (const auto& [least, most] :
+  for (const auto& [min, max] :
        {allWhole("sheet", 100, [](Rng&r, double off) { return sheet(r, 1, off); }),
         allWhole("thread", 200, [](Rng&r, double off) { return thread(r, 1, off); }),
         allWhole("crown", 300, [](Rng&r, double off) { return crown(r, 1, off); })}) {
-    EXPECT_GT(least, 0.85);
-    EXPECT_LT(most, 1.2);
+    EXPECT_GT(min, 0.85);
+    EXPECT_LT(max, 1.2);
   }
 }
 
@@ -156,7 +156,7 @@ TEST(ThinMatter, DoesNotTearWhereItIsStretchedByAQuarter) {
 TEST(ThinMatter, JetsStayWholeDownToTheThreadAtTheirTip) {
   for (const double off : kOff) {
     Rng rng(700);
-    const Dressed d = dressed(rng, jet(rng, off), {0.5, 4, 0.6});
+    const Surfaced d = surfaced(rng, jet(rng, off), {0.5, 4, 0.6});
     EXPECT_EQ(d.pieces, 1);
     EXPECT_EQ(d.handles, 0);
     EXPECT_NEAR(d.over_matter, 1, 0.1);
@@ -168,7 +168,7 @@ TEST(ThinMatter, DropsFarApartAreBallsOfTheirOwnVolumeForAnyReach) {
     Points points;
     for (int i = 0; i < 8; ++i) points.push_back(4.5 * Vec3d(i % 2, i / 2 % 2, i / 4));
     Rng rng(800);
-    const Dressed d = dressed(rng, points, {0.5, reach, 0.3}, 0);
+    const Surfaced d = surfaced(rng, points, {0.5, reach, 0.3}, 0);
     EXPECT_EQ(d.pieces, 8);
     EXPECT_NEAR(d.over_matter, 1, 0.08) << "reach " << reach;
   }

@@ -21,7 +21,7 @@ namespace derm {
 namespace {
 
 constexpr double kVoxel = 0.02;
-constexpr double kMostVoxels = 0.02;
+constexpr double kMaxVoxels = 0.02;
 
 std::filesystem::path scratchFile(const char* name) {
   return std::filesystem::temp_directory_path() /
@@ -29,12 +29,12 @@ std::filesystem::path scratchFile(const char* name) {
 }
 
 /// [voxel] how far, at most, OpenVDB sees our vertices from its own surface.
-double mostMisfit(const openvdb::FloatGrid& grid, const TriMesh& mesh) {
+double maxMisfit(const openvdb::FloatGrid& grid, const TriMesh& mesh) {
   const openvdb::tools::GridSampler<openvdb::FloatGrid, openvdb::tools::BoxSampler> at(grid);
-  double most = 0;
+  double max = 0;
   for (const Vec3f& p : mesh.positions)
-    most = std::max(most, std::abs(double{at.wsSample(openvdb::Vec3d(p.x(), p.y(), p.z()))}));
-  return most / grid.voxelSize().x();
+    max = std::max(max, std::abs(double{at.wsSample(openvdb::Vec3d(p.x(), p.y(), p.z()))}));
+  return max / grid.voxelSize().x();
 }
 
 TEST(VdbPeer, WhatWeWriteIsTheSameSurfaceInOpenVdb) {
@@ -50,9 +50,9 @@ TEST(VdbPeer, WhatWeWriteIsTheSameSurfaceInOpenVdb) {
   std::filesystem::remove(file);
   ASSERT_TRUE(grid);
   const TriMesh mesh = polygonised(p);
-  const double misfit = mostMisfit(*grid, mesh);
+  const double misfit = maxMisfit(*grid, mesh);
   std::printf("ours in OpenVDB: %.5f voxel at most\n", misfit);
-  EXPECT_LT(misfit, kMostVoxels);
+  EXPECT_LT(misfit, kMaxVoxels);
   // Its own checks of a narrow band: class, transform, background, signs, slope.
   EXPECT_EQ(openvdb::tools::checkLevelSet(*grid), "");
   // Deep inside and far outside, where there are no voxels, the sign is right.
@@ -76,12 +76,12 @@ TEST(VdbPeer, WhatOpenVdbWritesIsTheSameSurfaceHere) {
   const SurfaceMeasures m = measured(mesh);
   EXPECT_EQ(m.euler_number, 2);
   EXPECT_NEAR(m.volume / (4.0 / 3 * M_PI * 0.343), 1, 2e-3);
-  EXPECT_LT(mostMisfit(*grid, mesh), kMostVoxels);
-  double most = 0;
+  EXPECT_LT(maxMisfit(*grid, mesh), kMaxVoxels);
+  double max = 0;
   for (const Vec3f& v : mesh.positions)
-    most = std::max(most, std::abs((v.cast<double>() - Vec3d(0.3, -0.2, 0.1)).norm() - 0.7));
-  std::printf("OpenVDB's here: %.5f voxel from the ball\n", most / kVoxel);
-  EXPECT_LT(most / kVoxel, kMostVoxels);
+    max = std::max(max, std::abs((v.cast<double>() - Vec3d(0.3, -0.2, 0.1)).norm() - 0.7));
+  std::printf("OpenVDB's here: %.5f voxel from the ball\n", max / kVoxel);
+  EXPECT_LT(max / kVoxel, kMaxVoxels);
   EXPECT_TRUE(p->contactAt(Vec3d(0.3, -0.2, 0.1)).inside);
 }
 

@@ -64,12 +64,12 @@ std::vector<std::uint8_t> jpegOf(const Rgba8Image& image, bool progressive, J_CO
   return out;
 }
 
-void expectNear(const Rgba8Image& a, const Rgba8Image& b, int most) {
+void expectNear(const Rgba8Image& a, const Rgba8Image& b, int max) {
   ASSERT_EQ(a.width, b.width);
   ASSERT_EQ(a.height, b.height);
   for (std::size_t i = 0; i < a.pixels.size(); ++i) {
-    EXPECT_LE(std::abs(a.pixels[i].r - b.pixels[i].r), most) << i;
-    EXPECT_LE(std::abs(a.pixels[i].g - b.pixels[i].g), most) << i;
+    EXPECT_LE(std::abs(a.pixels[i].r - b.pixels[i].r), max) << i;
+    EXPECT_LE(std::abs(a.pixels[i].g - b.pixels[i].g), max) << i;
   }
 }
 

@@ -161,7 +161,7 @@ TEST_F(PointCacheTest, AFailedWriteIsReportedAndLeavesTheOldFile) {
   EXPECT_EQ(readFile(file).value(), (std::vector<std::uint8_t>{'o', 'l', 'd'}));
 }
 
-TEST_F(PointCacheTest, BadArgumentsAndPlacesAreErrors) {
+TEST_F(PointCacheTest, BadArgumentsAndPathsAreErrors) {
   EXPECT_EQ(writeCache(folder_ / "a.pc2", {.points = 1}).error().code, ErrorCode::BadArgument);
   EXPECT_EQ(writeCache(folder_ / "a.pc2", {.points = 0, .times_s = {0}}).error().code,
             ErrorCode::BadArgument);

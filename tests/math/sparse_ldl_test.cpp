@@ -15,7 +15,7 @@ namespace {
 /// A grid's Laplacian plus a positive diagonal: positive definite, with fill.
 struct Grid {
   std::size_t side;
-  std::vector<MatrixPlace> places;
+  std::vector<MatrixEntry> entries;
   std::vector<double> values;
 };
 
@@ -25,14 +25,14 @@ Grid grid(std::size_t side, std::uint64_t seed) {
   const auto at = [&](std::size_t x, std::size_t y) { return std::uint32_t(y * side + x); };
   for (std::size_t y = 0; y < side; ++y)
     for (std::size_t x = 0; x < side; ++x) {
-      out.places.push_back({at(x, y), at(x, y)});
+      out.entries.push_back({at(x, y), at(x, y)});
       out.values.push_back(4.1 + double(rng.below(100)) * 0.01);
       if (x + 1 < side) {
-        out.places.push_back({at(x, y), at(x + 1, y)});
+        out.entries.push_back({at(x, y), at(x + 1, y)});
         out.values.push_back(-1.0 + double(rng.below(100)) * 0.005);
       }
       if (y + 1 < side) {
-        out.places.push_back({at(x, y + 1), at(x, y)});
+        out.entries.push_back({at(x, y + 1), at(x, y)});
         out.values.push_back(-1.0 + double(rng.below(100)) * 0.005);
       }
     }
@@ -42,9 +42,9 @@ Grid grid(std::size_t side, std::uint64_t seed) {
 Eigen::MatrixXd dense(const Grid& g) {
   const auto n = Eigen::Index(g.side * g.side);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(n, n);
-  for (std::size_t k = 0; k < g.places.size(); ++k) {
-    out(g.places[k].row, g.places[k].column) = g.values[k];
-    out(g.places[k].column, g.places[k].row) = g.values[k];
+  for (std::size_t k = 0; k < g.entries.size(); ++k) {
+    out(g.entries[k].row, g.entries[k].column) = g.values[k];
+    out(g.entries[k].column, g.entries[k].row) = g.values[k];
   }
   return out;
 }
@@ -52,7 +52,7 @@ Eigen::MatrixXd dense(const Grid& g) {
 TEST(SparseLdl, SolvesWhatADenseFactorisationSolves) {
   for (const std::size_t side : {1, 2, 3, 12}) {
     const Grid g = grid(side, 7);
-    SparseLdl ldl(side * side, g.places);
+    SparseLdl ldl(side * side, g.entries);
     ASSERT_TRUE(ldl.factorise(g.values));
     Eigen::VectorXd b(Eigen::Index(side * side));
     for (Eigen::Index i = 0; i < b.size(); ++i) b[i] = std::sin(double(i) + 1);
@@ -64,7 +64,7 @@ TEST(SparseLdl, SolvesWhatADenseFactorisationSolves) {
 
 TEST(SparseLdl, TakesNewNumbersForTheSamePatternWithoutAllocating) {
   const Grid first = grid(10, 1), second = grid(10, 2);
-  SparseLdl ldl(100, first.places);
+  SparseLdl ldl(100, first.entries);
   ASSERT_TRUE(ldl.factorise(first.values));
   std::vector<double> x(100, 1.0);
   const std::size_t before = testing_support::allocationCount();
@@ -84,12 +84,12 @@ TEST(SparseLdl, WidePanelsAndManyPiecesLeaveNoResidual) {
     for (std::uint32_t i = 0; i + 2 * side + 2 < side * side; i += 1) {
       if (i % 400 > 380) continue;  // some pieces hang together by little
       for (const std::size_t d : {std::size_t{2}, 2 * side, side + 1, side - 1}) {
-        g.places.push_back({i, static_cast<std::uint32_t>(i + d)});
+        g.entries.push_back({i, static_cast<std::uint32_t>(i + d)});
         g.values.push_back(-0.02);
       }
     }
     const std::size_t n = side * side;
-    SparseLdl ldl(n, g.places);
+    SparseLdl ldl(n, g.entries);
     EXPECT_GT(ldl.factorEntries(), n);
     ASSERT_TRUE(ldl.factorise(g.values));
     std::vector<double> x(n);
@@ -97,8 +97,8 @@ TEST(SparseLdl, WidePanelsAndManyPiecesLeaveNoResidual) {
     const std::vector<double> b = x;
     ldl.solve(x);
     std::vector<double> product(n, 0.0);
-    for (std::size_t k = 0; k < g.places.size(); ++k) {
-      const auto [row, column] = g.places[k];
+    for (std::size_t k = 0; k < g.entries.size(); ++k) {
+      const auto [row, column] = g.entries[k];
       product[row] += g.values[k] * x[column];
       if (row != column) product[column] += g.values[k] * x[row];
     }
@@ -107,8 +107,8 @@ TEST(SparseLdl, WidePanelsAndManyPiecesLeaveNoResidual) {
 }
 
 TEST(SparseLdl, SaysWhereAMatrixIsNotPositiveDefinite) {
-  const std::vector<MatrixPlace> places = {{0, 0}, {1, 1}, {0, 1}};
-  SparseLdl ldl(2, places);
+  const std::vector<MatrixEntry> entries = {{0, 0}, {1, 1}, {0, 1}};
+  SparseLdl ldl(2, entries);
   EXPECT_FALSE(ldl.factorise(std::vector<double>{1, 1, 2}));
   EXPECT_FALSE(ldl.factorise(std::vector<double>{1, std::nan(""), 0}));
   EXPECT_TRUE(ldl.factorise(std::vector<double>{1, 1, 0.5}));

@@ -120,15 +120,15 @@ TEST(Spring, SymplecticEulerIsStableExactlyBelowItsBound) {
     mismatches += grows == eulerSpringIsStable(s, dt_s);
     stable += !grows;
     if (i % 20 != 0) continue;
-    double x = 1, v = 0, most = 0;
-    for (int n = 0; n < 20000 && most < 1e12; ++n) {
+    double x = 1, v = 0, max = 0;
+    for (int n = 0; n < 20000 && max < 1e12; ++n) {
       const double next = step.xx * x + step.xv * v;
       v = step.vx * x + step.vv * v;
       x = next;
-      most = std::max(most, std::abs(x));
+      max = std::max(max, std::abs(x));
     }
     if (growth(step) > 1.01 || !grows) {
-      EXPECT_EQ(most < 1e4, !grows) << s.omega << " " << s.zeta;
+      EXPECT_EQ(max < 1e4, !grows) << s.omega << " " << s.zeta;
     }
   }
   EXPECT_EQ(mismatches, 0);

@@ -73,7 +73,7 @@ TEST(Butterfly, ARegularMiddleHasTheEightPointMask) {
       const Vec3f& b = flat.positions[fine.vertices[i].b];
       const Vec3f middle = (a + b) / 2;
       if ((middle.head<2>().array() < 2).any() || (middle.head<2>().array() > 4).any()) continue;
-      // By its place in the edge's own lattice frame: ends 8, sides 2, wings -1, others 0.
+      // By its position in the edge's own lattice frame: ends 8, sides 2, wings -1, others 0.
       const Vec3f offset = 2 * (flat.positions[poke] - middle);
       const Vec3f edge = b - a;
       const auto is = [&](float x, float y) { return offset.x() == x && offset.y() == y; };

@@ -23,7 +23,7 @@ TEST(Cotangent, GivesTheTextbookWeightsOfARightTriangle) {
   ASSERT_EQ(w.edges.size(), 3u);
   EXPECT_NEAR(w.edges[0].weight, 0.5, 1e-12);  // across 45 degrees
   EXPECT_NEAR(w.edges[1].weight, 0.5, 1e-12);
-  EXPECT_EQ(w.edges[2].weight, CotangentWeights::kLeastCotangent);  // across 90 degrees: cot = 0
+  EXPECT_EQ(w.edges[2].weight, CotangentWeights::kMinCotangent);  // across 90 degrees: cot = 0
   for (const double a : w.areas) EXPECT_NEAR(a, 1.5, 1e-12);
 }
 
@@ -36,7 +36,7 @@ TEST(Cotangent, EverythingIsFiniteAndPositiveOnTheShelf) {
     for (const auto& e : w.edges) {
       ASSERT_LT(e.a, e.b);
       ASSERT_TRUE(std::isfinite(e.weight));
-      ASSERT_GE(e.weight, CotangentWeights::kLeastCotangent);
+      ASSERT_GE(e.weight, CotangentWeights::kMinCotangent);
     }
     for (const double a : w.areas) sum += a;
     const double exact = area(m.mesh.positions, m.mesh.triangles);

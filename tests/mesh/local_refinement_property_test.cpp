@@ -103,11 +103,11 @@ TEST(LocalRefinementProperty, LocalPointsAreThoseOfRefiningEverything) {
     const auto whole =
         surface.refine(surface.balanced(std::vector<std::uint8_t>(m.mesh.triangles.size(), 3)));
     const std::vector<Vec3f> everywhere = refinedPositions(m.mesh.positions, whole);
-    std::map<std::array<float, 3>, int> places;
-    for (const Vec3f& p : everywhere) ++places[{p.x(), p.y(), p.z()}];
+    std::map<std::array<float, 3>, int> welded;
+    for (const Vec3f& p : everywhere) ++welded[{p.x(), p.y(), p.z()}];
     const auto local = surface.refine(randomLevels(surface, 8, 3, 0.1));
     for (const Vec3f& p : refinedPositions(m.mesh.positions, local))
-      ASSERT_TRUE(places.count({p.x(), p.y(), p.z()})) << "bit for bit";
+      ASSERT_TRUE(welded.count({p.x(), p.y(), p.z()})) << "bit for bit";
   }
 }
 

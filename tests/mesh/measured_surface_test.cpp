@@ -80,19 +80,19 @@ TEST(MeasuredSurface, UndoesAFlippedTriangleAndSaysSo) {
   EXPECT_NEAR(measuredVolume(s, cube, Vec3d(5, 6, 7)), 8.0, 1e-12);
 }
 
-TEST(MeasuredSurface, JoinsVerticesAtOnePlaceAndFollowsTheirMean) {
+TEST(MeasuredSurface, JoinsVerticesAtOnePositionAndFollowsTheirMean) {
   TriMesh cube = shelf::cubeWithSplitFaces(2.0f);
   Diagnostics notes;
   const MeasuredSurface s = measured(cube, notes);
-  EXPECT_EQ(s.placeCount(), 8u);
+  EXPECT_EQ(s.weldedCount(), 8u);
   EXPECT_EQ(s.apexCount(), 0u);
   EXPECT_EQ(notes.count("measure-welded"), 1u);
   EXPECT_NEAR(s.piece_volumes.at(0), 8.0, 1e-12);
-  cube.positions[s.vertices_of_place[0][1]] += Vec3f(0.3f, 0, 0);
+  cube.positions[s.vertices_of_welded[0][1]] += Vec3f(0.3f, 0, 0);
   std::vector<Vec3d> points(s.pointCount());
   measurePoints(s, cube.positions, Vec3d::Zero(), points);
-  EXPECT_NEAR((points[0] - cube.positions[s.vertices_of_place[0][0]].cast<double>()).x(),
-              0.3 / double(s.vertices_of_place[0].size()), 1e-7);
+  EXPECT_NEAR((points[0] - cube.positions[s.vertices_of_welded[0][0]].cast<double>()).x(),
+              0.3 / double(s.vertices_of_welded[0].size()), 1e-7);
 }
 
 TEST(MeasuredSurface, KnowsItsPiecesAndTheirSigns) {
@@ -136,7 +136,7 @@ TEST(MeasuredSurface, SpreadingApexesIsTheTransposeOfCompletingThem) {
   double before = 0, after = 0;
   for (std::size_t i = 0; i < u.size(); ++i) before += u[i].dot(g[i]);
   spreadApexes(s, g);
-  for (std::size_t i = 0; i < s.placeCount(); ++i) after += u[i].dot(g[i]);
+  for (std::size_t i = 0; i < s.weldedCount(); ++i) after += u[i].dot(g[i]);
   EXPECT_NEAR(before, after, 1e-13);
   EXPECT_EQ(g.back(), Vec3d::Zero());
 }

@@ -121,7 +121,7 @@ TEST(NormalUpdate, AVertexWithoutAreaKeepsItsNormal) {
   EXPECT_EQ(updated(mesh, flat), mesh.normals);
 }
 
-TEST(NormalUpdate, ManyVerticesAtOnePlaceCostNoMoreThanElsewhere) {
+TEST(NormalUpdate, ManyVerticesAtOnePositionCostNoMoreThanElsewhere) {
   // With a row of triangles per vertex this would take 10^10 entries.
   TriMesh mesh;
   mesh.positions.assign(100000, Vec3f::Zero());

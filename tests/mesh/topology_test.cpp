@@ -46,7 +46,7 @@ TEST(Closedness, DegenerateTrianglesAreCountedAndIgnored) {
   EXPECT_FALSE(checkClosed(std::span(&point, 1)).closed());
 }
 
-TEST(Weld, JoinsEqualPlacesToTheSmallestIndex) {
+TEST(Weld, JoinsEqualPositionsToTheSmallestIndex) {
   const std::vector<Vec3f> p{{0, 0, 0}, {1, 0, 0}, {-0.0f, 0, 0}, {1, 0, 1e-6f}, {1, 0, 0}};
   EXPECT_EQ(weldMap(p), (std::vector<std::uint32_t>{0, 1, 0, 3, 1}));
   EXPECT_EQ(weldedCount(weldMap(p)), 3u);

@@ -71,12 +71,12 @@ derm::Result<std::string> foldsFor(const derm::Character& character, const std::
   DERM_TRY(const auto found, derm::proposeWrinkles(character, character.clips[clip], {.most = 2}));
   std::string out;
   for (const derm::WrinkleProposal& p : found) {
-    const auto place = [](const derm::Vec3d& at) {
+    const auto numbers = [](const derm::Vec3d& at) {
       return "[" + std::to_string(at.x()) + ", " + std::to_string(at.y()) + ", " +
              std::to_string(at.z()) + "]\n";
     };
-    out += "[[layer]]\ntype = \"wrinkles\"\nfrom = " + place(p.tool.path[0].place) +
-           "to = " + place(p.tool.path[1].place) + "width_m = " + std::to_string(p.tool.width_m) +
+    out += "[[layer]]\ntype = \"wrinkles\"\nfrom = " + numbers(p.tool.path[0].place) +
+           "to = " + numbers(p.tool.path[1].place) + "width_m = " + std::to_string(p.tool.width_m) +
            "\n";
   }
   return out;

@@ -115,7 +115,7 @@ Result<Rgba8Image> ghostAndField(OffscreenRenderer& renderer) {
   list.surfaces.push_back(blue);
   FieldStyle field;
   field.stride = 2;
-  field.least_m = 0.02f;
+  field.min_m = 0.02f;
   field.colour = Vec4f(0.9f, 0.9f, 0.95f, 1.0f);
   field.on_top = true;
   addDisplacementField(list, before.positions, after.positions, field);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 struct Tolerance {
   DifferenceDesc difference;
-  double most_over = 0;  ///< [0,1] share of pixels that may differ by more
+  double max_over = 0;  ///< [0,1] share of pixels that may differ by more
 };
 
 Tolerance toleranceOf(const std::string& name) {
@@ -31,7 +31,7 @@ Tolerance toleranceOf(const std::string& name) {
     std::string key;
     Tolerance out;
     if (words >> key && key == name &&
-        words >> out.difference.blur_radius_px >> out.difference.tolerance >> out.most_over)
+        words >> out.difference.blur_radius_px >> out.difference.tolerance >> out.max_over)
       return out;
   }
   ADD_FAILURE() << "no line for \"" << name << "\" in tests/golden/tolerances.txt";
@@ -66,11 +66,11 @@ TEST_P(Golden, PictureIsUnchanged) {
   const auto difference = compareImages(*expected, *actual, tolerance.difference);
   ASSERT_TRUE(difference.ok()) << difference.error().text() << "\n  " << keep("actual", *actual);
   RecordProperty("largest", difference->largest);
-  if (difference->over_share > tolerance.most_over)
+  if (difference->over_share > tolerance.max_over)
     ADD_FAILURE() << name << " has changed: " << 100 * difference->over_share
                   << " % of its pixels differ by more than " << tolerance.difference.tolerance
                   << " (largest " << difference->largest << ", mean " << difference->mean
-                  << "), allowed are " << 100 * tolerance.most_over
+                  << "), allowed are " << 100 * tolerance.max_over
                   << " %\n  golden: " << golden.string()
                   << "\n  actual: " << keep("actual", *actual)
                   << "\n  difference: " << keep("difference", difference->picture)
@@ -97,10 +97,10 @@ TEST(GoldenTolerance, ASmallVisibleChangeIsFound) {
         p = {std::uint8_t(p.r * 0.8), std::uint8_t(p.g * 0.8), std::uint8_t(p.b * 0.8), p.a};
       }
     EXPECT_GT(compareImages(*picture, patched, tolerance.difference)->over_share,
-              tolerance.most_over);
+              tolerance.max_over);
     Rgba8Image shifted = cropped(*picture, 3, 0, picture->width, picture->height);
     EXPECT_GT(compareImages(*picture, shifted, tolerance.difference)->over_share,
-              tolerance.most_over);
+              tolerance.max_over);
   }
 }
 

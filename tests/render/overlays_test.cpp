@@ -59,7 +59,7 @@ TEST(Overlays, OddSkeletonsDrawWhatTheyCan) {
   DrawList list;
   addSkeleton(list, {});
   EXPECT_TRUE(list.surfaces.empty());
-  // A parent out of range, one after its child, two joints at one place, a lonely joint.
+  // A parent out of range, one after its child, two joints at one position, a lonely joint.
   const SkeletonJoint joints[] = {{Vec3f(0, 0, 0), 7}, {Vec3f(1, 0, 0), 2}, {Vec3f(1, 0, 0), 1}};
   addSkeleton(list, joints);
   EXPECT_TRUE(validate(list).ok());
@@ -78,7 +78,7 @@ TEST(Overlays, TheFieldHasAStrokeForEachVertexThatMoved) {
   EXPECT_EQ(list.lines[0].points[1], Vec3f(4, 0.5f, 0));
   FieldStyle style;
   style.scale = 3;
-  style.least_m = 0.1f;
+  style.min_m = 0.1f;
   EXPECT_EQ(addDisplacementField(list, before, after, style), 1u);
   EXPECT_EQ(list.lines[1].points[1], Vec3f(4, 1.5f, 0));
   style.stride = 5;
@@ -119,15 +119,15 @@ TEST(Overlays, DepthGoesFromTheNearestPointToTheFarthest) {
   Camera camera;
   camera.eye = Vec3d(0, 5, 0.001);
   showDepth(list, surface, camera);
-  float least = 1, most = 0;
+  float min = 1, max = 0;
   for (std::size_t v = 0; v < ball.positions.size(); ++v) {
     const float depth = surface.colours[v].x();
     EXPECT_NEAR(depth, (1 - ball.positions[v].y()) / 2, 0.01) << v;
-    least = std::min(least, depth);
-    most = std::max(most, depth);
+    min = std::min(min, depth);
+    max = std::max(max, depth);
   }
-  EXPECT_EQ(least, 0);
-  EXPECT_EQ(most, 1);
+  EXPECT_EQ(min, 0);
+  EXPECT_EQ(max, 1);
   list.surfaces.push_back(surface);
   EXPECT_TRUE(validate(list).ok());
 }

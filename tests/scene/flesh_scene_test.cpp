@@ -74,7 +74,7 @@ TEST(FleshRecipe, TheKeysOfTheIssueAreReadAndWrittenBack) {
   for (const Vec3f& p : scene.frame(10).positions()) ASSERT_TRUE(p.allFinite());
 }
 
-TEST(FleshRecipe, MistakesAreNamedWithTheirPlace) {
+TEST(FleshRecipe, MistakesAreNamedWithTheirLocation) {
   const auto expect = [](const std::string& text, const std::string& what) {
     const std::string error = openError(text);
     EXPECT_NE(error.find(what), std::string::npos) << error;
@@ -257,7 +257,8 @@ TEST(FleshAuto, FindsTheFleshOfTheCat) {
   for (const char* limb : {"thigh_left", "thigh_right", "upper_arm_left", "upper_arm_right"})
     EXPECT_TRUE(has(limb, FleshRegion::Limb)) << limb;
   for (const FleshProposal& p : found) EXPECT_EQ(p.desc.name.find("tail"), std::string::npos);
-  // The document's element: first vertebra after the pelvis to the last before the neck.
+  // The element of Larboulette, Cani, Arnaldi 2006, figure 16: first vertebra after the pelvis to
+  // the last before the neck.
   EXPECT_EQ(cat.skeleton[found.front().desc.dominant].name, "spine_1");
   EXPECT_EQ(cat.skeleton[found.front().desc.ends.front()].name, "spine_5");
 }

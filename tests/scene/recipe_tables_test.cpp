@@ -63,7 +63,7 @@ TEST(RecipeTables, WhatIsWrittenIsReadBack) {
   }
 }
 
-TEST(RecipeTables, ErrorsNameTheTableTheKeyAndThePlace) {
+TEST(RecipeTables, ErrorsNameTheTableTheKeyAndTheLocation) {
   const auto range = read({.content = RecipeValue::List{bulge("a", 1, 4), bulge("b", -100, 5)}});
   ASSERT_FALSE(range.ok());
   EXPECT_EQ(range.error().where.element, "layer.swell[1].percent");

@@ -1,5 +1,5 @@
-// The documents' corrections on the cast's own clips: every region gets its volume back in what
-// comes out, as floats.
+// The corrections of Rohmer, Hahmann, Cani 2008 on the cast's own clips: every region gets its
+// volume back in what comes out, as floats.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

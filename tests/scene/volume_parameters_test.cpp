@@ -34,7 +34,7 @@ TEST(VolumeParameters, TakeEveryKeyOfTheManual) {
 method = "section"
 exact = true
 regions = "joints"
-where = "everywhere"
+mask = "everywhere"
 a = 15
 b = 8
 kappa = 5.0
@@ -75,7 +75,8 @@ TEST(VolumeParameters, MistakesNameKeyAndNearestWord) {
   EXPECT_NE(errorOf("method = \"sections\"").find("did you mean \"section\"?"), std::string::npos);
   EXPECT_NE(errorOf("regions = \"joint\"").find("did you mean \"joints\"?"), std::string::npos);
   EXPECT_NE(errorOf("regions = []").find("regions"), std::string::npos);
-  EXPECT_NE(errorOf("where = \"wieghts\"").find("weights"), std::string::npos);
+  EXPECT_NE(errorOf("mask = \"wieghts\"").find("weights"), std::string::npos);
+  EXPECT_NE(errorOf("where = \"weights\"").find("did you mean \"mask\"?"), std::string::npos);
   EXPECT_NE(errorOf("beta = 2").find("beta"), std::string::npos);
   EXPECT_NE(errorOf("twist_spread = \"forearm\"").find("\"forearms\""), std::string::npos);
   EXPECT_NE(errorOf("max_change = 0").find("max_change"), std::string::npos);
@@ -84,7 +85,7 @@ TEST(VolumeParameters, MistakesNameKeyAndNearestWord) {
 
 TEST(VolumeParameters, GroupsThatDoNotExistAreNamedWhenTheCharacterIsKnown) {
   for (const char* keys :
-       {"regions = [\"nobody\"]\n", "fixed = \"group:nobody\"\n", "where = \"group:nobody\"\n"}) {
+       {"regions = [\"nobody\"]\n", "fixed = \"group:nobody\"\n", "mask = \"group:nobody\"\n"}) {
     const auto scene = opened(keys);
     ASSERT_FALSE(scene.ok()) << keys;
     EXPECT_NE(scene.error().text().find("nobody"), std::string::npos) << scene.error().text();

@@ -73,7 +73,7 @@ define_at_s = 0.25)");
   EXPECT_EQ(parseRecipe(writeRecipe(recipe), "again.toml").value(), recipe);
 }
 
-TEST(WrinklesScene, BadKeysAreNamedWithTheirPlace) {
+TEST(WrinklesScene, BadKeysAreNamedWithTheirLocation) {
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;
   };

@@ -22,7 +22,7 @@ class JointSections {
         if (isBelow(c.skeleton, c.skin.slots[i.slot].joint, joint)) share += double{i.weight};
       if (share > 0.001 && share < 0.999) tenths_[std::size_t(share * 10)].push_back(v);
     }
-    std::erase_if(tenths_, [](const auto& some) { return some.size() < kLeastVertices; });
+    std::erase_if(tenths_, [](const auto& some) { return some.size() < kMinVertices; });
     for (const auto& some : tenths_) rest_m_.push_back(radius(c.mesh.positions, some));
   }
 
@@ -30,21 +30,21 @@ class JointSections {
 
   /// Radius posed over at rest of the least and the largest of the sections.
   struct Range {
-    double least = 9, most = 0;
+    double min = 9, max = 0;
   };
   template <class Vec>
   Range range(std::span<const Vec> posed) const {
     Range out;
     for (std::size_t k = 0; k < tenths_.size(); ++k) {
       const double ratio = radius(posed, tenths_[k]) / rest_m_[k];
-      out.least = std::min(out.least, ratio);
-      out.most = std::max(out.most, ratio);
+      out.min = std::min(out.min, ratio);
+      out.max = std::max(out.max, ratio);
     }
     return out;
   }
 
  private:
-  static constexpr std::size_t kLeastVertices = 6;  ///< fewer say nothing about a section
+  static constexpr std::size_t kMinVertices = 6;  ///< fewer say nothing about a section
 
   /// [m] Root mean square distance to the centroid.
   template <class Positions>

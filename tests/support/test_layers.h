@@ -100,32 +100,32 @@ class SpringLayer final : public Layer {
       : omega_(6.2831853 * frequency_hz), damping_(damping) {}
 
   void reset(const FrameInput& in) noexcept override {
-    place_ = anchor_before_ = anchor(in);
+    position_ = anchor_before_ = anchor(in);
     velocity_ = before_ = Vec3d::Zero();
     ++resets;
   }
   void step(const FrameInput& in, double dt_s) noexcept override {
     const Vec3d to = anchor(in);
-    const Vec3d pull = omega_ * omega_ * (to - place_) - 2 * damping_ * omega_ * velocity_;
-    before_ = place_ - anchor_before_;
+    const Vec3d pull = omega_ * omega_ * (to - position_) - 2 * damping_ * omega_ * velocity_;
+    before_ = position_ - anchor_before_;
     velocity_ += dt_s * pull;
-    place_ += dt_s * velocity_;
+    position_ += dt_s * velocity_;
     anchor_before_ = to;
     ++steps;
   }
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
-    const Vec3d after = place_ - anchor_before_;
+    const Vec3d after = position_ - anchor_before_;
     const Vec3f lag = (before_ + in.step_fraction * (after - before_)).cast<float>();
     skin.materialise();
     skin.beforeMoving();
     for (Vec3f& p : skin.positions()) p += lag;
   }
   void saveState(StateWriter& out) const override {
-    for (const Vec3d* v : {&place_, &velocity_, &before_, &anchor_before_})
+    for (const Vec3d* v : {&position_, &velocity_, &before_, &anchor_before_})
       out.writeSpan(std::span(v->data(), 3));
   }
   Result<void> restoreState(StateReader& in) override {
-    for (Vec3d* v : {&place_, &velocity_, &before_, &anchor_before_})
+    for (Vec3d* v : {&position_, &velocity_, &before_, &anchor_before_})
       DERM_CHECK(in.readSpan(std::span(v->data(), 3)));
     return {};
   }
@@ -141,7 +141,7 @@ class SpringLayer final : public Layer {
   }
   double omega_;
   double damping_;
-  Vec3d place_ = Vec3d::Zero();
+  Vec3d position_ = Vec3d::Zero();
   Vec3d velocity_ = Vec3d::Zero();
   Vec3d before_ = Vec3d::Zero();  ///< lag before the last step
   Vec3d anchor_before_ = Vec3d::Zero();

@@ -1,4 +1,4 @@
-// The one-pass sums of the documents' volume methods against the plain ones of RegionVolumes, on
+// The one-pass sums of the volume methods against the plain ones of RegionVolumes, on
 // every instruction set this CPU has.
 
 #include "volume/region_rings.h"
@@ -19,31 +19,31 @@ using testing_support::onEveryTarget;
 /// nothing is symmetric.
 struct Scene {
   Section section;
-  std::vector<Vec3d> points, feet;
+  std::vector<Vec3d> points, anchors;
   std::vector<double> gamma;
 
   static RegionsDesc desc(RegionKind kind) {
     return {.kind = kind,
             .beta = 1,
-            .least_area_share = 0,
-            .least_limb_ratio = 0,
-            .least_volume_share = 0,
-            .least_points = 0};
+            .min_area_share = 0,
+            .min_limb_ratio = 0,
+            .min_volume_share = 0,
+            .min_points = 0};
   }
   explicit Scene(RegionKind kind, double half_width)
       : section(smoothLimb({.length = 30, .rings = 41, .sectors = 9, .joints = {0, 8, 14, 20}},
                            half_width),
                 desc(kind)),
         points(section.rest),
-        feet(section.regions.bindPositions()) {
+        anchors(section.regions.bindPositions()) {
     Rng rng(3);
     const auto some = [&](double size) {
       return Vec3d(rng.uniform(-size, size), rng.uniform(-size, size), rng.uniform(-size, size));
     };
     for (Vec3d& p : points) p += some(0.2);
     completeApexes(section.surface, points);
-    for (Vec3d& f : feet) f += some(0.5);
-    for (std::size_t i = 0; i < section.surface.placeCount(); ++i)
+    for (Vec3d& f : anchors) f += some(0.5);
+    for (std::size_t i = 0; i < section.surface.weldedCount(); ++i)
       gamma.push_back(i % 5 == 0 ? 0.0 : rng.uniform());
   }
 };
@@ -60,11 +60,11 @@ TEST(RegionRings, VolumesGradientsAndFieldsAreThePlainOnes) {
         detail::RegionRings::Sums sums = rings.makeSums();
         std::vector<Vec3d> gradients(rings.entryCount()), field(rings.entryCount());
         std::vector<double> volumes(rings.regionCount());
-        rings.measure(s.points, s.feet, s.gamma, sums, gradients, field, volumes);
-        const std::vector<double> plain = s.section.volumes.volumes(s.points, s.feet);
+        rings.measure(s.points, s.anchors, s.gamma, sums, gradients, field, volumes);
+        const std::vector<double> plain = s.section.volumes.volumes(s.points, s.anchors);
         for (std::size_t l = 0; l < plain.size(); ++l) EXPECT_NEAR(volumes[l] / plain[l], 1, 1e-13);
         std::vector<Vec3d> wanted(s.section.volumes.entryCount());
-        s.section.volumes.gradients(s.points, s.feet, wanted);
+        s.section.volumes.gradients(s.points, s.anchors, wanted);
         for (std::size_t i = 0; i < s.points.size(); ++i) {
           const auto rows = rings.regionsOf(i), plain_rows = s.section.volumes.regionsOf(i);
           ASSERT_TRUE(std::equal(rows.begin(), rows.end(), plain_rows.begin(), plain_rows.end()));
@@ -79,7 +79,7 @@ TEST(RegionRings, VolumesGradientsAndFieldsAreThePlainOnes) {
         // Gradients of odd points alone are the same ones, and so are volumes without fields.
         std::vector<Vec3d> some(rings.oddEntryCount());
         std::vector<double> again(volumes.size());
-        rings.measure(s.points, s.feet, {}, sums, some, {}, again);
+        rings.measure(s.points, s.anchors, {}, sums, some, {}, again);
         EXPECT_EQ(again, volumes);
         for (std::size_t e = 0; e < some.size(); ++e) EXPECT_EQ(some[e], gradients[e]);
       }
@@ -93,7 +93,7 @@ TEST(RegionRings, SquaresOfTheFieldAreThoseOfItsEntries) {
     detail::RegionRings::Sums sums = rings.makeSums();
     std::vector<Vec3d> gradients(rings.entryCount()), field(rings.entryCount());
     std::vector<double> volumes(rings.regionCount());
-    rings.measure(s.points, s.feet, s.gamma, sums, gradients, field, volumes);
+    rings.measure(s.points, s.anchors, s.gamma, sums, gradients, field, volumes);
     for (std::size_t r = 0; r < rings.runs().size(); ++r) {
       Vec3d wanted = Vec3d::Zero();
       for (std::uint32_t n = rings.runs()[r].begin; n < rings.runs()[r].end; ++n) {
@@ -116,7 +116,7 @@ TEST(VolumeLine, ChangesAreThoseOfVolumesMeasuredAnew) {
       detail::VolumeFields::Sums sums = fields->makeSums();
       std::vector<Vec3d> gradients(fields->rings().entryCount()), field(gradients.size());
       std::vector<double> volumes(regions), change(regions), lambda(regions);
-      fields->measure(s.points, s.feet, sums, gradients, field, volumes);
+      fields->measure(s.points, s.anchors, sums, gradients, field, volumes);
       fields->oddAlongGradient(gradients, field);
       detail::RegionMatrix slopes(regions), at(regions), renewed(regions);
       fields->measuredMatrix(gradients, field, sums, slopes);
@@ -125,16 +125,16 @@ TEST(VolumeLine, ChangesAreThoseOfVolumesMeasuredAnew) {
       detail::VolumeLine::Scratch scratch = line.makeScratch();
       std::vector<Vec3d> moved(s.points.size()), u(s.points.size());
       scratch.moved = moved;
-      line.begin(s.points, s.feet, field, slopes, scratch);
+      line.begin(s.points, s.anchors, field, slopes, scratch);
       const auto changeAt = [&](std::span<const double> to) {
         fields->combine(to, field, u);
         for (std::size_t i = 0; i < u.size(); ++i) u[i] += s.points[i];
-        std::vector<double> out = s.section.volumes.volumes(u, s.feet);
+        std::vector<double> out = s.section.volumes.volumes(u, s.anchors);
         for (std::size_t l = 0; l < regions; ++l) out[l] -= volumes[l];
         return out;
       };
       for (std::size_t l = 0; l < regions; ++l) lambda[l] = 0.2 - 0.11 * double(l);
-      line.evaluate(s.points, s.feet, field, lambda, true, scratch, change, renewed);
+      line.evaluate(s.points, s.anchors, field, lambda, true, scratch, change, renewed);
       const std::vector<double> wanted = changeAt(lambda);
       const double step = 1e-6;
       for (std::size_t k = 0; k < regions; ++k) EXPECT_NEAR(change[k], wanted[k], 1e-11);
@@ -148,9 +148,9 @@ TEST(VolumeLine, ChangesAreThoseOfVolumesMeasuredAnew) {
       }
       if (line.independent()) continue;
       std::fill(lambda.begin(), lambda.end(), 0.0);
-      line.begin(s.points, s.feet, field, slopes, scratch);
-      line.evaluate(s.points, s.feet, field, lambda, false, scratch, change, at);
-      line.evaluate(s.points, s.feet, field, lambda, true, scratch, change, renewed);
+      line.begin(s.points, s.anchors, field, slopes, scratch);
+      line.evaluate(s.points, s.anchors, field, lambda, false, scratch, change, at);
+      line.evaluate(s.points, s.anchors, field, lambda, true, scratch, change, renewed);
       for (std::size_t k = 0; k < regions; ++k)
         for (std::size_t l = 0; l < regions; ++l) {
           EXPECT_NEAR(at(k, l), slopes(k, l), 1e-9);  // no sums needed at the start

@@ -15,9 +15,9 @@ using namespace section_test;
 
 Limb threeJoints() { return {.length = 30, .rings = 61, .joints = {0, 10, 20}}; }
 
-/// Points and feet moved away from rest, so that nothing is symmetric.
+/// Points and anchors moved away from rest, so that nothing is symmetric.
 struct Shaken {
-  std::vector<Vec3d> points, feet;
+  std::vector<Vec3d> points, anchors;
 };
 
 Shaken shaken(const Section& s, std::uint64_t seed) {
@@ -27,7 +27,7 @@ Shaken shaken(const Section& s, std::uint64_t seed) {
   };
   Shaken out{s.rest, s.regions.bindPositions()};
   for (Vec3d& p : out.points) p += some(0.2);
-  for (Vec3d& f : out.feet) f += some(0.5);
+  for (Vec3d& f : out.anchors) f += some(0.5);
   return out;
 }
 
@@ -37,46 +37,46 @@ double sum(std::span<const double> values) {
   return out;
 }
 
-TEST(RegionVolumes, SumToTheWholeWhateverThePoseAndTheFeet) {
+TEST(RegionVolumes, SumToTheWholeWhateverThePoseAndTheAnchors) {
   Section s(smoothLimb(threeJoints(), 4), {.beta = 1});
   ASSERT_EQ(s.regions.regionCount(), 2u);
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const Shaken x = shaken(s, seed);
-    const std::vector<double> each = s.volumes.volumes(x.points, x.feet);
+    const std::vector<double> each = s.volumes.volumes(x.points, x.anchors);
     const double whole = volume(std::span<const Vec3d>(x.points), s.surface.triangles);
     EXPECT_NEAR(sum(each) / whole, 1, 1e-13);
   }
 }
 
-TEST(RegionVolumes, DoNotChangeWhenSurfaceAndFeetMoveRigidly) {
+TEST(RegionVolumes, DoNotChangeWhenSurfaceAndAnchorsMoveRigidly) {
   Section s(smoothLimb(threeJoints(), 4), {.beta = 1});
   const Shaken x = shaken(s, 4);
-  const std::vector<double> before = s.volumes.volumes(x.points, x.feet);
+  const std::vector<double> before = s.volumes.volumes(x.points, x.anchors);
   Affine3d motion = Affine3d::Identity();
   motion.linear() = Eigen::AngleAxisd(1.1, Eigen::Vector3d(1, 2, 3).normalized()).matrix();
   motion.translation() = Vec3d(5, -3, 8);
   Shaken moved = x;
   for (Vec3d& p : moved.points) p = motion * p;
-  for (Vec3d& f : moved.feet) f = motion * f;
-  const std::vector<double> after = s.volumes.volumes(moved.points, moved.feet);
+  for (Vec3d& f : moved.anchors) f = motion * f;
+  const std::vector<double> after = s.volumes.volumes(moved.points, moved.anchors);
   for (std::size_t l = 0; l < before.size(); ++l) EXPECT_NEAR(after[l] / before[l], 1, 1e-12);
 }
 
 TEST(RegionVolumes, GradientsAreThoseOfFiniteDifferences) {
   Section s(smoothLimb({.length = 30, .rings = 21, .sectors = 9, .joints = {0, 10, 20}}, 6),
-            {.beta = 1, .least_area_share = 0, .least_limb_ratio = 0, .least_points = 0});
+            {.beta = 1, .min_area_share = 0, .min_limb_ratio = 0, .min_points = 0});
   ASSERT_GE(s.regions.regionCount(), 2u);
   const Shaken x = shaken(s, 5);
   std::vector<Vec3d> gradients(s.volumes.entryCount());
-  s.volumes.gradients(x.points, x.feet, gradients);
+  s.volumes.gradients(x.points, x.anchors, gradients);
   const double step = 1e-6;
   for (std::size_t v = 0; v < s.rest.size(); v += 7)
     for (int axis = 0; axis < 3; ++axis) {
       Shaken up = x, down = x;
       up.points[v][axis] += step;
       down.points[v][axis] -= step;
-      const std::vector<double> high = s.volumes.volumes(up.points, up.feet);
-      const std::vector<double> low = s.volumes.volumes(down.points, down.feet);
+      const std::vector<double> high = s.volumes.volumes(up.points, up.anchors);
+      const std::vector<double> low = s.volumes.volumes(down.points, down.anchors);
       std::vector<double> wanted(high.size());
       for (std::size_t l = 0; l < high.size(); ++l) wanted[l] = (high[l] - low[l]) / (2 * step);
       const auto regions = s.volumes.regionsOf(v);
@@ -103,7 +103,7 @@ TEST(VolumeRegions, SharesSumToOneAndSayWhoBendsWhat) {
     EXPECT_NEAR(sum(s.regions.concern.sharesOf(v)), 1, 1e-14);
     const double z = s.rest[v].z();
     if (z < 12 || z > 18) {
-      EXPECT_EQ(s.regions.joints[s.regions.foot[v]].joint, JointId(z < 12 ? 1u : 2u)) << z;
+      EXPECT_EQ(s.regions.joints[s.regions.anchor[v]].joint, JointId(z < 12 ? 1u : 2u)) << z;
     }
     EXPECT_EQ(s.regions.bending[v] > 0, std::abs(z - 10) < 2.5 || std::abs(z - 20) < 2.5) << z;
   }
@@ -118,13 +118,13 @@ TEST(VolumeRegions, MergeWhereTheirBorderBends) {
 
 TEST(VolumeRegions, TinyRegionsJoinANeighbour) {
   const Character c = smoothLimb({.length = 30, .rings = 61, .joints = {0, 10, 29.5}}, 0.4);
-  const RegionsDesc all{.beta = 1, .least_area_share = 0, .least_limb_ratio = 0, .least_points = 0};
+  const RegionsDesc all{.beta = 1, .min_area_share = 0, .min_limb_ratio = 0, .min_points = 0};
   RegionsDesc volume_only = all;
-  volume_only.least_volume_share = 0.5;
+  volume_only.min_volume_share = 0.5;
   EXPECT_EQ(Section(c, volume_only).regions.regionCount(), 1u);
   RegionsDesc few_points = all;
-  few_points.least_volume_share = 0;
-  few_points.least_points = 10000;
+  few_points.min_volume_share = 0;
+  few_points.min_points = 10000;
   EXPECT_EQ(Section(c, few_points).regions.regionCount(), 1u);
 }
 

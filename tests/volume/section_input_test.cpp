@@ -56,7 +56,7 @@ struct Bench {
     out.after_m3.resize(targets.size());
     out.report = bound.solve({.points = posed.linear,
                               .centres = posed.centres,
-                              .feet = posed.feet,
+                              .anchors = posed.anchors,
                               .activities = activities,
                               .targets = targets},
                              scratch, out.moves, out.outcomes, out.after_m3);

@@ -23,7 +23,7 @@ struct Scene {
   std::vector<SectionRow> rows;
   std::vector<float> ways;
   std::vector<Triangle> triangles;
-  std::vector<Vec3d> feet;
+  std::vector<Vec3d> anchors;
 
   explicit Scene(std::size_t triangle_count) {
     Rng rng(11);
@@ -38,7 +38,7 @@ struct Scene {
       triangles.push_back({corner(), corner(), corner()});
     }
     if (triangle_count > 0) triangles.back()[0] = 49;  // the row before the spare float
-    feet = {Vec3d(number(), number(), number()), Vec3d(number(), number(), number())};
+    anchors = {Vec3d(number(), number(), number()), Vec3d(number(), number(), number())};
   }
   SectionPoints points() { return {rows.data(), ways.data()}; }
   Vec3d at(std::uint32_t row) const { return {rows[row].x[0], rows[row].x[1], rows[row].x[2]}; }
@@ -46,8 +46,8 @@ struct Scene {
     const float* const w = ways.data() + 3 * row;
     return rows[row].h * Vec3d(w[1], w[2], w[0]);
   }
-  SectionTetrahedron plain(const Triangle& t, const Vec3d& foot) const {
-    const Vec3d a = at(t[0]) - foot, b = at(t[1]) - foot, c = at(t[2]) - foot;
+  SectionTetrahedron plain(const Triangle& t, const Vec3d& anchor) const {
+    const Vec3d a = at(t[0]) - anchor, b = at(t[1]) - anchor, c = at(t[2]) - anchor;
     return {a.dot(b.cross(c)) / 6,
             {motion(t[0]).dot(b.cross(c)) / 6, motion(t[1]).dot(c.cross(a)) / 6,
              motion(t[2]).dot(a.cross(b)) / 6}};
@@ -61,33 +61,34 @@ TEST(SectionKernels, TetrahedraAddUpToVolumesAndSlopes) {
       Scene scene(n);
       double volume = 0, slope = 0;
       for (const Triangle& t : scene.triangles) {
-        const SectionTetrahedron one = scene.plain(t, scene.feet[0]);
+        const SectionTetrahedron one = scene.plain(t, scene.anchors[0]);
         volume += one.volume;
         slope += one.slopes[0] + one.slopes[1] + one.slopes[2];
       }
       const double tolerance = kTolerance * static_cast<double>(n + 1);
-      const SectionSum sum = sumTetrahedra(scene.triangles, scene.points(), scene.feet[0]);
+      const SectionSum sum = sumTetrahedra(scene.triangles, scene.points(), scene.anchors[0]);
       EXPECT_NEAR(sum.volume, volume, tolerance);
       EXPECT_NEAR(sum.slope, slope, tolerance);
-      EXPECT_NEAR(sumVolumes(scene.triangles, scene.points(), scene.feet[0]), volume, tolerance);
+      EXPECT_NEAR(sumVolumes(scene.triangles, scene.points(), scene.anchors[0]), volume, tolerance);
     }
   });
 }
 
-TEST(SectionKernels, EachTetrahedronIsMeasuredOnItsOwnFoot) {
+TEST(SectionKernels, EachTetrahedronIsMeasuredOnItsOwnAnchor) {
   onEveryTarget([] {
     Scene scene(37);
     std::vector<SectionShared> shared;
     for (std::size_t t = 0; t < scene.triangles.size(); ++t)
       shared.push_back({scene.triangles[t], static_cast<std::uint32_t>(t / 3 % 2)});
     std::vector<SectionTetrahedron> out(shared.size());
-    measureTetrahedra(shared, scene.points(), scene.feet, out);
+    measureTetrahedra(shared, scene.points(), scene.anchors, out);
     for (std::size_t t = 0; t < shared.size(); ++t) {
-      const SectionTetrahedron one = scene.plain(shared[t].corners, scene.feet[shared[t].foot]);
+      const SectionTetrahedron one =
+          scene.plain(shared[t].corners, scene.anchors[shared[t].anchor]);
       EXPECT_NEAR(out[t].volume, one.volume, kTolerance);
       for (int k = 0; k < 3; ++k) EXPECT_NEAR(out[t].slopes[k], one.slopes[k], kTolerance);
     }
-    measureTetrahedra({}, scene.points(), scene.feet, out);
+    measureTetrahedra({}, scene.points(), scene.anchors, out);
   });
 }
 

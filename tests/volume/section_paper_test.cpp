@@ -11,7 +11,7 @@ namespace {
 using namespace section_test;
 
 struct Rings {
-  double least = 1e9, most = 0;
+  double min = 1e9, max = 0;
 };
 
 /// Distance of each ring's vertices to the ring's own centroid, over the radius.
@@ -22,8 +22,8 @@ Rings ringsOf(const Limb& limb, std::span<const Vec3d> x) {
         x.subspan(std::size_t(r) * std::size_t(limb.sectors), std::size_t(limb.sectors));
     const Vec3d middle = centroid(ring);
     for (const Vec3d& p : ring) {
-      out.least = std::min(out.least, (p - middle).norm() / limb.radius);
-      out.most = std::max(out.most, (p - middle).norm() / limb.radius);
+      out.min = std::min(out.min, (p - middle).norm() / limb.radius);
+      out.max = std::max(out.max, (p - middle).norm() / limb.radius);
     }
   }
   return out;
@@ -57,14 +57,14 @@ TEST(SectionPaper, TableOfBasesOnTheCylinder) {
     std::printf(
         "%-10s ring lbs %.3f dqs %.3f centre %.4f..%.4f  dV lbs %.2f dqs %.2f centre %.2f"
         "  dih lbs %.1f centre %.1f\n",
-        kMotions[m].name, ringsOf(limb, p.linear).least, ringsOf(limb, p.dual).least,
-        ringsOf(limb, p.base).least, ringsOf(limb, p.base).most, 100 * section.change(p.linear),
+        kMotions[m].name, ringsOf(limb, p.linear).min, ringsOf(limb, p.dual).min,
+        ringsOf(limb, p.base).min, ringsOf(limb, p.base).max, 100 * section.change(p.linear),
         100 * section.change(p.dual), 100 * section.change(p.base), creases(section, p.linear),
         creases(section, p.base));
-    EXPECT_NEAR(ringsOf(limb, p.linear).least, kLinearRing[m], 1e-3);
-    EXPECT_NEAR(ringsOf(limb, p.dual).least, 1, 1e-3);
-    EXPECT_NEAR(ringsOf(limb, p.base).least, 1, 1e-3);
-    EXPECT_NEAR(ringsOf(limb, p.base).most, 1, 1e-3);
+    EXPECT_NEAR(ringsOf(limb, p.linear).min, kLinearRing[m], 1e-3);
+    EXPECT_NEAR(ringsOf(limb, p.dual).min, 1, 1e-3);
+    EXPECT_NEAR(ringsOf(limb, p.base).min, 1, 1e-3);
+    EXPECT_NEAR(ringsOf(limb, p.base).max, 1, 1e-3);
     EXPECT_NEAR(100 * section.change(p.linear), kLinearLoss[m], 0.02);
     EXPECT_NEAR(100 * section.change(p.dual), kDualLoss[m], 0.02);
     EXPECT_NEAR(100 * section.change(p.base), kBaseLoss[m], 0.02);
@@ -93,10 +93,10 @@ TEST(SectionPaper, CylindersKeepVolumeAndRadius) {
       std::printf(
           "H/R %2.0f half-width %.1f %-10s ring %.4f..%.4f move %.3f steps %d dih %.1f of "
           "lbs %.1f\n",
-          c.length, c.half_width, m.name, rings.least, rings.most, p.report.largest_move_m,
+          c.length, c.half_width, m.name, rings.min, rings.max, p.report.largest_move_m,
           p.report.iterations, creases(section, p.corrected), creases(section, p.linear));
-      EXPECT_GE(rings.least, 0.999);
-      EXPECT_LE(rings.most, 1.05);
+      EXPECT_GE(rings.min, 0.999);
+      EXPECT_LE(rings.max, 1.05);
       if (m.axis == Vec3d::UnitY() && c.half_width >= 2) {
         EXPECT_LE(creases(section, p.corrected), creases(section, p.linear));
       }
@@ -119,8 +119,8 @@ TEST(SectionPaper, InverseSquareWeightsOfTheDocumentKeepVolumeAndRadius) {
     turn(pose, 1, m.degrees, m.axis);
     const Section::Posed p = section.pose(pose);
     EXPECT_LE(section.worstRegion(p), 1e-12);
-    EXPECT_GE(ringsOf(limb, p.corrected).least, 0.999);
-    EXPECT_LE(ringsOf(limb, p.corrected).most, 1.05);
+    EXPECT_GE(ringsOf(limb, p.corrected).min, 0.999);
+    EXPECT_LE(ringsOf(limb, p.corrected).max, 1.05);
   }
 }
 
@@ -143,8 +143,8 @@ TEST(SectionPaper, AnIdleJointOfALimbStaysIdle) {
       double active = 0, idle = 0;
       for (std::size_t v = 0; v < p.base.size(); ++v) {
         const double move = (p.corrected[v] - p.base[v]).norm();
-        double& most = section.rest[v].z() < 15 ? active : idle;
-        most = std::max(most, move);
+        double& max = section.rest[v].z() < 15 ? active : idle;
+        max = std::max(max, move);
       }
       std::printf("%s %3.0f: active %.4f R, idle %.1e R\n", is_smooth ? "smooth" : "power 4",
                   degrees, active, idle);

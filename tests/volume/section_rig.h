@@ -116,14 +116,14 @@ inline Affine3d turnAbout(const TwistBone& bone, double angle) {
 /// Most that an edge is longer than at rest.
 inline double edgeStretch(std::span<const Triangle> triangles, std::span<const Vec3d> rest,
                           std::span<const Vec3d> posed) {
-  double most = 0;
+  double max = 0;
   for (const Triangle& t : triangles)
     for (std::size_t k = 0; k < 3; ++k) {
       const std::uint32_t a = t[k], b = t[(k + 1) % 3];
       const double before = (rest[a] - rest[b]).norm();
-      if (before > 0) most = std::max(most, (posed[a] - posed[b]).norm() / before);
+      if (before > 0) max = std::max(max, (posed[a] - posed[b]).norm() / before);
     }
-  return most;
+  return max;
 }
 
 /// A character made ready, and poses of it in double.
@@ -131,7 +131,7 @@ class Section {
  public:
   struct Posed {
     std::vector<Vec3d> linear, dual, base, centres, corrected;  ///< per point
-    std::vector<Vec3d> feet;
+    std::vector<Vec3d> anchors;
     std::vector<RegionOutcome> outcomes;
     std::vector<double> after_m3;
     SectionReport report;
@@ -160,8 +160,8 @@ class Section {
     std::vector<Affine3d> model(character.skeleton.size());
     localToModel(character.skeleton, p.local, model);
     Posed out = skin(model);
-    out.feet.resize(regions.jointCount());
-    regions.jointPositions(model, out.feet);
+    out.anchors.resize(regions.jointCount());
+    regions.jointPositions(model, out.anchors);
     std::vector<Quatd> rotations(regions.jointCount());
     std::vector<double> activities(regions.jointCount());
     activities_.evaluate(model, rotations, activities);
@@ -171,7 +171,7 @@ class Section {
     const std::vector<double> targets(restVolumes().begin(), restVolumes().end());
     out.report = binding_.solve({.points = out.base,
                                  .centres = out.centres,
-                                 .feet = out.feet,
+                                 .anchors = out.anchors,
                                  .activities = activities,
                                  .targets = targets},
                                 scratch_, moves, out.outcomes, out.after_m3);
@@ -182,7 +182,7 @@ class Section {
 
   /// Largest relative error of a region, summed anew.
   double worstRegion(const Posed& p) const {
-    const std::vector<double> now = volumes.volumes(p.corrected, p.feet);
+    const std::vector<double> now = volumes.volumes(p.corrected, p.anchors);
     double worst = 0;
     for (std::size_t l = 0; l < now.size(); ++l)
       worst = std::max(worst, std::abs(now[l] / restVolumes()[l] - 1));
@@ -228,7 +228,7 @@ class Section {
       double sum = 0;
       for (const PreciseInfluence& i : row) sum += i.weight;
       for (PreciseInfluence& i : row) i.weight /= sum;
-      const std::size_t p = surface.place_of_vertex[v];
+      const std::size_t p = surface.welded_of_vertex[v];
       SkinnedVertex vertex{.position = character.mesh.positions[v].cast<double>()};
       out.linear[p] = plain.skin(row, vertex, SkinningMethod::Linear).position;
       out.dual[p] = plain.skin(row, vertex, SkinningMethod::DualQuaternion).position;

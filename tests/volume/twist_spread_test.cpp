@@ -47,12 +47,12 @@ TriMesh skinned(const Character& c, std::span<const Affine3f> palette,
 }
 
 /// The arm's joints turned at random, the fingers' too.
-Pose shakenPose(std::uint64_t seed, double most_rad, bool stretched) {
+Pose shakenPose(std::uint64_t seed, double max_rad, bool stretched) {
   Rng rng(seed);
   Pose pose = arm().restPose();
   for (Transform& t : pose.local) {
     const Eigen::Vector3d axis(rng.uniform(-1, 1), rng.uniform(-1, 1), rng.uniform(-1, 1));
-    const double angle = rng.uniform(-most_rad, most_rad);
+    const double angle = rng.uniform(-max_rad, max_rad);
     t.rotation = (t.rotation.cast<double>() * Quatd(Eigen::AngleAxisd(angle, axis.normalized())))
                      .normalized()
                      .cast<float>();
@@ -179,7 +179,7 @@ TEST(TwistSpread, TwistsOfTheWristStretchNoEdgeMuch) {
   Section plain(arm()), spread(arm(), {}, {.tolerance = 1e-12}, 0.5, TwistRule::Forearms);
   struct Case {
     const char* joint;
-    double least_before, most;  ///< of edges
+    double min_before, max;  ///< of edges
   };
   for (const Case& k : {Case{"hand", 4.5, 1.6}, Case{"forearm_twist", 1.4, 1.4}}) {
     const Section::Posed before = plain.pose(twisted(k.joint, 170));
@@ -187,8 +187,8 @@ TEST(TwistSpread, TwistsOfTheWristStretchNoEdgeMuch) {
     const double worst = edgeStretch(plain.surface.triangles, plain.rest, before.corrected);
     const double now = edgeStretch(spread.surface.triangles, spread.rest, after.corrected);
     std::printf("%s twisted by 170: edges %.2f -> %.2f\n", k.joint, worst, now);
-    EXPECT_GE(worst, k.least_before) << k.joint;
-    EXPECT_LE(now, k.most) << k.joint;
+    EXPECT_GE(worst, k.min_before) << k.joint;
+    EXPECT_LE(now, k.max) << k.joint;
     EXPECT_LE(spread.worstRegion(after), 1e-12);
   }
 }
@@ -197,19 +197,19 @@ TEST(TwistSpread, IsContinuousBelowHalfATurnAlsoWhereTheWristBends) {
   const SkinningBinding binding = bound(arm(), TwistRule::Forearms);
   SkinningScratch scratch = binding.makeScratch();
   TriMesh last, now = arm().mesh;
-  double most = 0;
+  double max = 0;
   for (double degrees = -179; degrees <= 179; degrees += 0.5) {
     Pose pose = twisted("forearm_twist", degrees);
     const Eigen::AngleAxisd bend(40 * kDegree, Eigen::Vector3d::UnitZ());
     const Eigen::AngleAxisd own(0.5 * degrees * kDegree, Eigen::Vector3d::UnitX());
     pose.local[jointOf("hand")].rotation = Quatd(bend * own).cast<float>();
     binding.evaluate(narrow(paletteOf(arm(), pose)), scratch, outputOf(now));
-    if (degrees > -179) most = std::max<double>(most, maxDistance(last.positions, now.positions));
+    if (degrees > -179) max = std::max<double>(max, maxDistance(last.positions, now.positions));
     last = now;
   }
   // Three quarters of a degree in all, fingers up to 0.2 m from the axis: 2.6 mm.
-  EXPECT_LT(most, 4e-3);
-  EXPECT_GT(most, 1e-4);
+  EXPECT_LT(max, 4e-3);
+  EXPECT_GT(max, 1e-4);
 }
 
 TEST(TwistSpread, MotionScaleAndMirrorOfThePoseCommuteWithIt) {

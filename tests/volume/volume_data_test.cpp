@@ -72,7 +72,7 @@ TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
     const VolumeRegions regions =
         VolumeRegions::bind(surface, c->mesh, c->skeleton, c->skin, {}).value();
     const RegionVolumes volumes(surface, regions, RegionTables::Volumes);
-    std::vector<Vec3d> points(surface.pointCount()), feet(regions.jointCount());
+    std::vector<Vec3d> points(surface.pointCount()), anchors(regions.jointCount());
     double worst = 0, worst_total = 0, own = 0, change = 0;
     std::size_t frames = 0;
     for (const Clip& clip : c->clips) {
@@ -81,11 +81,11 @@ TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
       for (double t = 0; t <= double{clip.duration_s()} + 1e-6; t += 1 / 30.0) {
         const SkinFrame& frame = playback.frameAt(t);
         const VolumeReport report = playback.find<VolumeLayer>("v")->report();
-        regions.jointPositions(playback.model(), feet);
-        const Vec3d origin = feet[0];
-        for (Vec3d& f : feet) f -= origin;
+        regions.jointPositions(playback.model(), anchors);
+        const Vec3d origin = anchors[0];
+        for (Vec3d& f : anchors) f -= origin;
         measurePoints(surface, frame.positions(), origin, points);
-        const std::vector<double> now = volumes.volumes(points, feet);
+        const std::vector<double> now = volumes.volumes(points, anchors);
         double total = 0, wanted = 0;
         for (std::size_t l = 0; l < now.size(); ++l) {
           const RegionOutcome& r = report.regions[l];
@@ -178,8 +178,8 @@ TEST(VolumeData, ABentLimbLeavesTheOthersAlone) {
       double active = 0, idle = 0;
       for (std::size_t v = 0; v < before.size(); ++v) {
         const std::uint32_t here = limbs.of(*c, v);
-        double& most = here == limb || here == Limbs::kTrunk ? active : idle;
-        most = std::max(most, (after[v] - before[v]).cast<double>().norm());
+        double& max = here == limb || here == Limbs::kTrunk ? active : idle;
+        max = std::max(max, (after[v] - before[v]).cast<double>().norm());
       }
       if (active < 1e-6 * c->mesh.positions[0].norm()) continue;
       ++bends;
@@ -200,7 +200,7 @@ TEST(VolumeData, ABentLimbLeavesTheOthersAlone) {
 /// Radii of a joint's sections, posed over rest.
 JointSections::Range sectionsOf(const Section& s, JointId joint, std::span<const Vec3d> posed) {
   std::vector<Vec3d> vertices;
-  for (const std::uint32_t place : s.surface.place_of_vertex) vertices.push_back(posed[place]);
+  for (const std::uint32_t welded : s.surface.welded_of_vertex) vertices.push_back(posed[welded]);
   return JointSections(s.character, joint).range(std::span<const Vec3d>(vertices));
 }
 
@@ -217,7 +217,7 @@ struct JointTest {
   const char* joint;
   Vec3d axis;
   double degrees;
-  double most;  ///< of the section
+  double max;  ///< of the section
 };
 
 std::vector<JointTest> jointTests(const Character& c) {
@@ -249,8 +249,8 @@ JointSections::Range scaleOf(const Section::Posed& p) {
     const Vec3d d = p.base[i] - p.centres[i];
     if (!(d.squaredNorm() > 1e-12)) continue;
     const double scale = 1 + (p.corrected[i] - p.base[i]).dot(d) / d.squaredNorm();
-    out.least = std::min(out.least, scale);
-    out.most = std::max(out.most, scale);
+    out.min = std::min(out.min, scale);
+    out.max = std::max(out.max, scale);
   }
   return out;
 }
@@ -267,16 +267,16 @@ TEST_P(Bodies, KeepVolumeAndShapeJointByJoint) {
     const Section::Posed p = s.pose(pose);
     const JointSections::Range section = sectionsOf(s, joint, p.corrected), scale = scaleOf(p);
     std::printf("%c %-13s %3.0f lbs %.3f section %.3f..%.3f s %.3f..%.3f move %4.1f mm steps %d\n",
-                GetParam()[3], t.name, t.degrees, sectionsOf(s, joint, p.linear).least,
-                section.least, section.most, scale.least, scale.most, 1e3 * p.report.largest_move_m,
+                GetParam()[3], t.name, t.degrees, sectionsOf(s, joint, p.linear).min, section.min,
+                section.max, scale.min, scale.max, 1e3 * p.report.largest_move_m,
                 p.report.iterations);
     EXPECT_LE(s.worstRegion(p), 1e-12);
     EXPECT_LE(std::abs(s.change(p.corrected)), 1e-12);
     EXPECT_LE(p.report.iterations, 12);
-    EXPECT_GE(section.least, 0.92);
-    EXPECT_LE(section.most, t.most);
-    EXPECT_GE(scale.least, 0.85);
-    EXPECT_LE(scale.most, 1.21);
+    EXPECT_GE(section.min, 0.92);
+    EXPECT_LE(section.max, t.max);
+    EXPECT_GE(scale.min, 0.85);
+    EXPECT_LE(scale.max, 1.21);
   }
 }
 
@@ -292,18 +292,18 @@ TEST_P(Bodies, SpreadTheTwistOfAHandAlongTheForearm) {
   turn(pose, wrist.index(), twist.degrees, twist.axis);
   const Section::Posed before = plain.pose(pose), after = spread.pose(pose);
   const double worst = edgeStretch(plain.surface.triangles, plain.rest, before.corrected);
-  const double least = edgeStretch(spread.surface.triangles, spread.rest, after.corrected);
+  const double min = edgeStretch(spread.surface.triangles, spread.rest, after.corrected);
   const JointSections::Range section = sectionsOf(spread, wrist, after.corrected);
   const JointSections::Range base = sectionsOf(spread, wrist, after.base);
   std::printf("%c wrist twist 170: edges %.2f -> %.2f, section %.3f..%.3f (base %.3f..%.3f)\n",
-              GetParam()[3], worst, least, section.least, section.most, base.least, base.most);
+              GetParam()[3], worst, min, section.min, section.max, base.min, base.max);
   EXPECT_GE(worst, 5.0);
-  EXPECT_LE(least, 1.6);
-  EXPECT_GE(base.least, 0.979);
-  EXPECT_LE(base.most, 1.017);
+  EXPECT_LE(min, 1.6);
+  EXPECT_GE(base.min, 0.979);
+  EXPECT_LE(base.max, 1.017);
   // The prototype kept to that after the correction, too; ours has 0.970..1.034 on D.
-  EXPECT_GE(section.least, 0.965);
-  EXPECT_LE(section.most, 1.04);
+  EXPECT_GE(section.min, 0.965);
+  EXPECT_LE(section.max, 1.04);
   EXPECT_LE(spread.worstRegion(after), 1e-12);
 }
 
@@ -320,12 +320,12 @@ TEST_P(Bodies, KeepVolumeAndShapeInArtistsPoses) {
     const double ours = dihedralChange(s.surface.triangles, s.rest, p.corrected, all);
     const double linear = dihedralChange(s.surface.triangles, s.rest, p.linear, all);
     std::printf("%c %-11s s %.3f..%.3f move %4.1f mm steps %d creases %.2f of linear\n",
-                GetParam()[3], clip.name.c_str(), scale.least, scale.most,
+                GetParam()[3], clip.name.c_str(), scale.min, scale.max,
                 1e3 * p.report.largest_move_m, p.report.iterations, ours / linear);
     EXPECT_LE(s.worstRegion(p), 1e-12);
     EXPECT_LE(p.report.iterations, 12);
-    EXPECT_GE(scale.least, 0.85);
-    EXPECT_LE(scale.most, 1.21);
+    EXPECT_GE(scale.min, 0.85);
+    EXPECT_LE(scale.max, 1.21);
     EXPECT_LE(ours, 1.31 * linear);
   }
 }
@@ -336,17 +336,17 @@ TEST_P(Bodies, RegionVolumesAddUpAndDoNotFeelRigidMotion) {
   Pose pose = s.character.restPose();
   sampleClip(s.character.clips.front(), 1.0f, pose);
   const Section::Posed p = s.pose(pose);
-  const std::vector<double> each = s.volumes.volumes(p.base, p.feet);
+  const std::vector<double> each = s.volumes.volumes(p.base, p.anchors);
   double sum = 0;
   for (const double v : each) sum += v;
   EXPECT_NEAR(sum / volume(std::span<const Vec3d>(p.base), s.surface.triangles), 1, 1e-12);
   Affine3d motion = Affine3d::Identity();
   motion.linear() = Eigen::AngleAxisd(1.3, Eigen::Vector3d(1, 2, 3).normalized()).matrix();
   motion.translation() = Vec3d(1, 2, -3);
-  std::vector<Vec3d> points = p.base, feet = p.feet;
+  std::vector<Vec3d> points = p.base, anchors = p.anchors;
   for (Vec3d& x : points) x = motion * x;
-  for (Vec3d& f : feet) f = motion * f;
-  const std::vector<double> moved = s.volumes.volumes(points, feet);
+  for (Vec3d& f : anchors) f = motion * f;
+  const std::vector<double> moved = s.volumes.volumes(points, anchors);
   for (std::size_t l = 0; l < each.size(); ++l) EXPECT_NEAR(moved[l] / each[l], 1, 1e-12);
 }
 

@@ -61,12 +61,12 @@ TEST(VolumeLayer, GivesEveryRegionItsVolumeBackInFloat) {
     EXPECT_LE(w.report.largestError(), 2e-7);
     EXPECT_GT(maxDistance(w.positions, w.skinned), 1e-3);
     Section s(c);
-    std::vector<Vec3d> points(s.surface.pointCount()), feet(s.regions.jointCount());
+    std::vector<Vec3d> points(s.surface.pointCount()), anchors(s.regions.jointCount());
     measurePoints(s.surface, w.positions, Vec3d::Zero(), points);
     std::vector<Affine3d> model(c.skeleton.size());
     localToModel(c.skeleton, bentPose(c).local, model);
-    s.regions.jointPositions(model, feet);
-    const std::vector<double> now = s.volumes.volumes(points, feet);
+    s.regions.jointPositions(model, anchors);
+    const std::vector<double> now = s.volumes.volumes(points, anchors);
     for (std::size_t l = 0; l < now.size(); ++l) EXPECT_NEAR(now[l] / s.restVolumes()[l], 1, 1e-6);
   }
 }
@@ -230,8 +230,8 @@ TEST(VolumeLayer, AnIdleLimbIsNotTouched) {
   const Worked w = work(c, pose);
   double active = 0, idle = 0;
   for (std::size_t v = 0; v < w.positions.size(); ++v) {
-    double& most = c.mesh.positions[v].z() < 15 ? active : idle;
-    most = std::max(most, (w.positions[v] - w.skinned[v]).cast<double>().norm());
+    double& max = c.mesh.positions[v].z() < 15 ? active : idle;
+    max = std::max(max, (w.positions[v] - w.skinned[v]).cast<double>().norm());
   }
   EXPECT_GT(active, 1e-2);
   EXPECT_LE(idle, 0.01 * active);
@@ -299,7 +299,7 @@ TEST(VolumeLayer, TellsWhatIsWrongWithItsParameters) {
   EXPECT_NE(message({.max_change = 1}).find("max_change"), std::string::npos);
   EXPECT_NE(message({.fixed = "nobody"}).find("nobody"), std::string::npos);
   VolumeDesc group;
-  group.where = {{.rule = MaskRule::Group, .group = "nothing"}};
+  group.mask = {{.rule = MaskRule::Group, .group = "nothing"}};
   EXPECT_NE(message(group).find("nothing"), std::string::npos);
 }
 

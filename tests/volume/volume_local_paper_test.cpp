@@ -101,7 +101,7 @@ Limb limb(bool smoothstep, RegionKind kind) {
 }
 
 struct Posed {
-  std::vector<Vec3d> points, feet;
+  std::vector<Vec3d> points, anchors;
 };
 
 Posed pose(const Limb& limb, double first_deg, double second_deg) {
@@ -127,31 +127,31 @@ Posed pose(const Limb& limb, double first_deg, double second_deg) {
     model.push_back(skinning[j] * bind);
   }
   Posed out{limb.rig.points(vertices), std::vector<Vec3d>(limb.rig.regions->jointCount())};
-  limb.rig.regions->jointPositions(model, out.feet);
+  limb.rig.regions->jointPositions(model, out.anchors);
   return out;
 }
 
 std::vector<double> gammaOf(const Limb& limb) {
   std::vector<double> out;
-  for (std::size_t i = 0; i < limb.rig.surface->placeCount(); ++i) {
-    const auto& w = limb.weights[limb.rig.surface->vertices_of_place[i][0]];
+  for (std::size_t i = 0; i < limb.rig.surface->weldedCount(); ++i) {
+    const auto& w = limb.weights[limb.rig.surface->vertices_of_welded[i][0]];
     out.push_back(std::pow(1 - std::pow(std::max({w[0], w[1], w[2]}), 15), 8));
   }
   return out;
 }
 
 double largestNear(const Limb& limb, const Solved& s, double z) {
-  double most = 0;
-  for (std::size_t i = 0; i < limb.rig.surface->placeCount(); ++i)
-    if (std::abs(limb.rig.rest[i].z() - z) < 5) most = std::max(most, s.u[i].norm());
-  return most;
+  double max = 0;
+  for (std::size_t i = 0; i < limb.rig.surface->weldedCount(); ++i)
+    if (std::abs(limb.rig.rest[i].z() - z) < 5) max = std::max(max, s.u[i].norm());
+  return max;
 }
 
 TEST(VolumeLocalPaper, A10_EachJointKeepsItsVolumeAndTheIdleOneStays) {
   const Limb limb3 = limb(false, RegionKind::Joints);
   ASSERT_EQ(limb3.rig.regions->regionCount(), 2u);
   const Posed at = pose(limb3, 90, 0);
-  const std::vector<double> before = limb3.rig.volumesOf(at.points, at.feet);
+  const std::vector<double> before = limb3.rig.volumesOf(at.points, at.anchors);
   std::printf("regions lose %.3f %% / %.3f %%\n", 100 * (1 - before[0] / limb3.rig.rest_m3[0]),
               100 * (1 - before[1] / limb3.rig.rest_m3[1]));
   for (const VolumeMethodDesc& desc :
@@ -161,7 +161,8 @@ TEST(VolumeLocalPaper, A10_EachJointKeepsItsVolumeAndTheIdleOneStays) {
         VolumeMethodDesc{.method = VolumeMethod::Laplacian},
         VolumeMethodDesc{.method = VolumeMethod::Gradient, .solve = VolumeSolve::Minimiser},
         VolumeMethodDesc{.method = VolumeMethod::Laplacian, .solve = VolumeSolve::Minimiser}}) {
-    const Solved s = solve(limb3.rig, gammaOf(limb3), desc, at.points, at.feet, limb3.rig.rest_m3);
+    const Solved s =
+        solve(limb3.rig, gammaOf(limb3), desc, at.points, at.anchors, limb3.rig.rest_m3);
     const double active = largestNear(limb3, s, 10), idle = largestNear(limb3, s, 20);
     std::printf(
         "method %d: errors %.1e %.1e, |u| at the bent joint %.4f R, at the idle one %.5f R, "
@@ -182,7 +183,7 @@ TEST(VolumeLocalPaper, A10_OneMultiplierForAllBulgesAtTheIdleJoint) {
   const Posed at = pose(whole, 90, 0);
   const Solved s = solve(whole.rig, gammaOf(whole),
                          {.method = VolumeMethod::Gradient, .solve = VolumeSolve::Linearised},
-                         at.points, at.feet, whole.rig.rest_m3);
+                         at.points, at.anchors, whole.rig.rest_m3);
   std::printf("one multiplier: |u| %.3f R at the bent joint, %.3f R at the idle one\n",
               largestNear(whole, s, 10), largestNear(whole, s, 20));
   EXPECT_NEAR(largestNear(whole, s, 10), 0.107, 0.003);
@@ -193,13 +194,13 @@ TEST(VolumeLocalPaper, A10_TwoBentJointsAndSmoothWeights) {
   const Limb limb3 = limb(false, RegionKind::Joints);
   const Posed both = pose(limb3, 90, 60);
   const Solved s = solve(limb3.rig, gammaOf(limb3), {.method = VolumeMethod::Gradient}, both.points,
-                         both.feet, limb3.rig.rest_m3);
+                         both.anchors, limb3.rig.rest_m3);
   for (std::size_t l = 0; l < 2; ++l) EXPECT_LE(volume_rig::errorOf(limb3.rig, s, l), 1e-12);
 
   const Limb smooth = limb(true, RegionKind::Joints);
   const Posed one = pose(smooth, 90, 0);
   const Solved t = solve(smooth.rig, gammaOf(smooth), {.method = VolumeMethod::Gradient},
-                         one.points, one.feet, smooth.rig.rest_m3);
+                         one.points, one.anchors, smooth.rig.rest_m3);
   for (std::size_t l = 0; l < 2; ++l) EXPECT_LE(volume_rig::errorOf(smooth.rig, t, l), 1e-12);
   std::printf("smoothstep weights: idle joint moves %.1e R\n", largestNear(smooth, t, 20));
   EXPECT_LE(largestNear(smooth, t, 20), 1e-6);

@@ -40,13 +40,13 @@ struct Limb {
     Diagnostics notes;
     return volumeGamma(*surface, character.mesh, character.skeleton, character.skin, desc, notes);
   }
-  /// gamma at the place of a vertex.
+  /// Gamma at the welded vertex of a vertex.
   double at(const std::vector<double>& gamma, std::size_t vertex) const {
-    return gamma[surface->place_of_vertex[vertex]];
+    return gamma[surface->welded_of_vertex[vertex]];
   }
 };
 
-TEST(VolumeWhere, WordsAreReadAndWritten) {
+TEST(VolumeMask, WordsAreReadAndWritten) {
   for (const std::string text :
        {"weights", "smooth-weights", "distance", "between", "everywhere", "group:belly",
         "distance * group:belly", "weights * between * group:a b"}) {
@@ -60,7 +60,7 @@ TEST(VolumeWhere, WordsAreReadAndWritten) {
   EXPECT_EQ(parseGroupName("caps"), "caps");
 }
 
-TEST(VolumeWhere, UnknownWordsNameTheNearest) {
+TEST(VolumeMask, UnknownWordsNameTheNearest) {
   const auto bad = parseMask("wieghts");
   ASSERT_FALSE(bad.ok());
   EXPECT_NE(bad.error().message.find("weights"), std::string::npos);
@@ -69,7 +69,7 @@ TEST(VolumeWhere, UnknownWordsNameTheNearest) {
   EXPECT_FALSE(parseMask("group:").ok());
 }
 
-TEST(VolumeWhere, WeightsGiveThePrintedFormulaNamedByWhatItDoes) {
+TEST(VolumeMask, WeightsGiveThePrintedFormulaNamedByWhatItDoes) {
   const Limb limb;
   VolumeMaskDesc desc{.a = 4, .b = 3};
   const std::vector<double> gamma = limb.gamma(desc).value();
@@ -86,7 +86,7 @@ TEST(VolumeWhere, WeightsGiveThePrintedFormulaNamedByWhatItDoes) {
   }
 }
 
-TEST(VolumeWhere, BetweenIsZeroAtJointsAndOneAtTheMiddleOfABone) {
+TEST(VolumeMask, BetweenIsZeroAtJointsAndOneAtTheMiddleOfABone) {
   const Limb limb;
   const std::vector<double> gamma = limb.gamma({.terms = {{MaskRule::Between, {}}}}).value();
   EXPECT_GT(*std::max_element(gamma.begin(), gamma.end()), 0.9);
@@ -94,7 +94,7 @@ TEST(VolumeWhere, BetweenIsZeroAtJointsAndOneAtTheMiddleOfABone) {
   for (const double g : gamma) EXPECT_TRUE(g >= 0 && g <= 1);
 }
 
-TEST(VolumeWhere, DistanceGrowsAwayFromTheBone) {
+TEST(VolumeMask, DistanceGrowsAwayFromTheBone) {
   Limb limb;
   // Push one side out: it is farther from the bone than the other.
   for (Vec3f& p : limb.character.mesh.positions)
@@ -108,7 +108,7 @@ TEST(VolumeWhere, DistanceGrowsAwayFromTheBone) {
   EXPECT_LT(in, out);
 }
 
-TEST(VolumeWhere, GroupsMultiplyAndFixedOnesStay) {
+TEST(VolumeMask, GroupsMultiplyAndFixedOnesStay) {
   const Limb limb;
   const VolumeMaskDesc desc{.terms = {{MaskRule::Everywhere, {}}, {MaskRule::Group, "biceps"}},
                             .fixed_group = ""};
@@ -122,7 +122,7 @@ TEST(VolumeWhere, GroupsMultiplyAndFixedOnesStay) {
   EXPECT_EQ(limb.at(fixed, 50), 1.0);
 }
 
-TEST(VolumeWhere, MistakesAreErrors) {
+TEST(VolumeMask, MistakesAreErrors) {
   const Limb limb;
   const auto group = limb.gamma({.terms = {{MaskRule::Group, "bicep"}}});
   ASSERT_FALSE(group.ok());
@@ -136,7 +136,7 @@ TEST(VolumeWhere, MistakesAreErrors) {
   EXPECT_NE(none.error().message.find("no vertex may move"), std::string::npos);
 }
 
-TEST(VolumeWhere, WeightsThatAreNotFiniteAreAnErrorThatNamesTheVertex) {
+TEST(VolumeMask, WeightsThatAreNotFiniteAreAnErrorThatNamesTheVertex) {
   Limb limb;
   Skin& skin = limb.character.skin;
   skin.influences[skin.offsets[33]].weight = std::numeric_limits<float>::quiet_NaN();
@@ -146,13 +146,13 @@ TEST(VolumeWhere, WeightsThatAreNotFiniteAreAnErrorThatNamesTheVertex) {
   EXPECT_EQ(gamma.error().where.index, 33u);
 }
 
-TEST(VolumeWhere, AMeshWithoutASkinMovesEverywhere) {
+TEST(VolumeMask, AMeshWithoutASkinMovesEverywhere) {
   const Limb limb;
   Diagnostics notes;
   const auto gamma = volumeGamma(*limb.surface, limb.character.mesh, {}, {}, {}, notes);
   ASSERT_TRUE(gamma.ok());
   for (const double g : *gamma) EXPECT_EQ(g, 1.0);
-  EXPECT_EQ(notes.count("volume-where-no-skin"), 1u);
+  EXPECT_EQ(notes.count("volume-mask-no-skin"), 1u);
 }
 
 struct Muscle {
@@ -210,8 +210,8 @@ TEST(VolumeSwell, MovesTheGroupAloneByTheStatedVolume) {
       volume(points, m.limb.surface->triangles) - volume(before, m.limb.surface->triangles);
   EXPECT_NEAR(change / grown, 1, 1e-11);
   for (std::size_t v = 0; v < m.limb.character.mesh.vertexCount(); ++v) {
-    const std::uint32_t place = m.limb.surface->place_of_vertex[v];
-    EXPECT_EQ(points[place] != before[place], v >= 60 && v < 120) << v;
+    const std::uint32_t welded = m.limb.surface->welded_of_vertex[v];
+    EXPECT_EQ(points[welded] != before[welded], v >= 60 && v < 120) << v;
   }
 }
 

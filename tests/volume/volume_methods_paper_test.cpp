@@ -1,5 +1,5 @@
-// The published numbers of the volume methods, on the document's own cylinders. Everything in
-// double; the printed lines are what docs/volume.md quotes.
+// The published numbers of the volume methods, on the report's own cylinders ("Skinning a volume
+// constant"). Everything in double; the printed lines are what docs/volume.md quotes.
 #include <cstdio>
 
 #include <gtest/gtest.h>
@@ -80,17 +80,17 @@ TEST(VolumePaper, Table41_LinearisedAxes) {
   print("axes-linear, M627, (15,8) [%]", row_weighted);
 }
 
-/// The document's 625-vertex mesh as it stands: the 25 vertices of a pole lie in one place and are
-/// not one, so it is open there. derm itself always welds them.
+/// The report's 625-vertex mesh as it stands: the 25 vertices of a pole lie at one position and
+/// are not one, so it is open there. derm itself always welds them.
 Rig withOpenPoles(const CylinderModel& model) {
   auto surface = std::make_shared<MeasuredSurface>();
-  surface->vertices_of_place.offsets = {0};
+  surface->vertices_of_welded.offsets = {0};
   TriMesh mesh;
   for (std::uint32_t v = 0; v < model.positions.size(); ++v) {
     mesh.positions.push_back(model.positions[v].cast<float>());
-    surface->place_of_vertex.push_back(v);
-    surface->vertices_of_place.indices.push_back(v);
-    surface->vertices_of_place.offsets.push_back(v + 1);
+    surface->welded_of_vertex.push_back(v);
+    surface->vertices_of_welded.indices.push_back(v);
+    surface->vertices_of_welded.offsets.push_back(v + 1);
   }
   mesh.triangles = surface->triangles = model.triangles;
   for (std::uint32_t t = 0; t < model.triangles.size(); ++t) surface->source_triangles.push_back(t);
@@ -105,8 +105,8 @@ Rig withOpenPoles(const CylinderModel& model) {
       VolumeRegions::bind(*surface, mesh, {}, {}, {.kind = RegionKind::Whole}).value());
   rig.volumes = std::make_shared<const RegionVolumes>(*surface, *rig.regions);
   rig.rest = model.positions;
-  rig.rest_feet = rig.regions->bindPositions();
-  rig.rest_m3 = rig.volumes->volumes(rig.rest, rig.rest_feet);
+  rig.rest_anchors = rig.regions->bindPositions();
+  rig.rest_m3 = rig.volumes->volumes(rig.rest, rig.rest_anchors);
   return rig;
 }
 
@@ -188,11 +188,11 @@ TEST(VolumePaper, A5_MinimumNormAndItsNeighbours) {
   const Cylinder c(CylinderKind::M627);
   const std::vector<Vec3d> x = c.at(90);
   const Solved thirds = solve(c.rig, c.gamma(), methodDesc(VolumeMethod::AxesLinear), x);
-  const Solved least =
+  const Solved min =
       solve(c.rig, c.gamma(), methodDesc(VolumeMethod::Gradient, VolumeSolve::Linearised), x);
-  std::printf("|u|^2 linearised: thirds %.4f, gradient %.4f\n", thirds.squares(), least.squares());
+  std::printf("|u|^2 linearised: thirds %.4f, gradient %.4f\n", thirds.squares(), min.squares());
   EXPECT_NEAR(thirds.squares(), 1.886, 1e-3);
-  EXPECT_NEAR(least.squares(), 1.854, 1e-3);
+  EXPECT_NEAR(min.squares(), 1.854, 1e-3);
 
   VolumeMethodDesc desc = methodDesc(VolumeMethod::AxesExact);
   const Solved one = solve(c.rig, c.gamma(), desc, x);
@@ -217,7 +217,7 @@ TEST(VolumePaper, A5_WhereTheWeightedCorrectionMoves) {
                         Case{5, 5, 0.446, 3.8e-9}, Case{0.2, 0.2, 0.0922, 4.2e-2}}) {
     const Solved s = solve(c.rig, c.gamma(k.a, k.b), methodDesc(VolumeMethod::AxesExact), x);
     double elbow = 0, ends = 0;
-    for (std::size_t i = 0; i < c.rig.surface->placeCount(); ++i) {
+    for (std::size_t i = 0; i < c.rig.surface->weldedCount(); ++i) {
       const double z = c.rig.rest[i].z();
       if (std::abs(z - 10) < 2) elbow = std::max(elbow, s.u[i].norm());
       if (z < 1 || z > 19) ends = std::max(ends, s.u[i].norm());
@@ -247,7 +247,7 @@ TEST(VolumePaper, A6_NormalDirection) {
       row[i] = 100 * errorOf(c.rig, solve(c.rig, c.gamma(k.a, k.b), desc, c.at(kAngles[i])));
       EXPECT_NEAR(row[i] / k.percent[i], 1, 5e-3) << k.a << " " << kAngles[i];
     }
-    // A consistent linearisation is of second order; the document's printed table is not.
+    // A consistent linearisation is of second order; the report's printed table is not.
     EXPECT_NEAR((row[4] / row[1]) / std::pow(before[4] / before[1], 2), 1, 0.5);
     char what[64];
     std::snprintf(what, sizeof what, "normal, M258, gamma (%g,%g) [%%]", k.a, k.b);
@@ -294,22 +294,22 @@ TEST(VolumePaper, A7_MinimiserIsNoWorseThanTheLineAndCloseToIt) {
     return sum;
   };
   struct Case {
-    double a, b, degrees, most_percent;
+    double a, b, degrees, max_percent;
   };
   for (const Case& k : {Case{0, 0, 90, 0.1}, Case{15, 8, 90, 0.5}, Case{15, 8, 150, 2.2}}) {
     const std::vector<double> gamma = c.gamma(k.a, k.b);
     const std::vector<Vec3d> x = c.at(k.degrees);
     const Solved line = solve(c.rig, gamma, methodDesc(VolumeMethod::Normal), x);
-    const Solved least =
+    const Solved min =
         solve(c.rig, gamma, methodDesc(VolumeMethod::Normal, VolumeSolve::Minimiser), x);
-    const double more = 100 * (energy(line, gamma) / energy(least, gamma) - 1);
+    const double more = 100 * (energy(line, gamma) / energy(min, gamma) - 1);
     std::printf(
         "gamma (%g,%g), %g deg: the line's energy is %.3f %% above the minimum; %d steps, "
         "volume error %.1e\n",
-        k.a, k.b, k.degrees, more, least.iterations, errorOf(c.rig, least));
-    EXPECT_LE(errorOf(c.rig, least), 1e-12);
+        k.a, k.b, k.degrees, more, min.iterations, errorOf(c.rig, min));
+    EXPECT_LE(errorOf(c.rig, min), 1e-12);
     EXPECT_GE(more, 0);
-    EXPECT_LE(more, k.most_percent);
+    EXPECT_LE(more, k.max_percent);
   }
 }
 
@@ -340,11 +340,11 @@ TEST(VolumePaper, A8_LaplacianErrorsAndBulges) {
   EXPECT_NEAR(smooth.largest(), 0.072, 2e-3);
 }
 
-/// The energies written out as the document states and develops them.
+/// The energies written out as the report states and develops them (section 4.8).
 double energyOf(const MeasuredSurface& surface, LaplacianEnergy kind, double kappa,
                 std::span<const double> gamma, std::span<const Vec3d> n,
                 std::span<const double> rho) {
-  const IndexLists around = vertexNeighbours(surface.triangles, surface.placeCount());
+  const IndexLists around = vertexNeighbours(surface.triangles, surface.weldedCount());
   double sum = 0;
   for (std::size_t i = 0; i < gamma.size(); ++i) {
     const Vec3d p = rho[i] * n[i];
@@ -373,7 +373,7 @@ TEST(VolumePaper, A8_HessiansAreThoseOfTheEnergies) {
   std::vector<Vec3d> gradients(fields->rings().entryCount()), normals(floored.size());
   std::vector<double> volumes(c.rig.rest_m3.size());
   detail::VolumeFields::Sums sums = fields->makeSums();
-  fields->measure(x, c.rig.rest_feet, sums, gradients, {}, volumes);
+  fields->measure(x, c.rig.rest_anchors, sums, gradients, {}, volumes);
   fields->normals(x, gradients, normals);
   for (const LaplacianEnergy kind : {LaplacianEnergy::Stated, LaplacianEnergy::Developed}) {
     const detail::VolumeLaplacian laplacian(fields, *c.rig.surface, kind, 5.0);
@@ -382,7 +382,7 @@ TEST(VolumePaper, A8_HessiansAreThoseOfTheEnergies) {
     std::vector<double> rho(floored.size()), product(floored.size(), 0.0);
     for (std::size_t i = 0; i < rho.size(); ++i) rho[i] = floored[i] * std::sin(double(i));
     for (std::size_t e = 0; e < values.size(); ++e) {
-      const MatrixPlace& at = laplacian.entries()[e];
+      const MatrixEntry& at = laplacian.entries()[e];
       product[at.row] += values[e] * rho[at.column];
       if (at.row != at.column) product[at.column] += values[e] * rho[at.row];
     }
@@ -419,7 +419,7 @@ TEST(VolumePaper, A9_FarTargetsAreReachedOrRefusedNeverJumpedTo) {
   desc.max_change = 0.999;
   for (const double times : {0.05, 0.5, 1.5, 1.8}) {
     const std::vector<double> target = {times * c.rig.rest_m3[0]};
-    const Solved s = solve(c.rig, c.gamma(), desc, x, c.rig.rest_feet, target);
+    const Solved s = solve(c.rig, c.gamma(), desc, x, c.rig.rest_anchors, target);
     std::printf("target %.2f V0: reached %.6f V0, max |u| %.3f R, clamped %d, short %d\n", times,
                 s.after_m3[0] / c.rig.rest_m3[0], s.largest(), int(s.outcomes[0].clamped),
                 int(s.outcomes[0].short_of_target));
@@ -430,7 +430,7 @@ TEST(VolumePaper, A9_FarTargetsAreReachedOrRefusedNeverJumpedTo) {
   }
   desc.max_change = 0.5;
   const std::vector<double> negative = {-c.rig.rest_m3[0]};
-  const Solved s = solve(c.rig, c.gamma(), desc, x, c.rig.rest_feet, negative);
+  const Solved s = solve(c.rig, c.gamma(), desc, x, c.rig.rest_anchors, negative);
   EXPECT_TRUE(s.outcomes[0].clamped);
   EXPECT_GT(s.after_m3[0], 0);
   EXPECT_LT(s.largest(), 5.0) << "the far root lies at 71 R";
@@ -453,7 +453,7 @@ TEST(VolumePaper, A9_PiecesKeepTheirOwnVolume) {
     const Rig rig = makeRig(two.positions, two.triangles, {.kind = kind});
     const Rig pieces = makeRig(two.positions, two.triangles, {.kind = RegionKind::Components});
     const std::vector<Vec3d> x = rig.points(bent(two, 90));
-    const std::vector<double> ones(rig.surface->placeCount(), 1.0);
+    const std::vector<double> ones(rig.surface->weldedCount(), 1.0);
     const Solved s = solve(rig, ones, methodDesc(VolumeMethod::AxesExact), x);
     std::vector<Vec3d> moved = x;
     for (std::size_t i = 0; i < x.size(); ++i) moved[i] += s.u[i];

@@ -23,7 +23,7 @@ using volume_rig::Solved;
 struct Bend {
   CylinderModel model = makeCylinderModel(CylinderKind::M258);
   Rig rig = makeRig(model.positions, model.triangles, {.kind = RegionKind::Whole});
-  std::vector<double> ones = std::vector<double>(rig.surface->placeCount(), 1.0);
+  std::vector<double> ones = std::vector<double>(rig.surface->weldedCount(), 1.0);
   std::vector<Vec3d> at(double degrees) const { return rig.points(bent(model, degrees)); }
 };
 
@@ -112,13 +112,13 @@ TEST(VolumeMethods, AnAxisWithoutGradientGivesItsShareToTheOthers) {
     if (b.rig.rest[i].z() < 1e-6 || b.rig.rest[i].z() > 20 - 1e-6) gamma[i] = 0;
   const std::vector<double> more = {1.1 * b.rig.rest_m3[0]};
   for (const VolumeMethod method : {VolumeMethod::AxesLinear, VolumeMethod::AxesExact}) {
-    const Solved s = solve(b.rig, gamma, {.method = method}, b.rig.rest, b.rig.rest_feet, more);
+    const Solved s = solve(b.rig, gamma, {.method = method}, b.rig.rest, b.rig.rest_anchors, more);
     EXPECT_TRUE(std::isfinite(s.largest()));
     for (const Vec3d& u : s.u) EXPECT_NEAR(u.z(), 0, 1e-12);
     EXPECT_NEAR(s.after_m3[0] / more[0], 1, method == VolumeMethod::AxesExact ? 1e-13 : 2e-2);
   }
   VolumeMethodDesc only_z{.method = VolumeMethod::AxesExact, .split = {0, 0, 1}};
-  const Solved stuck = solve(b.rig, gamma, only_z, b.rig.rest, b.rig.rest_feet, more);
+  const Solved stuck = solve(b.rig, gamma, only_z, b.rig.rest, b.rig.rest_anchors, more);
   EXPECT_TRUE(stuck.outcomes[0].idle);
   EXPECT_EQ(stuck.largest(), 0);
 }
@@ -128,7 +128,7 @@ TEST(VolumeMethods, TargetsTooFarAwayAreClampedAndReported) {
   for (const VolumeMethodDesc& desc : allMethods())
     for (const double times : {-1.0, 0.0, 3.0}) {
       const std::vector<double> target = {times * b.rig.rest_m3[0]};
-      const Solved s = solve(b.rig, b.ones, desc, b.rig.rest, b.rig.rest_feet, target);
+      const Solved s = solve(b.rig, b.ones, desc, b.rig.rest, b.rig.rest_anchors, target);
       EXPECT_TRUE(s.outcomes[0].clamped);
       EXPECT_LT(s.largest(), 10) << int(desc.method) << " " << times;
       EXPECT_GT(s.after_m3[0] / b.rig.rest_m3[0], 0) << int(desc.method) << " " << times;
@@ -145,7 +145,7 @@ TEST(VolumeMethods, NumbersThatAreNotFiniteMoveNothing) {
     EXPECT_TRUE(s.outcomes[0].idle);
   }
   const std::vector<double> bad = {std::numeric_limits<double>::infinity()};
-  EXPECT_EQ(solve(b.rig, b.ones, {}, b.at(60), b.rig.rest_feet, bad).largest(), 0);
+  EXPECT_EQ(solve(b.rig, b.ones, {}, b.at(60), b.rig.rest_anchors, bad).largest(), 0);
 }
 
 TEST(VolumeMethods, RegionsWithoutVolumeOrMovingVerticesAreNotedAndLeftAlone) {
@@ -163,7 +163,7 @@ TEST(VolumeMethods, RegionsWithoutVolumeOrMovingVerticesAreNotedAndLeftAlone) {
   for (const Vec3f& p : mesh.positions) positions.push_back(p.cast<double>());
   const Rig rig = makeRig(positions, mesh.triangles, {.kind = RegionKind::Components});
   ASSERT_EQ(rig.regions->regionCount(), 3u);
-  std::vector<double> gamma(rig.surface->placeCount(), 1.0);
+  std::vector<double> gamma(rig.surface->weldedCount(), 1.0);
   for (std::size_t i = second; i < gamma.size(); ++i) gamma[i] = 0;
   Diagnostics notes;
   const VolumeMethodBinding bound = bindTo(rig, gamma, {}, notes).value();
@@ -182,10 +182,10 @@ TEST(VolumeMethods, WhereNextToNothingMayMoveNothingIsThrownFarAway) {
   const std::vector<Vec3d> x = b.at(90);
   std::vector<double> gamma(b.ones.size(), 0.0);
   gamma[gamma.size() / 2] = 1;  // one vertex is to make up for a tenth of the cylinder
-  const double most = 4 * std::cbrt(b.rig.rest_m3[0]);
+  const double max = 4 * std::cbrt(b.rig.rest_m3[0]);
   for (const VolumeMethodDesc& desc : allMethods()) {
     const Solved s = solve(b.rig, gamma, desc, x);
-    EXPECT_LE(s.largest(), std::sqrt(3.0) * most) << int(desc.method) << " " << int(desc.solve);
+    EXPECT_LE(s.largest(), std::sqrt(3.0) * max) << int(desc.method) << " " << int(desc.solve);
     EXPECT_TRUE(s.outcomes[0].short_of_target || errorOf(b.rig, s, 0) < 1e-9);
   }
 }
@@ -211,7 +211,7 @@ TEST(VolumeMethods, OpenTubesKeepTheVolumeOfTheirClosedForm) {
   const Rig rig = makeRig(positions, tube.triangles, {.kind = RegionKind::Whole});
   ASSERT_EQ(rig.surface->apexCount(), 2u);
   for (Vec3d& p : positions) p = Vec3d(p.x() * (1 - 0.03 * p.z()), p.y(), p.z() + 0.2 * p.x());
-  const std::vector<double> ones(rig.surface->placeCount(), 1.0);
+  const std::vector<double> ones(rig.surface->weldedCount(), 1.0);
   for (const VolumeMethodDesc& desc : allMethods()) {
     const Solved s = solve(rig, ones, desc, rig.points(positions));
     const bool linear =
@@ -227,7 +227,7 @@ TEST(VolumeMethods, SelfCrossingRestMeshesKeepTheirSignedVolume) {
   for (Vec3d& p : model.positions)
     if (p.z() > 14) p.z() = 28 - p.z() - 1.5 * (p.z() - 14);
   const Rig rig = makeRig(model.positions, model.triangles, {.kind = RegionKind::Whole});
-  const std::vector<double> ones(rig.surface->placeCount(), 1.0);
+  const std::vector<double> ones(rig.surface->weldedCount(), 1.0);
   std::vector<Vec3d> x = rig.rest;
   for (Vec3d& p : x) p.x() *= 0.95;
   for (const VolumeMethodDesc& desc : allMethods()) {
@@ -249,9 +249,9 @@ TEST(VolumeMethods, SolvingAllocatesNothing) {
     VolumeMethodBinding::Scratch scratch = bound.makeScratch();
     std::vector<Vec3d> u(x.size());
     std::vector<RegionOutcome> outcomes(1);
-    bound.solve(x, b.rig.rest_feet, b.rig.rest_m3, scratch, u, outcomes);
+    bound.solve(x, b.rig.rest_anchors, b.rig.rest_m3, scratch, u, outcomes);
     const std::size_t before = testing_support::allocationCount();
-    bound.solve(x, b.rig.rest_feet, b.rig.rest_m3, scratch, u, outcomes);
+    bound.solve(x, b.rig.rest_anchors, b.rig.rest_m3, scratch, u, outcomes);
     EXPECT_EQ(testing_support::allocationCount(), before) << int(desc.method) << int(desc.solve);
   }
 }

@@ -97,9 +97,9 @@ class Meter {
   std::vector<double> posed(std::span<const Vec3f> positions, const Pose& pose) const {
     std::vector<Affine3d> model(skeleton_.size());
     localToModel(skeleton_, pose.local, model);
-    std::vector<Vec3d> feet(regions_.jointCount());
-    regions_.jointPositions(model, feet);
-    return volumes_.volumes(pointsOf(positions), feet);
+    std::vector<Vec3d> anchors(regions_.jointCount());
+    regions_.jointPositions(model, anchors);
+    return volumes_.volumes(pointsOf(positions), anchors);
   }
 
  private:

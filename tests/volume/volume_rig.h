@@ -24,18 +24,18 @@ struct Rig {
   std::shared_ptr<const RegionVolumes> volumes;
   std::vector<Vec3d> rest;      ///< points
   std::vector<double> rest_m3;  ///< per region
-  std::vector<Vec3d> rest_feet;
+  std::vector<Vec3d> rest_anchors;
 
   std::vector<Vec3d> points(std::span<const Vec3d> vertices) const {
     std::vector<Vec3d> out(surface->pointCount());
     measurePoints(*surface, vertices, Vec3d::Zero(), out);
     return out;
   }
-  std::vector<double> volumesOf(std::span<const Vec3d> at, std::span<const Vec3d> feet) const {
-    return volumes->volumes(at, feet);
+  std::vector<double> volumesOf(std::span<const Vec3d> at, std::span<const Vec3d> anchors) const {
+    return volumes->volumes(at, anchors);
   }
   std::vector<double> volumesOf(std::span<const Vec3d> at) const {
-    return volumes->volumes(at, rest_feet);
+    return volumes->volumes(at, rest_anchors);
   }
 };
 
@@ -54,18 +54,18 @@ inline Rig makeRig(std::span<const Vec3d> positions, std::span<const Triangle> t
       VolumeRegions::bind(*rig.surface, mesh, skeleton, skin, desc).value());
   rig.volumes = std::make_shared<const RegionVolumes>(*rig.surface, *rig.regions);
   rig.rest = rig.points(positions);
-  rig.rest_feet = rig.regions->bindPositions();
-  rig.rest_m3 = rig.volumes->volumes(rig.rest, rig.rest_feet);
+  rig.rest_anchors = rig.regions->bindPositions();
+  rig.rest_m3 = rig.volumes->volumes(rig.rest, rig.rest_anchors);
   return rig;
 }
 
-/// (1 - w_max^a)^b per place of a cylinder; all ones for a = 0.
+/// (1 - w_max^a)^b per welded vertex of a cylinder; all ones for a = 0.
 inline std::vector<double> cylinderGamma(const Rig& rig, const CylinderModel& model, double a,
                                          double b) {
-  std::vector<double> out(rig.surface->placeCount(), 1.0);
+  std::vector<double> out(rig.surface->weldedCount(), 1.0);
   if (a == 0) return out;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::array<double, 2>& w = model.weights[rig.surface->vertices_of_place[i][0]];
+    const std::array<double, 2>& w = model.weights[rig.surface->vertices_of_welded[i][0]];
     out[i] = std::pow(1 - std::pow(std::max(w[0], w[1]), a), b);
   }
   return out;
@@ -92,9 +92,9 @@ struct Solved {
   int iterations = 0;
 
   double largest() const {
-    double most = 0;
-    for (const Vec3d& d : u) most = std::max(most, d.norm());
-    return most;
+    double max = 0;
+    for (const Vec3d& d : u) max = std::max(max, d.norm());
+    return max;
   }
   double squares() const {
     double sum = 0;
@@ -104,7 +104,7 @@ struct Solved {
 };
 
 inline Solved solve(const Rig& rig, std::span<const double> gamma, const VolumeMethodDesc& desc,
-                    std::span<const Vec3d> points, std::span<const Vec3d> feet,
+                    std::span<const Vec3d> points, std::span<const Vec3d> anchors,
                     std::span<const double> targets) {
   Diagnostics notes;
   const VolumeMethodBinding binding =
@@ -115,17 +115,17 @@ inline Solved solve(const Rig& rig, std::span<const double> gamma, const VolumeM
   Solved out;
   out.u.resize(points.size());
   out.outcomes.resize(targets.size());
-  binding.solve(points, feet, targets, scratch, out.u, out.outcomes);
+  binding.solve(points, anchors, targets, scratch, out.u, out.outcomes);
   out.iterations = VolumeMethodBinding::iterations(scratch);
   std::vector<Vec3d> moved(points.begin(), points.end());
   for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += out.u[i];
-  out.after_m3 = rig.volumes->volumes(moved, feet);
+  out.after_m3 = rig.volumes->volumes(moved, anchors);
   return out;
 }
 
 inline Solved solve(const Rig& rig, std::span<const double> gamma, const VolumeMethodDesc& desc,
                     std::span<const Vec3d> points) {
-  return solve(rig, gamma, desc, points, rig.rest_feet, rig.rest_m3);
+  return solve(rig, gamma, desc, points, rig.rest_anchors, rig.rest_m3);
 }
 
 /// |after / rest - 1| of the first region.

@@ -42,14 +42,14 @@ TEST_P(AutoWeightsData, ComeNearToTheArtistsWeights) {
   Diagnostics notes;
   const Result<Character> c = loadCharacter(folder / GetParam().file, {}, notes);
   ASSERT_TRUE(c.ok()) << c.error().text();
-  for (const auto& [method, most] : {std::pair{WeightMethod::Heat, GetParam().heat},
-                                     {WeightMethod::Geodesic, GetParam().geodesic}}) {
+  for (const auto& [method, max] : {std::pair{WeightMethod::Heat, GetParam().heat},
+                                    {WeightMethod::Geodesic, GetParam().geodesic}}) {
     const Result<Skin> skin = autoWeights(*c, {}, {.method = method}, notes);
     ASSERT_TRUE(skin.ok()) << skin.error().text();
     ASSERT_TRUE(validate(*skin, c->mesh.vertexCount(), c->skeleton.size(), "").ok());
     const double distance = distanceFromArtist(*c, *skin);
     RecordProperty(std::string(nameOf(method)), std::to_string(distance));
-    EXPECT_LT(distance, most) << nameOf(method);
+    EXPECT_LT(distance, max) << nameOf(method);
   }
 }
 

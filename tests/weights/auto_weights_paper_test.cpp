@@ -4,7 +4,8 @@
 
 #include "weights/weights_rig.h"
 
-/// The weights of the documents, obtained from autoWeights.
+/// The weights of the volume report and the skinning report (docs/index.md), obtained from
+/// autoWeights.
 namespace derm {
 namespace {
 

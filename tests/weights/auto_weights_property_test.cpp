@@ -31,13 +31,13 @@ Rig crowdedRig(const shelf::ShelfMesh& m) {
   const Bounds box = bounds(m.mesh.positions);
   const Vec3f size = box.size().cwiseMax(1e-6f);
   Rng rng(99);
-  std::vector<JointPlace> joints;
+  std::vector<JointPosition> joints;
   for (int j = 0; j < 200; ++j) {
     Vec3f p;
     for (int axis = 0; axis < 3; ++axis)
       p[axis] = box.centre()[axis] + size[axis] * float(rng.uniform(-0.6, 0.6));
     const int parent = j == 0 ? -1 : static_cast<int>(rng.below(static_cast<std::uint64_t>(j)));
-    if (parent >= 0 && j % 7 == 0) p = joints[static_cast<std::size_t>(parent)].place;
+    if (parent >= 0 && j % 7 == 0) p = joints[static_cast<std::size_t>(parent)].position;
     joints.push_back({parent, p});
   }
   addJoints(rig, joints);
@@ -50,7 +50,7 @@ void expectGoodRows(const Rig& rig, const AutoWeightsDesc& desc) {
   ASSERT_TRUE(skin.ok()) << skin.error().text();
   const Result<void> good = validate(*skin, rig.mesh.vertexCount(), rig.skeleton.size(), "skin");
   ASSERT_TRUE(good.ok()) << good.error().text();
-  // Vertices at one place follow the same bones.
+  // Vertices at one position follow the same bones.
   const std::vector<std::uint32_t> weld = weldMap(rig.mesh.positions);
   for (std::size_t v = 0; v < weld.size(); ++v)
     ASSERT_TRUE(std::ranges::equal((*skin)[v], (*skin)[weld[v]])) << v;
@@ -69,7 +69,7 @@ TEST(AutoWeightsProperty, EveryShelfMeshGetsWholeRowsFromEveryMethod) {
       }
 }
 
-TEST(AutoWeightsProperty, BonesInOnePlaceStillGiveWholeRows) {
+TEST(AutoWeightsProperty, BonesAtOnePositionStillGiveWholeRows) {
   for (const WeightMethod method : kAllMethods) {
     Rig rig;
     rig.mesh = shelf::sphere(8, 12, 1);
@@ -90,7 +90,7 @@ TEST(AutoWeightsProperty, VerticesOnBonesAndCollapsedMeshesStillGiveWholeRows) {
   }
 }
 
-/// The rig as `map` takes places to others; a mirror flips the triangles.
+/// The rig as `map` takes positions to others; a mirror flips the triangles.
 template <class Map>
 Rig transformed(const Rig& rig, const Map& map, bool mirrored) {
   Rig out = rig;
@@ -144,21 +144,22 @@ TEST(AutoWeightsProperty, MovingTurningScalingAndMirroringChangeNothing) {
 
 TEST(AutoWeightsProperty, ReorderingVerticesReordersTheRows) {
   const Rig rig = crookedRig();
-  std::vector<std::uint32_t> place(rig.mesh.vertexCount());  // where each vertex goes
-  std::iota(place.begin(), place.end(), 0u);
+  std::vector<std::uint32_t> moved_to(rig.mesh.vertexCount());  // where each vertex goes
+  std::iota(moved_to.begin(), moved_to.end(), 0u);
   Rng rng(17);
-  for (std::size_t i = place.size(); i > 1; --i) std::swap(place[i - 1], place[rng.below(i)]);
+  for (std::size_t i = moved_to.size(); i > 1; --i)
+    std::swap(moved_to[i - 1], moved_to[rng.below(i)]);
   Rig shuffled = rig;
-  for (std::size_t v = 0; v < place.size(); ++v)
-    shuffled.mesh.positions[place[v]] = rig.mesh.positions[v];
+  for (std::size_t v = 0; v < moved_to.size(); ++v)
+    shuffled.mesh.positions[moved_to[v]] = rig.mesh.positions[v];
   for (Triangle& t : shuffled.mesh.triangles)
-    for (std::uint32_t& v : t) v = place[v];
+    for (std::uint32_t& v : t) v = moved_to[v];
   for (const WeightMethod method : kAllMethods) {
     SCOPED_TRACE(nameOf(method));
     Diagnostics notes;
     const Result<Skin> a = weigh(rig, everything(method), notes);
     const Result<Skin> b = weigh(shuffled, everything(method), notes);
-    EXPECT_LT(largestDifference(*a, *b, [&](std::size_t v) { return place[v]; }), 1e-5);
+    EXPECT_LT(largestDifference(*a, *b, [&](std::size_t v) { return moved_to[v]; }), 1e-5);
   }
 }
 
@@ -273,7 +274,7 @@ TEST(AutoWeightsProperty, ClothesFollowTheBodyUpToTheirHems) {
       addChain(rig, {0, 1.5f, 2.5f, 4});
       const std::size_t body = rig.mesh.vertexCount();
       addSleeve(rig, from, to, 0.36, slant, inside_out);
-      for (const auto& [method, most] :
+      for (const auto& [method, max] :
            {std::pair{WeightMethod::Heat, 0.15f}, {WeightMethod::Geodesic, 0.05f}}) {
         Diagnostics notes;
         const Result<Skin> skin = weigh(rig, everything(method), notes);
@@ -289,7 +290,7 @@ TEST(AutoWeightsProperty, ClothesFollowTheBodyUpToTheirHems) {
           for (std::uint32_t s = 0; s < skin->slots.size(); ++s)
             worst = std::max(worst, std::abs(weight(*skin, v, s) - weight(*skin, under, s)));
         }
-        EXPECT_LT(worst, most) << nameOf(method);
+        EXPECT_LT(worst, max) << nameOf(method);
         EXPECT_EQ(notes.count("vertex-unseen"), 0u);
       }
     }

@@ -217,12 +217,12 @@ TEST(AutoWeights, LooseVerticesAndUnusedBonesAreNoted) {
 TEST(AutoWeights, PruningKeepsTheLimitAndTheSum) {
   const Rig rig = fork();
   for (const WeightMethod method : kAllMethods)
-    for (const std::size_t most : {std::size_t{1}, std::size_t{2}, std::size_t{4}}) {
+    for (const std::size_t max : {std::size_t{1}, std::size_t{2}, std::size_t{4}}) {
       Diagnostics notes;
       const Result<Skin> skin =
-          weigh(rig, {.method = method, .max_influences = most, .smallest = 0.02f}, notes);
+          weigh(rig, {.method = method, .max_influences = max, .smallest = 0.02f}, notes);
       ASSERT_TRUE(skin.ok());
-      EXPECT_LE(skin->maxInfluences(), most);
+      EXPECT_LE(skin->maxInfluences(), max);
       for (const Influence& i : skin->influences) EXPECT_GE(i.weight, 0.02f);
       EXPECT_TRUE(validate(*skin, rig.mesh.vertexCount(), rig.skeleton.size(), "").ok());
     }

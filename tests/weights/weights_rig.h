@@ -20,20 +20,20 @@ struct Rig {
   std::vector<Affine3d> bind_model;
 };
 
-/// Joints given by parent (-1 for a root) and place in model space; all of them bones.
-struct JointPlace {
+/// Joints given by parent (-1 for a root) and position in model space; all of them bones.
+struct JointPosition {
   int parent = -1;
-  Vec3f place = Vec3f::Zero();
+  Vec3f position = Vec3f::Zero();
 };
 
-inline void addJoints(Rig& rig, const std::vector<JointPlace>& joints) {
+inline void addJoints(Rig& rig, const std::vector<JointPosition>& joints) {
   for (std::size_t j = 0; j < joints.size(); ++j) {
     Joint joint;
     joint.name = "j" + std::to_string(j);
-    joint.rest.translation = joints[j].place;
+    joint.rest.translation = joints[j].position;
     if (joints[j].parent >= 0) {
       joint.parent = JointId(static_cast<std::size_t>(joints[j].parent));
-      joint.rest.translation -= joints[static_cast<std::size_t>(joints[j].parent)].place;
+      joint.rest.translation -= joints[static_cast<std::size_t>(joints[j].parent)].position;
     }
     rig.skeleton.joints.push_back(joint);
     rig.bones.emplace_back(j);
@@ -43,7 +43,7 @@ inline void addJoints(Rig& rig, const std::vector<JointPlace>& joints) {
 
 /// A chain along z.
 inline void addChain(Rig& rig, const std::vector<float>& heights) {
-  std::vector<JointPlace> joints;
+  std::vector<JointPosition> joints;
   for (std::size_t j = 0; j < heights.size(); ++j)
     joints.push_back({static_cast<int>(j) - 1, Vec3f(0, 0, heights[j])});
   addJoints(rig, joints);

@@ -34,8 +34,8 @@ struct Influence {
 /// first, then by slot), each slot once, weights > 0 with sum 1.
 struct Skin {
   std::vector<SkinSlot> slots;
-  std::vector<std::uint32_t>
-      offsets;  ///< vertexCount() + 1; influences of v: [offsets[v], offsets[v+1])
+  /// vertexCount() + 1; influences of v: [offsets[v], offsets[v+1]).
+  std::vector<std::uint32_t> offsets;
   std::vector<Influence> influences;
 
   std::size_t vertexCount() const { return offsets.empty() ? 0 : offsets.size() - 1; }
@@ -72,9 +72,9 @@ class SkinBuilder {
 Result<void> validate(const Skin& skin, std::size_t vertex_count, std::size_t joint_count,
                       std::string_view name);
 
-/// The skin with at most `most` influences per vertex (the largest) and none below `least`
-/// (the largest always stays), renormalised. Requires most >= 1.
-Skin pruned(const Skin& skin, std::size_t most, float least = 0.0f);
+/// The skin with at most `max_influences` influences per vertex (the largest) and none below
+/// `min_weight` (the largest always stays), renormalised. Requires max_influences >= 1.
+Skin pruned(const Skin& skin, std::size_t max_influences, float min_weight = 0.0f);
 
 /// Skinning matrices S_j = model_j * inverse_bind_j, one per slot. Allocation-free.
 void skinningMatrices(const Skin& skin, std::span<const Affine3d> model,

@@ -12,7 +12,7 @@ namespace derm {
 /// count little, then edit distance, a shared beginning, or containment. Far-off names are left
 /// out.
 std::vector<std::string> nearestNames(std::string_view wanted, std::span<const std::string> names,
-                                      std::size_t most = 3);
+                                      std::size_t max_count = 3);
 
 /// Text for the end of an error message: "; did you mean \"jump\" or \"run\"?", or, if nothing is
 /// near, "; there are \"a\", \"b\" and 7 more", or "; there are none".

@@ -14,8 +14,8 @@ struct ShapePicture {
 
 struct OutlineStyle {
   Rgba8 colour = {52, 54, 60, 255};
-  float width_px = 2.0f;     ///< [px] of the picture, > 0
-  float least_step = 0.04f;  ///< [0,1] of the shape's depth: smaller steps inside it get no stroke
+  float width_px = 2.0f;   ///< [px] of the picture, > 0
+  float min_step = 0.04f;  ///< [0,1] of the shape's depth: smaller steps inside it get no stroke
 };
 
 /// Strokes where the shape ends: at the background, and where one part of it stands before another.

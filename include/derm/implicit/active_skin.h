@@ -6,9 +6,9 @@
 
 #include "derm/base/result.h"
 #include "derm/implicit/bodies.h"
+#include "derm/implicit/evolution_law.h"
 #include "derm/implicit/polygonise.h"
 #include "derm/implicit/potential.h"
-#include "derm/implicit/strategy.h"
 #include "derm/implicit/target.h"
 
 namespace derm {
@@ -26,36 +26,36 @@ struct SkinStep {
 /// A skin that is alive (Desbrun, Cani 1997): the zero surface of a discrete potential that chases
 /// a target, resists with surface tension, keeps volume or area, and splits or merges by itself.
 ///
-/// Method: df/dt = s |grad f| with s from StrategyDesc, evaluated where lattice edges meet the
+/// Method: df/dt = s |grad f| with s from EvolutionLaw, evaluated where lattice edges meet the
 /// surface and averaged to the nodes beside it; nodes further off are rebuilt as distances (second
-/// order) each step; nodes beside the surface are kept at slope 1. Differs from the document: the
-/// sign of its tension, its time step, and its far field (see docs/implicit.md).
+/// order) each step; nodes beside the surface are kept at slope 1. Where we differ from the paper:
+/// the sign of its tension, its time step, and its far field (see docs/implicit.md).
 ///
 /// The time step is chosen by the skin: 0.9/(2 alpha Gm + 4 beta) and below 0.9 voxel of motion.
 /// Cost per step O(surface). The same bits for any number of threads. Not thread-safe.
 class ActiveSkin {
  public:
-  /// Errors: what validate(StrategyDesc) finds.
-  static Result<ActiveSkin> make(Potential start, const StrategyDesc& strategy);
+  /// Errors: what validate(EvolutionLaw) finds.
+  static Result<ActiveSkin> make(Potential start, const EvolutionLaw& law);
   ~ActiveSkin();
   ActiveSkin(ActiveSkin&&) noexcept;
   ActiveSkin& operator=(ActiveSkin&&) noexcept;
 
-  /// One step towards the target, not longer than `most_s` >= 0. With super-time-stepping that is
+  /// One step towards the target, not longer than `max_s` >= 0. With super-time-stepping that is
   /// all of its sub-steps.
-  SkinStep step(const Target& target, double most_s);
+  SkinStep step(const Target& target, double max_s);
 
   /// Steps until `seconds` have passed. Seeds are looked at first: where the target has matter and
   /// no skin is near, one is born. Errors: memory beyond max_memory; a target that the skin does
   /// not overlap and that has no seeds, so that the skin could only vanish; more than
-  /// most_steps steps, with what is too fast.
+  /// max_steps steps, with what is too fast.
   Result<SkinStep> advance(const Target& target, double seconds);
 
   double time_s() const;
   const Potential& potential() const;
-  const StrategyDesc& strategy() const;
-  /// Replaces the strategy; bodies and what they hold stay.
-  Result<void> setStrategy(const StrategyDesc& strategy);
+  const EvolutionLaw& law() const;
+  /// Replaces the evolution law; bodies and what they hold stay.
+  Result<void> setLaw(const EvolutionLaw& law);
 
   /// Bodies as of the last step's start; empty before the first, and where nothing tracks them.
   std::vector<Body> bodies() const;

@@ -62,13 +62,13 @@ class BandGrid {
   std::uint32_t neighbour(std::uint32_t slot, int dx, int dy, int dz) const {
     return neighbours_[slot][static_cast<std::size_t>(13 + dx + 3 * dy + 9 * dz)];
   }
-  /// The slot of a place: live, kOutside or kInside.
+  /// The slot of a block: live, kOutside or kInside.
   std::uint32_t slotAt(const BlockCoord& at) const { return map_.find(at); }
 
   /// Makes blocks exist; what exists already stays. Values are +-width by the region's sign.
   void createBlocks(std::span<const BlockCoord> wanted);
-  /// Declares places without a block as inside.
-  void markInside(std::span<const BlockCoord> places);
+  /// Declares missing blocks as inside.
+  void markInside(std::span<const BlockCoord> coords);
   /// Creates blocks that the band grew into and removes those it left. Requires signs() and
   /// active() of all blocks to be up to date. Returns true where the set of blocks changed.
   bool fitToBand();

@@ -11,7 +11,7 @@ namespace derm {
 
 struct PotentialDesc {
   double voxel_m = 0.01;         ///< [m] > 0; features below three voxels are lost
-  Vec3d origin = Vec3d::Zero();  ///< [m] place of a lattice node
+  Vec3d origin = Vec3d::Zero();  ///< [m] position of a lattice node
   float band_width = 2.5f;       ///< [voxel] 2 to 6, on each side of the surface
   std::uint64_t max_memory = std::uint64_t{4} << 30;  ///< [bytes] of the band and its work space
 };

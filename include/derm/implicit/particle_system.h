@@ -9,9 +9,9 @@
 
 namespace derm {
 
-/// A place that new matter comes from: a round jet that begins and ends in a dome.
+/// Where new matter comes from: a round jet that begins and ends in a dome.
 struct EmitterDesc {
-  Vec3d place = Vec3d(0, 1, 0);      ///< [m]
+  Vec3d position = Vec3d(0, 1, 0);   ///< [m]
   Vec3d velocity = Vec3d(0, -1, 0);  ///< [m/s]
   double radius_m = 0.08;            ///< [m] of the jet
   double from_s = 0;                 ///< [s]
@@ -31,7 +31,7 @@ struct ParticleSystemDesc {
   std::vector<EmitterDesc> emitters = {};
   /// Particles with few neighbours are cut into eight of half the size, so often at most: finer
   /// matter only where it is thin. 0 = off.
-  int most_splits = 0;
+  int max_splits = 0;
 };
 
 /// A small particle simulation: pressure above a rest density, a second density of near neighbours

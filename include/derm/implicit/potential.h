@@ -19,7 +19,7 @@ struct ContactSample {
 /// O(1); thread-safe for reading.
 struct Potential {
   double voxel_m = 0.01;         ///< [m] > 0, side of a lattice cube
-  Vec3d origin = Vec3d::Zero();  ///< [m] place of node (0, 0, 0)
+  Vec3d origin = Vec3d::Zero();  ///< [m] position of node (0, 0, 0)
   BandGrid grid{2.5f};
 
   /// f [m] between nodes, trilinear; +-width beyond the band. Not finite or out of range: outside.

@@ -60,8 +60,8 @@ class SegmentTarget final : public LipschitzTarget {
   double radius_m_;
 };
 
-/// The documents' screw: a segment beside the y axis, its space twisted around that axis by `turns`
-/// over the segment's height. Not a distance; its slope is measured.
+/// The screw of Desbrun, Cani 1997, figure 6: a segment beside the y axis, its space twisted around
+/// that axis by `turns` over the segment's height. Not a distance; its slope is measured.
 class ScrewTarget final : public LipschitzTarget {
  public:
   struct Desc {
@@ -136,7 +136,8 @@ class UnionTarget final : public Target {
   double blend_m_;
 };
 
-/// The documents' six blobs on the axes, and the two they become: box [-1, 1]^3, iso 0.5.
+/// The six blobs of Desbrun, Cani 1997, section 6.2, on the axes, and the two they
+/// become: box [-1, 1]^3, iso 0.5.
 BlobTarget sixBlobs();
 BlobTarget twoBlobs();
 

@@ -9,7 +9,7 @@
 
 namespace derm {
 
-/// Points to evaluate a field at: offsets from a common place, so that single precision is enough
+/// Points to evaluate a field at: offsets from a common origin, so that single precision is enough
 /// however far from the world's origin that is.
 struct SampleBatch {
   Vec3d origin = Vec3d::Zero();  ///< [m]
@@ -48,7 +48,7 @@ struct FieldRange {
 /// A point inside a target, and which of its separate parts that is. A skin that has reached one
 /// seed of a part gets to the others by itself.
 struct TargetSeed {
-  Vec3d place = Vec3d::Zero();  ///< [m]
+  Vec3d position = Vec3d::Zero();  ///< [m]
   std::uint32_t part = 0;
 };
 

@@ -11,9 +11,9 @@
 namespace derm {
 
 /// The whole file, or an error that names it. Directories, missing and unreadable files, and files
-/// over `most` bytes are errors before anything is allocated for them.
+/// over `max_bytes` bytes are errors before anything is allocated for them.
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file,
-                                           std::uint64_t most = std::uint64_t{1} << 34);
+                                           std::uint64_t max_bytes = std::uint64_t{1} << 34);
 
 /// Writes a file whole or not at all: into a temporary beside it, flushed to disk, then renamed. A
 /// failure (full disk, no permission) leaves what was there before and removes the temporary.

@@ -31,8 +31,8 @@ Result<Particles> loadParticles(const std::filesystem::path& file, Diagnostics& 
 /// One file of a sequence.
 struct NumberedFile {
   std::filesystem::path path;
-  std::string
-      digits;  ///< what stands for {frame} in its name, zeros and all; empty without {frame}
+  /// What stands for {frame} in its name, zeros and all; empty without {frame}.
+  std::string digits;
 };
 /// Files of a sequence: "seq_{frame}.xyz" stands for all files of that folder with digits in its
 /// place, by number. A name without {frame} is one file. Errors: no such file.

@@ -12,7 +12,7 @@
 namespace derm {
 
 /// Pictures with more pixels than this are refused before memory is taken for them (256 MB).
-inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 26;
+inline constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 26;
 
 /// Reads a PNG from memory through libpng: grey, colour and palette, 1 to 16 bits (reduced to 8),
 /// with or without transparency, interlaced or not. Colour profiles and gamma chunks are ignored:

@@ -6,9 +6,9 @@
 
 namespace derm {
 
-/// One place of a symmetric matrix that may be non-zero; each unordered pair once, diagonal
+/// One entry of a symmetric matrix that may be non-zero; each unordered pair once, diagonal
 /// included.
-struct MatrixPlace {
+struct MatrixEntry {
   std::uint32_t row = 0;
   std::uint32_t column = 0;
 };
@@ -29,14 +29,14 @@ struct MatrixPlace {
 class SparseLdl {
  public:
   SparseLdl() = default;
-  /// Requires row, column < size; places in any order.
-  SparseLdl(std::size_t size, std::span<const MatrixPlace> places);
+  /// Requires row, column < size; entries in any order.
+  SparseLdl(std::size_t size, std::span<const MatrixEntry> entries);
 
   std::size_t size() const { return new_of_old_.size(); }
   /// Numbers in panels, zeros included.
   std::size_t factorEntries() const { return factor_entries_; }
 
-  /// `values` in the order of the places given. False where a pivot is not positive and finite:
+  /// `values` in the order of the entries given. False where a pivot is not positive and finite:
   /// then the matrix is not positive definite and solve() must not be called.
   bool factorise(std::span<const double> values) noexcept;
   /// In place: `x` is b before and the solution after.
@@ -63,7 +63,7 @@ class SparseLdl {
   std::vector<Panel> panels_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint32_t> panel_of_column_;
-  std::vector<std::size_t> entry_of_place_;  ///< where values go
+  std::vector<std::size_t> stored_at_;  ///< where values go
   std::vector<double> entries_;
   std::size_t factor_entries_ = 0;
   std::vector<double> diagonal_;

@@ -14,7 +14,7 @@ SpringConstants springConstants(double stiffness, double damping, double mass_kg
 
 /// What one step does to the offset x from where the spring would come to rest, and to its
 /// velocity v, on each axis alike: x' = xx x + xv v, v' = vx x + vv v. A constant force in the step
-/// only moves the place of rest: x = u - F/k.
+/// only moves the position of rest: x = u - F/k.
 struct SpringStep {
   double xx = 1, xv = 0;
   double vx = 0, vv = 1;

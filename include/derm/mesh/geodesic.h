@@ -41,7 +41,7 @@ struct GeodesicSeed {
 class GeodesicSurface {
  public:
   /// Requires indices < positions.size() and finite positions. `weld` (see weld.h), where not
-  /// empty, makes vertices at one place the same.
+  /// empty, makes vertices at one position the same.
   GeodesicSurface(std::span<const Vec3d> positions, std::span<const Triangle> triangles,
                   std::span<const std::uint32_t> weld = {});
 

@@ -16,8 +16,9 @@ struct LevelSetBlocks {
   Vec3d origin = Vec3d::Zero();  ///< [m]
   float width = 2.5f;            ///< [voxel] values are clamped to +-this
   std::vector<std::array<std::int32_t, 3>> blocks;
-  std::vector<float> values;                        ///< 512 per block
-  std::vector<std::array<std::int32_t, 3>> inside;  ///< places without a block that are inside
+  std::vector<float> values;  ///< 512 per block
+  /// Coordinates of missing blocks that are inside.
+  std::vector<std::array<std::int32_t, 3>> inside;
 };
 
 }  // namespace derm

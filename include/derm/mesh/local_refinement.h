@@ -14,8 +14,8 @@ namespace derm {
 struct MiddleVertex {
   std::uint32_t a = 0;  ///< ends of the edge: vertices of the surface, or added ones before this
   std::uint32_t b = 0;  ///< one, numbered on from the surface's
-  std::uint32_t slot =
-      0;  ///< of the stencils: its place; vertices on both sides of a seam share it
+  /// Of the stencils: its welded vertex; vertices on both sides of a seam share it.
+  std::uint32_t slot = 0;
 };
 
 /// A part of a surface, refined: what replaces which triangles, and where the new points are.
@@ -48,16 +48,16 @@ struct LocalRefinement {
 /// where such a line ends or branches the missing point is mirrored (2a - b). Points of the regular
 /// rule beyond a border or crease are mirrored too (b + c - a over the edge bc).
 /// Creases are: borders, edges of more than two triangles or of two that disagree on which side is
-/// outside, and those given. Triangles with two corners at one place have no say in any of this and
-/// are left out beside cut ones: their other two sides are one edge, so what was closed stays
+/// outside, and those given. Triangles with two corners at one position have no say in any of this
+/// and are left out beside cut ones: their other two sides are one edge, so what was closed stays
 /// closed.
 /// Immutable; share freely. Cost: O(n log n) to prepare; refine() O(n + refined triangles * log).
 class RefinableSurface {
  public:
-  static constexpr int kMostLevels = 4;
+  static constexpr int kMaxLevels = 4;
 
   /// Requires indices < vertex_count. `weld` (see weld.h), where not empty, joins vertices at one
-  /// place. `creases`: edges by their vertices, in any order.
+  /// welded vertex. `creases`: edges by their vertices, in any order.
   RefinableSurface(std::span<const Triangle> triangles, std::size_t vertex_count,
                    std::span<const std::uint32_t> weld = {},
                    std::span<const std::array<std::uint32_t, 2>> creases = {});
@@ -65,8 +65,8 @@ class RefinableSurface {
   std::size_t vertexCount() const { return vertex_count_; }
   std::size_t triangleCount() const { return corners_.size(); }
 
-  /// The levels wanted (one per triangle, each <= kMostLevels), raised where neighbours differ by
-  /// more than one. Triangles with two corners at one place get 0.
+  /// The levels wanted (one per triangle, each <= kMaxLevels), raised where neighbours differ by
+  /// more than one. Triangles with two corners at one position get 0.
   std::vector<std::uint8_t> balanced(std::span<const std::uint8_t> levels) const;
   /// Which triangles refine() would replace: those with a level, and those beside them. Levels
   /// balanced.
@@ -76,22 +76,22 @@ class RefinableSurface {
   LocalRefinement refine(std::span<const std::uint8_t> levels) const;
 
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-  /// An edge between two places.
+  /// An edge between two welded vertices.
   struct Edge {
     std::uint32_t a = kNone, b = kNone;
     std::array<std::uint32_t, 2> triangles = {kNone, kNone};  ///< first two that count
     bool sharp = false;                                       ///< border or crease
   };
-  /// Triangles and edges of one level, by places.
+  /// Triangles and edges of one level, by welded vertices.
   struct Net {
-    std::vector<Triangle> places;  ///< corners as places
+    std::vector<Triangle> welded;  ///< corners as welded vertices
     std::vector<Triangle> edges;   ///< edge i joins corners i and i + 1; kNone where they coincide
     std::vector<Edge> edge;
   };
 
  private:
   Net net_;
-  std::vector<Triangle> corners_;  ///< as given: vertices, not places
+  std::vector<Triangle> corners_;  ///< as given, before welding
   std::vector<std::uint32_t> weld_;
   std::size_t vertex_count_ = 0;
 };

@@ -10,7 +10,7 @@
 namespace derm {
 
 /// Brings the normals of a surface up to date after its positions were moved, every frame:
-/// area-weighted, and true to how the mesh was authored. Vertices at one place that had the same
+/// area-weighted, and true to how the mesh was authored. Vertices at one position that had the same
 /// normal at rest (a texture seam) keep sharing one; those with different normals (a hard edge)
 /// stay apart. Immutable; share freely between threads.
 class NormalUpdate {
@@ -37,7 +37,7 @@ class NormalUpdate {
   void turnGroup(std::size_t group, const Vec3f& now, std::span<const Vec3f> before,
                  std::span<Vec3f> normals) const noexcept;
 
-  IndexLists members_;  ///< the vertices of each group: same place, same rest normal
+  IndexLists members_;  ///< the vertices of each group: same position, same rest normal
   IndexLists around_;   ///< the triangles of each group
   std::vector<Triangle> triangles_;
   std::vector<std::uint8_t> authored_;  ///< per vertex: its rest normal is not area-weighted

@@ -10,7 +10,7 @@ namespace derm {
 
 /// Unit vertex normals: sum of the triangles' normals weighted by area. Vertices with nothing
 /// around them (or only zero-area triangles) get +Y, so no normal is ever NaN or zero.
-/// `weld` (see weld.h), where not empty, gives vertices at one place the same normal.
+/// `weld` (see weld.h), where not empty, gives vertices at one position the same normal.
 std::vector<Vec3f> areaWeightedNormals(std::span<const Vec3f> positions,
                                        std::span<const Triangle> triangles,
                                        std::span<const std::uint32_t> weld = {});

@@ -29,8 +29,8 @@ struct VertexGroup {
 struct TriMesh {
   std::vector<Vec3f> positions;  ///< [m]
   std::vector<Vec3f> normals;    ///< unit length
-  std::vector<Vec4f>
-      tangents;                ///< xyz unit length, w = +-1: bitangent = w * cross(normal, tangent)
+  /// xyz unit length, w = +-1: bitangent = w * cross(normal, tangent).
+  std::vector<Vec4f> tangents;
   std::vector<Vec2f> uvs;      ///< first texture coordinates, glTF's origin (top left)
   std::vector<Vec4f> colours;  ///< linear RGBA [0,1]
   std::vector<Triangle> triangles;

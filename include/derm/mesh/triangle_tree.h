@@ -51,8 +51,8 @@ class TriangleTree {
 
   /// Which crossings a sight line cares for.
   struct Sight {
-    double clearance_m =
-        0;             ///< [m] >= 0: triangles whose plane is nearer to either end do not block
+    /// [m] >= 0: triangles whose plane is nearer to either end do not block.
+    double clearance_m = 0;
     double t_end = 1;  ///< [0,1] crossings beyond this share of the way do not block
     std::uint32_t ignore_vertex = kNoVertex;  ///< triangles with this corner do not block
   };
@@ -63,8 +63,8 @@ class TriangleTree {
   struct Node {
     Vec3d low;
     Vec3d high;
-    std::uint32_t first =
-        0;  ///< leaf: first entry of order_; else: left child, right is next to it
+    /// Leaf: first entry of order_; else: left child, right is next to it.
+    std::uint32_t first = 0;
     std::uint32_t count = 0;  ///< triangles of a leaf; 0 for an inner node
   };
   using Corners = std::array<Vec3d, 3>;

@@ -55,8 +55,9 @@ struct DrawLines {
   std::vector<Vec4f> colours;  ///< linear RGBA, shown as they are: one per point, or one for all
   float width_px = 1.5f;       ///< [px] > 0; below 1 strokes get fainter instead of thinner
   bool on_top = false;         ///< not hidden by surfaces
-  float towards_eye = 0.0f;    ///< [0,0.1] share of its distance a stroke is moved to the eye, so
-                               ///< that strokes on a surface win against it; 0.001 is usual
+  /// [0,0.1] share of its distance a stroke is moved to the eye, so that strokes on a surface win
+  /// against it; 0.001 is usual.
+  float towards_eye = 0.0f;
 };
 
 /// Round dots of constant size on the screen.

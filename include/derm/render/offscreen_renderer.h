@@ -18,10 +18,11 @@ struct RendererDesc {
 };
 
 struct PictureSize {
-  int width = 1280;     ///< [px] 1 to 16384
-  int height = 720;     ///< [px] 1 to 16384
-  int supersample = 1;  ///< [1,4] drawn so many times larger and averaged down: finer textures and
-                        ///< thin strokes for stills, at its square in time
+  int width = 1280;  ///< [px] 1 to 16384
+  int height = 720;  ///< [px] 1 to 16384
+  /// [1,4] drawn so many times larger and averaged down: finer textures and thin strokes for
+  /// stills, at its square in time.
+  int supersample = 1;
 };
 
 /// Draws a DrawList into a picture, without a window or display: OpenGL 4.5 through EGL's

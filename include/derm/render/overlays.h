@@ -23,7 +23,7 @@ struct SkeletonJoint {
 struct SkeletonStyle {
   Vec4f bone = Vec4f(0.02f, 0.42f, 0.62f, 1.0f);  ///< linear RGBA
   Vec4f joint = Vec4f(0.92f, 0.94f, 0.95f, 1.0f);
-  float thickness = 0.09f;  ///< widest place of a bone as a share of its length
+  float thickness = 0.09f;  ///< widest part of a bone as a share of its length
   float opacity = 0.88f;    ///< [0,1]
   bool on_top = true;       ///< seen through the skin
 };
@@ -43,11 +43,11 @@ void addWireframe(DrawList& list, std::span<const Vec3f> positions,
                   std::span<const Triangle> triangles, const WireStyle& style = {});
 
 struct FieldStyle {
-  Vec4f colour = Vec4f(0.02f, 0.12f, 0.62f, 1.0f);  ///< linear RGBA, the documents' blue
+  Vec4f colour = Vec4f(0.02f, 0.12f, 0.62f, 1.0f);  ///< linear RGBA, blue
   float width_px = 1.3f;
   std::size_t stride = 1;  ///< every n-th vertex, >= 1
   float scale = 1.0f;      ///< length of a stroke = scale x displacement
-  float least_m = 0.0f;    ///< [m] shorter displacements are left out; exact zeros always are
+  float min_m = 0.0f;      ///< [m] shorter displacements are left out; exact zeros always are
   bool on_top = false;
 };
 

@@ -96,6 +96,8 @@ class RecipeFields {
   virtual void tables(std::string_view key, TableList& list, std::string_view help) = 0;
   /// A rule between keys: where it does not hold, reading fails at this key.
   virtual void require(bool holds, std::string_view key, std::string_view message) = 0;
+  /// A key that recipes may still have under the name it had: reading fails and names the new one.
+  virtual void renamed(std::string_view /*old_key*/, std::string_view /*key*/) {}
 
   void number(std::string_view key, float& value, const NumberRange& range, std::string_view help) {
     double wide = value;

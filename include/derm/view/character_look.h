@@ -30,7 +30,8 @@ class CharacterLook {
 };
 
 /// The bones of a character in a pose, for addSkeleton(): its skin's joints, each hanging on the
-/// nearest one above it, less those above the first that moves skin. Requires one matrix per joint.
+/// nearest one above it, without those above the first that moves skin. Requires one matrix per
+/// joint.
 std::vector<SkeletonJoint> skeletonJoints(const Character& character,
                                           std::span<const Affine3d> model);
 

@@ -38,7 +38,7 @@ struct ViewDesc {
   std::optional<std::string> focus = {};
   bool skeleton = false;
   bool wireframe = false;
-  bool field = false;  ///< strokes from linear skinning to the result, the documents' blue lines
+  bool field = false;        ///< strokes from linear skinning to the result, in blue
   float field_scale = 1.0f;  ///< length of a stroke over that of the displacement
   /// Name of the joint whose weights are shown as a heat-map.
   std::optional<std::string> weights = {};
@@ -70,7 +70,7 @@ class SceneView {
   /// through; until the next call every picture is taken with that camera. Can be cancelled.
   Result<void> aimAt(std::span<const double> times_s, const Progress& progress = {});
 
-  /// A few points that stand for all that was aimed at, about the place of each instant.
+  /// A few points that stand for all that was aimed at, about the position of each instant.
   std::span<const Vec3f> outline() const { return outline_.points(); }
 
   /// The instant in clip time. Where nothing was aimed at yet, the camera is aimed at this instant.
@@ -86,8 +86,8 @@ class SceneView {
   std::vector<ClipRect> plates(const PictureSize& size) const;
   std::optional<Rgba8Image> legendOf(float full, int height_px) const;
   int legendTop(int height_px, int legend_px) const;
-  float fullHeat(float most_mm) const;
-  std::string captionOf(double time_s, float most_mm) const;
+  float fullHeat(float max_mm) const;
+  std::string captionOf(double time_s, float max_mm) const;
   DrawSurface surfaceOf(DrawList& list, const SkinFrame& frame) const;
   void addSurface(DrawList& list, const SkinFrame& frame, const Instant& instant) const;
   void addOverlays(DrawList& list, const Instant& instant, const Shot& shot) const;
@@ -104,7 +104,7 @@ class SceneView {
   CharacterLook look_;
   std::optional<LinearReference> plain_;  ///< where something is shown against it
   std::vector<float> weights_;            ///< of the joint shown, one per vertex
-  // Of all that was aimed at, about the place of each instant.
+  // Of all that was aimed at, about the position of each instant.
   std::optional<JointId> focus_;
   std::optional<Bounds> stage_;
   FarthestPoints outline_;

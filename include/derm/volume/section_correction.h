@@ -98,11 +98,11 @@ class SectionBinding {
   std::span<const double> restVolumes() const;
   Scratch makeScratch() const;
 
-  /// One frame. All positions are less one origin near them [m].
+  /// One frame. All positions are minus one origin near them [m].
   struct Frame {
     std::span<const Vec3d> points;       ///< per point
     std::span<const Vec3d> centres;      ///< per point; apexes are not read
-    std::span<const Vec3d> feet;         ///< per joint of the regions: where it is
+    std::span<const Vec3d> anchors;      ///< per joint of the regions: where it is
     std::span<const double> activities;  ///< per joint of the regions: see jointActivities()
     std::span<const double> targets;     ///< [m^3] per region; errors are relative to these
     double scale = 1;                    ///< > 0: how much longer everything is than at rest
@@ -119,7 +119,7 @@ class SectionBinding {
     const MeasuredSurface* surface = nullptr;  ///< the bound one; its triangles are not read
     std::span<const Vec3f> positions;          ///< [m]
     std::span<const Vec3f> centres;            ///< [m]
-    Vec3d origin = Vec3d::Zero();              ///< [m] what the frame's feet are less
+    Vec3d origin = Vec3d::Zero();              ///< [m] what was subtracted from the frame's anchors
   };
   /// One frame without points in double: the frame's `points` and `centres` are not read, and what
   /// it found stays in `scratch` for apply(). Allocation-free.

@@ -31,12 +31,13 @@ struct VolumeDesc {
 
 /// Looks, by name.
 enum class VolumePreset {
-  Default,    ///< bodies
-  Local,      ///< every joint on its own: for measuring, and for stylised limbs
-  Tube,       ///< ropes, tails, cylinders, single limbs
-  Shape,      ///< shape before volume: no radius changes by more than 15 %; the rest is reported
-  Rubber,     ///< along normals, a wide zone: the documents' rubber toy. For linear skinning
-  Fidelity,   ///< what the documents do, made exact: along normals, pieces as a whole
+  Default,  ///< bodies
+  Local,    ///< every joint on its own: for measuring, and for stylised limbs
+  Tube,     ///< ropes, tails, cylinders, single limbs
+  Shape,    ///< shape before volume: no radius changes by more than 15 %; the rest is reported
+  /// Along normals, a wide zone: a rubber toy (Rohmer et al. 2008). For linear skinning.
+  Rubber,
+  Fidelity,   ///< Rohmer, Hahmann, Cani 2008, made exact: along normals, pieces as a whole
   Flesh,      ///< soft: neighbours move alike, and more the farther they are from the bone
   Muscle,     ///< the parts between joints swell: along the gradient
   ExactAxes,  ///< as printed: x, then y, then z, a third each
@@ -51,8 +52,8 @@ struct VolumeReport {
   double largest_move_m = 0;           ///< [m]
   std::uint32_t moved_vertex = 0;      ///< the vertex that moved most
   /// Largest move against the limb's radius there: the distance to the vertex's centre of rotation
-  /// (the documents' methods: to the nearest joint's foot). Above 0.5 the surface is suspect: the
-  /// rig, or a target out of reach. Section stays below.
+  /// (those of volume_methods.h: to the nearest joint's anchor). Above 0.5 the surface is suspect:
+  /// the rig, or a target out of reach. Section stays below.
   double largest_change = 0;
 
   /// Relative, of regions that can move; against targets as clamped.

@@ -32,8 +32,8 @@ struct MaskTerm {
 };
 
 /// Where a surface may move to get its volume back: gamma in [0,1] per vertex, a product of terms.
-/// (The document prints (1 - w_max^q)^p but describes the exponents the other way round; ours are
-/// named by what they do.)
+/// (The report "Skinning a volume constant", section 4.5, prints (1 - w_max^q)^p but describes the
+/// exponents the other way round; ours are named by what they do.)
 struct VolumeMaskDesc {
   std::vector<MaskTerm> terms = {{}};
   double a = 15;                 ///< > 0: width of the zone around a joint
@@ -50,9 +50,9 @@ std::string maskText(std::span<const MaskTerm> terms);
 /// Reads "group:NAME" or plain "NAME"; empty stays empty.
 std::string parseGroupName(std::string_view text);
 
-/// gamma per place of the measured surface (the mean of its vertices; fixed if one of them is).
-/// A mesh without a skin moves everywhere where a rule would ask for weights or bones (noted,
-/// "volume-where-no-skin"). Fails on a group that does not exist (naming the nearest), exponents
+/// gamma per welded vertex of the measured surface (the mean of its vertices; fixed if one of them
+/// is). A mesh without a skin moves everywhere where a rule would ask for weights or bones (noted,
+/// "volume-mask-no-skin"). Fails on a group that does not exist (naming the nearest), exponents
 /// out of range, and where nothing may move. O(vertices * bones) for Distance and Between.
 Result<std::vector<double>> volumeGamma(const MeasuredSurface& surface, const TriMesh& mesh,
                                         const Skeleton& skeleton, const Skin& skin,

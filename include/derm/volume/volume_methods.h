@@ -27,7 +27,8 @@ enum class VolumeMethod {
   Laplacian,   ///< along normals, and neighbours alike: the least bending of the field too
 };
 
-/// The document states one energy and develops another; both are here.
+/// "Skinning a volume constant", section 4.8, states one energy and develops another; both are
+/// here.
 enum class LaplacianEnergy {
   Stated,     ///< |p_i - mean of neighbours' p|^2: needs neighbours of neighbours
   Developed,  ///< mean of |p_i - p_j|^2 over neighbours: stiffer, sparser, diagonally dominant
@@ -86,8 +87,7 @@ struct VolumeMethodBuffers;
 /// fields that the method makes of them, u = sum_l lambda_l D_l.
 /// - Linearised: <J_k, D_l> lambda = target - V at the skinned surface.
 /// - Exact, Normal, and Gradient where regions do not touch (whole, components): V along fixed D is
-/// a
-///   cubic in lambda (see docs/volume.md); the root taken is the one reached from 0 without
+///   a cubic in lambda (see docs/volume.md); the root taken is the one reached from 0 without
 ///   crossing dV/dlambda = 0, else the turning point, reported. Where regions touch, Newton in all
 ///   lambda with the same rule.
 /// - Exact, Gradient, touching regions: u += G J^T (J G J^T)^-1 (target - V), J anew each time.
@@ -102,9 +102,9 @@ struct VolumeMethodBuffers;
 /// around a closed ring is twice its area vector), so Normal and Gradient start alike; they differ
 /// at borders, where regions meet, and in what follows the first step.
 ///
-/// **Invariance.** Rigid motion of surface and feet, uniform scale, mirror and vertex order commute
-/// with all but the axes, which depend on the frame (a cylinder bent by 90 degrees: up to 0.05
-/// radii when turned by 0.7 rad).
+/// **Invariance.** Rigid motion of surface and anchors, uniform scale, mirror and vertex order
+/// commute with all but the axes, which depend on the frame (a cylinder bent by 90 degrees: up to
+/// 0.05 radii when turned by 0.7 rad).
 ///
 /// **Limits.** A region with nothing to move, or no volume at rest, is left alone. Non-finite input
 /// gives no displacement. Cost: see bench/deform/volume_bench.cpp.
@@ -125,9 +125,9 @@ class VolumeMethodBinding {
     std::unique_ptr<detail::VolumeMethodBuffers> buffers_;
   };
 
-  /// `gamma` per place of the surface, in [0,1]. `rest_volumes` [m^3] per region. Fails on sizes
-  /// that do not agree, non-finite numbers, numbers out of range, and where nothing at all may
-  /// move. Notes regions without volume ("volume-region-empty") and without moving vertices
+  /// `gamma` per welded vertex of the surface, in [0,1]. `rest_volumes` [m^3] per region. Fails on
+  /// sizes that do not agree, non-finite numbers, numbers out of range, and where nothing at all
+  /// may move. Notes regions without volume ("volume-region-empty") and without moving vertices
   /// ("volume-region-fixed").
   static Result<VolumeMethodBinding> bind(std::shared_ptr<const MeasuredSurface> surface,
                                           std::shared_ptr<const VolumeRegions> regions,
@@ -141,20 +141,20 @@ class VolumeMethodBinding {
   Scratch makeScratch() const;
 
   /// Displacements [m] that give every region its target [m^3]. `points` are the skinned surface's
-  /// points and `feet` the posed joints of its regions, both less an origin near them. Writes one
-  /// displacement per point (apexes: their border's mean) and one outcome per region.
+  /// points and `anchors` the posed joints of its regions, both minus an origin near them. Writes
+  /// one displacement per point (apexes: their border's mean) and one outcome per region.
   /// `rest_volumes` [m^3] per region are what max_change and errors are shares of, where the shape
   /// has other ones than as bound (scaled joints, morphs); empty = as bound. Allocation-free; same
   /// bits for any thread count.
-  void solve(std::span<const Vec3d> points, std::span<const Vec3d> feet,
+  void solve(std::span<const Vec3d> points, std::span<const Vec3d> anchors,
              std::span<const double> targets, Scratch& scratch, std::span<Vec3d> displacement,
              std::span<RegionOutcome> outcomes,
              std::span<const double> rest_volumes = {}) const noexcept;
 
   /// [m^3] per region, of any points of the surface; for reports. As RegionVolumes gives them.
-  std::vector<double> volumes(std::span<const Vec3d> points, std::span<const Vec3d> feet) const;
+  std::vector<double> volumes(std::span<const Vec3d> points, std::span<const Vec3d> anchors) const;
   /// Per point the joint of the regions that its prism stands on.
-  std::span<const std::uint32_t> feetOfPoints() const;
+  std::span<const std::uint32_t> anchorsOfPoints() const;
 
   /// Newton steps that the last solve() with this scratch took, for reports.
   static int iterations(const Scratch& scratch);

@@ -43,15 +43,15 @@ struct RegionsDesc {
   double beta = 0.3;
   /// [0,1] Joints: share of its piece's area that a joint has to carry to count. Keeps fingers and
   /// toes out of it; 0 keeps them.
-  double least_area_share = 0.012;
+  double min_area_share = 0.012;
   /// Joints: area / (border length)^2 of what a joint carries. Limbs have 0.26 to 0.83, patches
   /// like brows, breasts and muscles 0.1 and less.
-  double least_limb_ratio = 0.2;
+  double min_limb_ratio = 0.2;
   /// [0,1] Joints: regions of a smaller share of their piece's volume join a neighbour.
-  double least_volume_share = 0.005;
+  double min_volume_share = 0.005;
   /// Joints: regions of fewer points join a neighbour: on coarse meshes a border is as wide as a
   /// region, and what flows across it is more than the region can take.
-  std::size_t least_points = 200;
+  std::size_t min_points = 200;
   std::vector<std::string> groups = {};  ///< Groups: names of vertex groups, at least one
 
   bool operator==(const RegionsDesc&) const = default;
@@ -89,8 +89,8 @@ struct VolumeRegions {
   std::vector<RegionJoint> joints;    ///< parents before children
   ShareRows membership;               ///< per point, columns are regions; each row sums to 1
   /// Per point the entry of `joints` that its prism stands on (see RegionVolumes).
-  std::vector<std::uint32_t> foot;
-  /// Per piece the region that takes what belongs to nobody (three feet meeting).
+  std::vector<std::uint32_t> anchor;
+  /// Per piece the region that takes what belongs to nobody (three anchors meeting).
   std::vector<std::uint32_t> hub_of_piece;
   /// Per point how much each entry of `joints` concerns it: the labels, averaged over thirty rings,
   /// less those of limbs it does not follow; joints that no label of their limb stands for, by

@@ -29,10 +29,11 @@ struct SwellDesc {
 /// where the muscle is, so that the correction of the regions has only rounding left to do there.
 ///
 /// **Method (own).** A group's rest volume is that of the prisms between its triangles and their
-/// feet (region_volumes.h), times the triangles' strengths. The drive rises linearly from from_deg
-/// to to_deg. The surface moves along strength times normal, and the way along it is the root of
-/// the volume's cubic, as for the exact methods; each region's target grows by its own part of
-/// that. Several swells act one after the other. Cost: two passes over the group's triangles each.
+/// anchors (region_volumes.h), times the triangles' strengths. The drive rises linearly from
+/// from_deg to to_deg. The surface moves along strength times normal, and the way along it is the
+/// root of the volume's cubic, as for the exact methods; each region's target grows by its own part
+/// of that. Several swells act one after the other. Cost: two passes over the group's triangles
+/// each.
 ///
 /// Immutable; share freely.
 class VolumeSwell {
@@ -75,7 +76,7 @@ class VolumeSwell {
 
     void build(const MeasuredSurface& surface, const VolumeRegions& regions,
                std::span<const double> strength, std::span<const Vec3d> rest,
-               std::span<const Vec3d> feet);
+               std::span<const Vec3d> anchors);
   };
   void move(const Muscle& muscle, double growth, Scratch& scratch,
             std::span<Vec3d> points) const noexcept;

@@ -51,8 +51,8 @@ struct AutoWeightsDesc {
   float smallest = 1e-3f;
   int smoothing_passes = 0;       ///< [0,1000] see weight_smoothing.h; Heat needs none
   float smoothing_amount = 0.5f;  ///< [0,1] share of the neighbours' mean per pass
-  /// Vertices at one place (texture seams, hard edges) get one row, so that seams stay shut. Turn
-  /// off where parts that must come apart (lips) touch exactly.
+  /// Vertices at one position (texture seams, hard edges) get one row, so that seams stay shut.
+  /// Turn off where parts that must come apart (lips) touch exactly.
   bool weld = true;
 };
 

@@ -42,7 +42,7 @@ std::vector<BoneSegment> boneSegments(const Skeleton& skeleton, std::span<const 
                                       std::span<const Affine3d> bind_model,
                                       std::span<const Vec3f> positions, Diagnostics& notes);
 
-/// The same bones as their joints' places alone.
+/// The same bones as their joints' positions alone.
 std::vector<BoneSegment> bonePoints(const Skeleton& skeleton, std::span<const JointId> bones,
                                     std::span<const Affine3d> bind_model);
 

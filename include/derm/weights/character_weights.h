@@ -14,7 +14,7 @@ namespace derm {
 ///  1. the joints that a skin (not only a rigid prop) gives weight to;
 ///  2. else, of the tree with the most joints (the first of equals), the joints without mesh that
 ///     are left after its top is cut: single joints above the first fork (an armature, a scene
-///     root) go, and in a chain without a fork those at the same place as the next one;
+///     root) go, and in a chain without a fork those at the same position as the next one;
 ///  3. else all joints of that tree.
 /// Empty only where the skeleton is. The order is that of the skeleton.
 std::vector<JointId> defaultBones(const Character& character);

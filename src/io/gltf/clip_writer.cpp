@@ -119,7 +119,7 @@ bool ClipWriter::sameClip(const Clip& now, const Clip& then) const {
                     [&](const Track& a, const Track& b) { return sameTrack(a, b); });
 }
 
-/// First the same clip at the same place, then the same elsewhere, then one of the same name.
+/// First the same clip at the same index, then the same elsewhere, then one of the same name.
 void ClipWriter::matchSources() {
   const std::vector<Clip>& now = context_.character.clips;
   match_.assign(now.size(), -1);
@@ -195,10 +195,10 @@ Track ClipWriter::gatherWeights(const std::vector<const Track*>& tracks,
 /// The clip's tracks by what they move, in their order.
 std::vector<std::pair<ClipWriter::Target, Track>> ClipWriter::gatherTracks(const Clip& clip) const {
   std::vector<std::pair<Target, Track>> out;
-  std::map<Target, std::size_t> place;
+  std::map<Target, std::size_t> index_of;
   std::vector<const Track*> weights;
   const auto put = [&](Target target, Track track) {
-    const auto [it, fresh] = place.try_emplace(target, out.size());
+    const auto [it, fresh] = index_of.try_emplace(target, out.size());
     if (fresh) {
       out.emplace_back(std::move(target), std::move(track));
       return;

@@ -58,7 +58,8 @@ Result<void> DocumentLoader::checkAsset() const {
     return jsonError(document_.name, JsonPath(at, "version"),
                      fmt::format("\"{}\"; only version 2 is read", version->substr(0, 20)),
                      std::nullopt, ErrorCode::Unsupported);
-  if (const auto least = stringMember(*asset, "minVersion"); least && *least != "2.0")
+  if (const auto min_version = stringMember(*asset, "minVersion");
+      min_version && *min_version != "2.0")
     context_.warn("newer-version", at, "asks for a newer glTF than 2.0; read as 2.0");
   return {};
 }

@@ -27,7 +27,7 @@ class MeshPlanner {
                                const JsonPath& at);
   Result<BlockPlan> planBlock(const Json& primitive, const Json& attributes, const JsonPath& at);
   Result<std::optional<Accessor>> attribute(const Json& object, const char* name,
-                                            std::size_t least_width, std::size_t most_width,
+                                            std::size_t min_width, std::size_t max_width,
                                             std::size_t count, const JsonPath& at) const;
   Result<void> planJoints(const Json& attributes, const JsonPath& at, BlockPlan& block) const;
   Result<void> planTargets(const Json& primitive, const JsonPath& at, BlockPlan& block) const;
@@ -150,14 +150,14 @@ Result<std::size_t> MeshPlanner::blockFor(const Json& primitive, const Json& att
 
 /// An attribute that derm uses: its type fits, its count is that of the positions (0 = any).
 Result<std::optional<Accessor>> MeshPlanner::attribute(const Json& object, const char* name,
-                                                       std::size_t least_width,
-                                                       std::size_t most_width, std::size_t count,
+                                                       std::size_t min_width, std::size_t max_width,
+                                                       std::size_t count,
                                                        const JsonPath& at) const {
   const JsonPath here(at, name);
   DERM_TRY(const auto index, uintMember(context_.file(), object, name, at));
   if (!index) return std::optional<Accessor>();
   DERM_TRY(const Accessor accessor, openAccessor(context_, *index, here));
-  if (accessor.width < least_width || accessor.width > most_width)
+  if (accessor.width < min_width || accessor.width > max_width)
     return context_.bad(
         here, fmt::format("accessor {} has {} components per element", *index, accessor.width));
   if (count != 0 && accessor.count != count)

@@ -209,10 +209,10 @@ void MeshWriter::writeSkinRows(Block& block) {
     if (same) return;
   }
   eraseAll();
-  std::size_t most = 1;
+  std::size_t max_influences = 1;
   for (std::size_t v = block.first; v < block.first + std::size_t{block.count}; ++v)
-    most = std::max(most, skin[v].size());
-  const std::size_t sets = (most + 3) / 4;
+    max_influences = std::max(max_influences, skin[v].size());
+  const std::size_t sets = (max_influences + 3) / 4;
   for (std::size_t set = 0; set < sets; ++set) {
     std::vector<std::uint32_t> joints(4 * std::size_t{block.count}, 0);
     std::vector<Vec4f> weights(block.count, Vec4f::Zero());

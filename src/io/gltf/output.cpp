@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kFloat = 5126;
 /// A buffer of which the file says only its size gets that many zeros, up to here.
-constexpr std::uint64_t kMostInvented = 1 << 20;
+constexpr std::uint64_t kMaxInvented = 1 << 20;
 
 template <class T>
 std::span<const std::uint8_t> bytesOf(std::span<const T> values) {
@@ -176,7 +176,7 @@ void Output::finishBuffers(const std::string& bin_uri) {
     // In a .glb a first buffer without uri is the binary chunk, so there has to be one.
     const Json* length = findMember(separate_.front(), "byteLength");
     const std::uint64_t size = length ? asUint(*length).value_or(0) : 0;
-    if (size > 0 && size <= kMostInvented) {
+    if (size > 0 && size <= kMaxInvented) {
       bin.assign(size, 0);
       first_buffer_ = separate_.front();
       separate_.erase(separate_.begin());

@@ -15,7 +15,7 @@ namespace {
 /// as not moving it. This is no loss: the slots keep the exact matrices.
 constexpr double kStill = 1e-4;
 
-/// Rows whose sum is off by more are played in another place by programs that do not normalise: by
+/// Rows whose sum is off by more move vertices elsewhere in programs that do not normalise: by
 /// two thousandths of a millimetre on a body of two metres. Rounding of good files is below.
 constexpr double kPlaysAlike = 1e-6;
 

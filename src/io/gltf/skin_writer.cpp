@@ -52,7 +52,7 @@ bool SkinWriter::keepSkin(const SkinnedInstance& which) {
   return true;
 }
 
-/// Nodes that use each of the document's skins, less those about to get another one.
+/// Nodes that use each of the document's skins, without those about to get another one.
 void SkinWriter::countUsers(const std::vector<SkinnedInstance>& instances) {
   const Json& root = context_.out.root;
   for (std::size_t n = 0; n < arraySize(root, "nodes"); ++n) {
@@ -103,15 +103,15 @@ Result<std::size_t> SkinWriter::writeSkin(const std::vector<std::uint32_t>& slot
     binds.push_back(c.skin.slots[s].inverse_bind);
   }
   nodes_.shareRoot(joints);
-  const std::optional<std::size_t> place = replaceable(users);
-  Json json = place ? context_.out.root["skins"][*place] : Json::object();
+  const std::optional<std::size_t> old_skin = replaceable(users);
+  Json json = old_skin ? context_.out.root["skins"][*old_skin] : Json::object();
   json.erase("skeleton");
   json["joints"] = joints;
   json["inverseBindMatrices"] = context_.out.addMatrices(binds);
-  if (place) {
-    use.skin = *place;
-    context_.out.root["skins"][*place] = std::move(json);
-    other_users_[*place] = 1;  // taken
+  if (old_skin) {
+    use.skin = *old_skin;
+    context_.out.root["skins"][*old_skin] = std::move(json);
+    other_users_[*old_skin] = 1;  // taken
   } else {
     use.skin = context_.out.append("skins", std::move(json));
   }

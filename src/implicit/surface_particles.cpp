@@ -1,4 +1,4 @@
-#include "derm/implicit/dress_particles.h"
+#include "derm/implicit/surface_particles.h"
 
 #include <algorithm>
 #include <map>
@@ -7,19 +7,19 @@
 namespace derm {
 namespace {
 
-/// For each particle of b its place in a, or -1.
-std::vector<std::int64_t> placesOf(const Particles& a, const Particles& b) {
-  std::vector<std::int64_t> places(b.size(), -1);
+/// For each particle of b its index in a, or -1.
+std::vector<std::int64_t> indicesOf(const Particles& a, const Particles& b) {
+  std::vector<std::int64_t> indices(b.size(), -1);
   if (a.ids.size() == a.size() && b.ids.size() == b.size() && !b.ids.empty()) {
     std::map<std::uint64_t, std::int64_t> by_id;
     for (std::size_t i = 0; i < a.size(); ++i)
       by_id.emplace(a.ids[i], static_cast<std::int64_t>(i));
     for (std::size_t i = 0; i < b.size(); ++i)
-      if (const auto found = by_id.find(b.ids[i]); found != by_id.end()) places[i] = found->second;
+      if (const auto found = by_id.find(b.ids[i]); found != by_id.end()) indices[i] = found->second;
   } else if (a.size() == b.size()) {
-    std::iota(places.begin(), places.end(), 0);
+    std::iota(indices.begin(), indices.end(), 0);
   }
-  return places;
+  return indices;
 }
 
 void copyParticle(const Particles& from, std::size_t i, Particles& to) {
@@ -47,18 +47,18 @@ double volumeOf(const ActiveSkin& skin) {
 }  // namespace
 
 Particles particlesBetween(const Particles& a, const Particles& b, double share, double seconds) {
-  const std::vector<std::int64_t> places = placesOf(a, b);
+  const std::vector<std::int64_t> indices = indicesOf(a, b);
   std::vector<char> stays(a.size(), 0);
   Particles out;
   const float t = static_cast<float>(share), rate = static_cast<float>(1 / seconds);
   for (std::size_t i = 0; i < b.size(); ++i) {
-    if (places[i] < 0) {
+    if (indices[i] < 0) {
       if (share < 0.5) continue;
       copyParticle(b, i, out);
       out.velocities.push_back(Vec3f::Zero());
       continue;
     }
-    const std::size_t from = static_cast<std::size_t>(places[i]);
+    const std::size_t from = static_cast<std::size_t>(indices[i]);
     stays[from] = 1;
     copyParticle(b, i, out);
     const Vec3f way = b.positions[i] - a.positions[from];
@@ -73,13 +73,14 @@ Particles particlesBetween(const Particles& a, const Particles& b, double share,
   return out;
 }
 
-Result<ParticleDresser> ParticleDresser::make(const Particles& first, const DressDesc& desc) {
+Result<ParticleSurfacer> ParticleSurfacer::make(const Particles& first,
+                                                const ParticleSurfacingDesc& desc) {
   ParticleTargetDesc still = desc.kernel;
   still.carry = false;
   DERM_TRY(const ParticleTarget target, ParticleTarget::make(first, still));
   DERM_TRY(Potential start, buildPotential(target, desc.lattice));
   // What is held is the volume of the settled skin, not that of the raw field.
-  StrategyDesc settling = desc.strategy;
+  EvolutionLaw settling = desc.law;
   settling.volume = settling.area = Hold::No;
   settling.inertia.on = false;
   settling.track_bodies = false;
@@ -90,24 +91,24 @@ Result<ParticleDresser> ParticleDresser::make(const Particles& first, const Dres
     const SkinStep step = settled.step(target, 1e9);
     if (step.max_speed * step.dt_s < kSettledMove * desc.lattice.voxel_m) break;
   }
-  ParticleDresser dresser(desc, first);
+  ParticleSurfacer surfacer(desc, first);
   // Below the clip of a node's move: what is carried fast must not be cut, or its volume suffers.
   constexpr double kCarriedMove = 0.25;
-  StrategyDesc strategy = desc.strategy;
-  strategy.most_move = std::min(strategy.most_move, kCarriedMove);
-  DERM_TRY(ActiveSkin skin, ActiveSkin::make(settled.potential(), strategy));
-  dresser.skin_ = std::make_unique<ActiveSkin>(std::move(skin));
-  // A crowd tells how much volume goes with a particle; a few, all surface, do not.
-  constexpr std::size_t kCrowd = 200;
-  if (first.size() >= kCrowd)
-    dresser.volume_per_matter_ = volumeOf(*dresser.skin_) / matterOf(first, desc.kernel.radius_m);
-  dresser.skin_->setWantedVolume(dresser.volume_per_matter_ *
-                                 matterOf(first, desc.kernel.radius_m));
-  dresser.skin_->settleVolume();
-  return dresser;
+  EvolutionLaw law = desc.law;
+  law.max_move = std::min(law.max_move, kCarriedMove);
+  DERM_TRY(ActiveSkin skin, ActiveSkin::make(settled.potential(), law));
+  surfacer.skin_ = std::make_unique<ActiveSkin>(std::move(skin));
+  // Many particles tell how much volume goes with a particle; a few, all surface, do not.
+  constexpr std::size_t kMinParticles = 200;
+  if (first.size() >= kMinParticles)
+    surfacer.volume_per_matter_ = volumeOf(*surfacer.skin_) / matterOf(first, desc.kernel.radius_m);
+  surfacer.skin_->setWantedVolume(surfacer.volume_per_matter_ *
+                                  matterOf(first, desc.kernel.radius_m));
+  surfacer.skin_->settleVolume();
+  return surfacer;
 }
 
-Result<SkinStep> ParticleDresser::advanceTo(const Particles& next, double seconds) {
+Result<SkinStep> ParticleSurfacer::advanceTo(const Particles& next, double seconds) {
   if (!(seconds > 0))
     return Error{ErrorCode::BadArgument, "must be positive", {.element = "seconds"}};
   DERM_CHECK(validate(next, "particles"));

@@ -1,4 +1,4 @@
-#include "derm/implicit/packed_potential.h"
+#include "derm/implicit/quantised_potential.h"
 
 #include <cmath>
 #include <cstdio>
@@ -12,11 +12,11 @@
 namespace derm {
 namespace {
 
-TEST(PackedPotential, KeepsTheSurfaceInHalfTheMemory) {
+TEST(QuantisedPotential, KeepsTheSurfaceInHalfTheMemory) {
   const Potential p = *buildPotential(TorusTarget(Vec3d(3, -2, 1), 0.6, 0.25), {.voxel_m = 0.02});
-  const PackedPotential small = packed(p);
+  const QuantisedPotential small = quantised(p);
   EXPECT_LE(double(small.memoryBytes()), 0.55 * double(p.grid.memoryBytes()));
-  const Result<Potential> back = unpacked(small);
+  const Result<Potential> back = dequantised(small);
   ASSERT_TRUE(back.ok()) << back.error().text();
   const TriMesh a = polygonised(p), b = polygonised(*back);
   ASSERT_EQ(a.vertexCount(), b.vertexCount());
@@ -25,14 +25,15 @@ TEST(PackedPotential, KeepsTheSurfaceInHalfTheMemory) {
   EXPECT_EQ(p.grid.order().size(), back->grid.order().size());
 }
 
-TEST(PackedPotential, RefusesDataThatDoesNotFit) {
-  PackedPotential odd = packed(*buildPotential(SphereTarget(Vec3d::Zero(), 6), {.voxel_m = 1}));
+TEST(QuantisedPotential, RefusesDataThatDoesNotFit) {
+  QuantisedPotential odd =
+      quantised(*buildPotential(SphereTarget(Vec3d::Zero(), 6), {.voxel_m = 1}));
   odd.values.pop_back();
-  EXPECT_FALSE(unpacked(odd).ok());
+  EXPECT_FALSE(dequantised(odd).ok());
 }
 
 /// [voxel] how far a ball of 14 voxels shrinks in 300 steps of beta dt = 1e-3.
-double slowMotion(bool pack, bool dither) {
+double slowMotion(bool quantise, bool dither) {
   const SphereTarget ball(Vec3d(24.3, 24.2, 24.1), 14);
   Potential p = *buildPotential(ball, {.voxel_m = 1});
   const auto radius = [&] {
@@ -43,16 +44,16 @@ double slowMotion(bool pack, bool dither) {
     return sum / double(mesh.vertexCount());
   };
   const double start = radius();
-  const StrategyDesc desc{.attraction = 0, .tension = 1, .track_bodies = false};
+  const EvolutionLaw desc{.attraction = 0, .tension = 1, .track_bodies = false};
   for (std::uint64_t i = 1; i <= 300; ++i) {
     ActiveSkin skin = *ActiveSkin::make(p, desc);
     skin.step(ball, 1e-3);
-    p = pack ? *unpacked(packed(skin.potential(), dither ? i : 0)) : skin.potential();
+    p = quantise ? *dequantised(quantised(skin.potential(), dither ? i : 0)) : skin.potential();
   }
   return start - radius();
 }
 
-TEST(PackedPotential, DitheredSixteenBitsMoveAsFloatsDo) {
+TEST(QuantisedPotential, DitheredSixteenBitsMoveAsFloatsDo) {
   const double exact = slowMotion(false, false), plain = slowMotion(true, false),
                dithered = slowMotion(true, true);
   std::printf("float %.4f voxel; 16 bits %.4f, dithered %.4f\n", exact, plain, dithered);

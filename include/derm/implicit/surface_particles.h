@@ -9,23 +9,23 @@
 
 namespace derm {
 
-struct DressDesc {
+struct ParticleSurfacingDesc {
   ParticleTargetDesc kernel;
-  StrategyDesc strategy;
+  EvolutionLaw law;
   PotentialDesc lattice;
   /// How often the target is renewed between two sets of particles, >= 1.
   int targets_per_frame = 4;
 };
 
-/// Dresses a sequence of particle sets. Particles are followed from set to set by their ids (by
-/// their place in the list, where there are none and the counts agree), move straight in between,
+/// Surfaces a sequence of particle sets. Particles are followed from set to set by their ids (by
+/// their index in the list, where there are none and the counts agree), move straight in between,
 /// and carry the skin with them; the attraction corrects, tension smooths, volume is held per body.
 /// Particles that appear or go do so in the middle of the frame; a skin is born where it is needed.
-class ParticleDresser {
+class ParticleSurfacer {
  public:
-  /// The first skin is the target's own surface, settled with the strategy for a while.
+  /// The first skin is the target's own surface, settled with the evolution law for a while.
   /// Errors: what ParticleTarget, buildPotential and ActiveSkin refuse.
-  static Result<ParticleDresser> make(const Particles& first, const DressDesc& desc);
+  static Result<ParticleSurfacer> make(const Particles& first, const ParticleSurfacingDesc& desc);
 
   /// On to the next set, `seconds` later. Volume held exactly follows the particles' own: matter
   /// that is added or taken away changes what is held by its share. A particle counts as a cube of
@@ -36,10 +36,10 @@ class ParticleDresser {
   const ActiveSkin& skin() const { return *skin_; }
 
  private:
-  ParticleDresser(DressDesc desc, Particles first)
+  ParticleSurfacer(ParticleSurfacingDesc desc, Particles first)
       : desc_(std::move(desc)), now_(std::move(first)) {}
 
-  DressDesc desc_;
+  ParticleSurfacingDesc desc_;
   Particles now_;
   double volume_per_matter_ = 1;
   std::unique_ptr<ActiveSkin> skin_;
