@@ -1,0 +1,17 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "derm/scene/recipe.h"
+
+namespace derm::detail {
+
+/// Keys of a layer that are not its type's own.
+inline constexpr std::array<std::string_view, 3> kLayerKeys = {"type", "name", "enabled"};
+
+/// The recipe less its layers as the values that a text would hold, sections as tables. Keys at
+/// their defaults are there too; what is absent (a range, a clip) is not.
+RecipeValue::Table recipeTable(Recipe recipe);
+
+}  // namespace derm::detail
