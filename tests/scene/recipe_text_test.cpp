@@ -394,6 +394,17 @@ TEST(RecipeText, TablesOfALayerMoveAndGoWithIt) {
       replaced(kSplit, "[layer.swell]\ngroup = \"\"\"one \\\n  two\"\"\"\n", "swell = []\n"));
 }
 
+TEST(RecipeText, TheOrderOfALayersKeysMakesNoOtherRecipe) {
+  // A key cannot be written behind [layer.swell], so that has to be the same.
+  const std::string_view text = "[[layer]]\ntype = \"volume\"\n[layer.swell]\ngroup = \"x\"\n";
+  EXPECT_EQ(edited(text, [](Recipe& r) { key(r.layers[0], "a").content = 2.0; }),
+            replaced(text, "[layer.swell]", "a = 2.0\n[layer.swell]"));
+  EXPECT_EQ(parsed("[[layer]]\ntype = \"volume\"\na = 1\nb = 2\n"),
+            parsed("[[layer]]\ntype = \"volume\"\nb = 2\na = 1\n"));
+  EXPECT_NE(parsed("[[layer]]\ntype = \"volume\"\na = 1\nb = 2\n"),
+            parsed("[[layer]]\ntype = \"volume\"\nb = 1\na = 2\n"));
+}
+
 TEST(RecipeText, WhatCannotBeReadBackIsAnErrorThatNamesIt) {
   Recipe recipe = parsed(kCat);
   recipe.fps = -1;
