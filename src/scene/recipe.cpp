@@ -94,7 +94,13 @@ Result<ClipChoice> readClip(const RecipeValue::Table& top, const Recipe& recipe)
                   "expected the name of a clip or its number, found " + toToml(entry->value));
 }
 
-/// type, name and enabled.
+/// Keys that every layer has: those of kLayerKeys.
+void headFields(RecipeLayer& layer, RecipeFields& f) {
+  f.text("type", layer.type, "which kind of layer");
+  f.text("name", layer.name, "what it is called");
+  f.flag("enabled", layer.enabled, "false leaves it out");
+}
+
 Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPlace& place,
                                   const std::string& element, const Recipe& recipe,
                                   const LayerTypes& types) {
@@ -106,11 +112,8 @@ Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPla
     const bool ours = std::find(kLayerKeys.begin(), kLayerKeys.end(), e.key) != kLayerKeys.end();
     (ours ? head : layer.keys).push_back(e);
   }
-  DERM_CHECK(readFields(head, recipe.origin.file, element, [&](RecipeFields& f) {
-    f.text("type", layer.type, "which kind of layer");
-    f.text("name", layer.name, "what it is called");
-    f.flag("enabled", layer.enabled, "false leaves it out");
-  }));
+  DERM_CHECK(readFields(head, recipe.origin.file, element,
+                        [&](RecipeFields& f) { headFields(layer, f); }));
   if (types.find(layer.type) != nullptr) return layer;
   std::string known;
   for (const std::string& name : types.names())
@@ -256,6 +259,10 @@ RecipeValue::Table detail::recipeTable(Recipe recipe) {
   return out;
 }
 
+RecipeValue::Table detail::layerHead(RecipeLayer layer) {
+  return writeFields([&](RecipeFields& f) { headFields(layer, f); });
+}
+
 std::string writeRecipe(const Recipe& recipe) {
   const RecipeValue::Table preset = detail::recipeTable(Recipe());
   std::string out, sections;
@@ -272,10 +279,7 @@ std::string writeRecipe(const Recipe& recipe) {
   out += sections;
   for (const RecipeLayer& layer : recipe.layers) {
     out += "\n[[layer]]\n";
-    writeTable({{.key = "type", .value = {.content = layer.type}},
-                {.key = "name", .value = {.content = layer.name}}},
-               out);
-    if (!layer.enabled) out += "enabled = false\n";
+    writeTable(changed(detail::layerHead(layer), detail::layerHead(RecipeLayer())), out);
     writeTable(layer.keys, out);
   }
   return out;

@@ -7,8 +7,9 @@
 
 namespace derm::detail {
 
-/// Keys of a layer that are not its type's own.
+/// Keys of a layer that are not its type's own: those of layerHead().
 inline constexpr std::array<std::string_view, 3> kLayerKeys = {"type", "name", "enabled"};
+RecipeValue::Table layerHead(RecipeLayer layer);
 
 /// The recipe less its layers as the values that a text would hold, sections as tables. Keys at
 /// their defaults are there too; what is absent (a range, a clip) is not.

@@ -104,33 +104,36 @@ class LayerMatch {
   std::vector<bool> taken_;
 };
 
-RecipeValue::Table layerTable(const RecipeLayer& layer, const RecipeValue::Table& written,
-                              bool with_name) {
-  RecipeValue::Table out = written;
+/// What is to stand in a layer's table where `written` stands now; a new one comes from a layer at
+/// its defaults and an empty table.
+RecipeValue::Table layerTable(const RecipeLayer& before, const RecipeLayer& layer,
+                              const RecipeValue::Table& written) {
+  RecipeValue::Table out = merged(written, detail::layerHead(before), detail::layerHead(layer));
   std::erase_if(out, [&](const RecipeEntry& e) {
     return std::find(kLayerKeys.begin(), kLayerKeys.end(), e.key) == kLayerKeys.end() &&
            find(layer.keys, e.key) == nullptr;
   });
-  setKey(out, "type", {.content = layer.type, .place = {}});
-  if (with_name || find(out, "name") != nullptr)
-    setKey(out, "name", {.content = layer.name, .place = {}});
-  if (!layer.enabled || find(out, "enabled") != nullptr)
-    setKey(out, "enabled", {.content = layer.enabled, .place = {}});
   for (const RecipeEntry& e : layer.keys) setKey(out, e.key, e.value);
   return out;
 }
 
 /// The layers' tables; those with `named` say their name.
-RecipeValue::List layerTables(const Recipe& changed, const RecipeValue::Table& written,
-                              const ListOrigins& origins, const std::vector<bool>& named) {
+RecipeValue::List layerTables(const Recipe& before, const Recipe& changed,
+                              const RecipeValue::Table& written, const ListOrigins& origins,
+                              const std::vector<bool>& named) {
   RecipeValue::List out;
   const RecipeEntry* old = find(written, kLayers);
   for (std::size_t i = 0; i < changed.layers.size(); ++i) {
+    RecipeLayer from;
     RecipeValue::Table table;
-    if (origins[i])
+    if (origins[i]) {
+      from = before.layers[*origins[i]];
       table = std::get<RecipeValue::Table>(
           std::get<RecipeValue::List>(old->value.content)[*origins[i]].content);
-    out.push_back({.content = layerTable(changed.layers[i], table, named[i]), .place = {}});
+    }
+    table = layerTable(from, changed.layers[i], table);
+    if (named[i]) setKey(table, "name", {.content = changed.layers[i].name, .place = {}});
+    out.push_back({.content = std::move(table), .place = {}});
   }
   return out;
 }
@@ -147,13 +150,10 @@ Result<std::string> editRecipe(std::string_view text, const Recipe& changed,
       .table = merged(written, detail::recipeTable(before), detail::recipeTable(changed)),
       .list = std::string(kLayers),
       .origins = LayerMatch(before.layers, changed.layers).take()};
-  std::vector<bool> named(changed.layers.size());
-  for (std::size_t i = 0; i < named.size(); ++i)
-    named[i] =
-        !target.origins[i] || before.layers[*target.origins[i]].name != changed.layers[i].name;
+  std::vector<bool> named(changed.layers.size(), false);
   // Layers without a name have one by their number, which others may change.
   for (bool is_settled = false; !is_settled;) {
-    RecipeValue::List layers = layerTables(changed, written, target.origins, named);
+    RecipeValue::List layers = layerTables(before, changed, written, target.origins, named);
     if (layers.empty() && find(written, kLayers) == nullptr)
       std::erase_if(target.table, [](const RecipeEntry& e) { return e.key == kLayers; });
     else

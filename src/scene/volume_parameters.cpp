@@ -17,6 +17,14 @@ constexpr std::array<std::pair<VolumePreset, std::string_view>, 9> kPresets = {{
     {VolumePreset::Muscle, "muscle"},
     {VolumePreset::ExactAxes, "exact-axes"},
 }};
+constexpr std::array<std::pair<VolumeCorrection, std::string_view>, 6> kMethods = {{
+    {VolumeCorrection::Section, "section"},
+    {VolumeCorrection::AxesLinear, "axes-linear"},
+    {VolumeCorrection::AxesExact, "axes-exact"},
+    {VolumeCorrection::Gradient, "gradient"},
+    {VolumeCorrection::Normal, "normal"},
+    {VolumeCorrection::Laplacian, "laplacian"},
+}};
 constexpr std::array<std::string_view, 3> kRegions = {"joints", "components", "whole"};
 constexpr std::array<RegionKind, 3> kRegionKinds = {RegionKind::Joints, RegionKind::Components,
                                                     RegionKind::Whole};
@@ -48,7 +56,7 @@ void VolumeParameters::fields(RecipeFields& f) {
   const VolumePreset before = preset_;
   f.choice("preset", preset_, kPresets, "starting point of the keys below");
   if (preset_ != before) takePreset();
-  f.choice("method", desc_.method, kVolumeCorrectionNames, "what moves the skin");
+  f.choice("method", desc_.method, kMethods, "what moves the skin");
   f.flag("exact", desc_.exact, "false: one linearised step");
   f.flag("sqp", desc_.minimiser,
          "gradient, normal, laplacian: the true minimum of the method's energy");

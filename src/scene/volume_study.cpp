@@ -155,19 +155,17 @@ std::vector<Way> allWays() {
     return desc;
   };
   using enum SkinningMethod;
-  const auto named = [](SkinningMethod skinning, std::string_view correction) {
-    return std::string(name(skinning)) + " + " + std::string(correction);
-  };
-  std::vector<Way> out;
-  for (const SkinningMethod skinning : {Linear, DualQuaternion, Centre})
-    out.push_back({std::string(name(skinning)), skinning, {}});
-  for (const auto& [method, word] : kVolumeCorrectionNames) {
-    if (method == VolumeCorrection::Section) {
-      out.push_back({named(Centre, word), Centre, volumePreset(VolumePreset::Default)});
-      continue;
-    }
-    for (const SkinningMethod skinning : {Linear, Centre})
-      out.push_back({named(skinning, word), skinning, documents(method)});
+  std::vector<Way> out = {{"linear", Linear, {}},
+                          {"dual-quaternion", DualQuaternion, {}},
+                          {"centre", Centre, {}},
+                          {"centre + section", Centre, volumePreset(VolumePreset::Default)}};
+  for (const auto& [method, word] : {std::pair{VolumeCorrection::AxesLinear, "axes-linear"},
+                                     {VolumeCorrection::AxesExact, "axes-exact"},
+                                     {VolumeCorrection::Gradient, "gradient"},
+                                     {VolumeCorrection::Normal, "normal"},
+                                     {VolumeCorrection::Laplacian, "laplacian"}}) {
+    out.push_back({std::string("linear + ") + word, Linear, documents(method)});
+    out.push_back({std::string("centre + ") + word, Centre, documents(method)});
   }
   return out;
 }

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "derm/deform/layer.h"
@@ -28,15 +26,6 @@ enum class VolumeCorrection {
   Normal,
   Laplacian,
 };
-inline constexpr std::array<std::pair<VolumeCorrection, std::string_view>, 6>
-    kVolumeCorrectionNames = {{
-        {VolumeCorrection::Section, "section"},
-        {VolumeCorrection::AxesLinear, "axes-linear"},
-        {VolumeCorrection::AxesExact, "axes-exact"},
-        {VolumeCorrection::Gradient, "gradient"},
-        {VolumeCorrection::Normal, "normal"},
-        {VolumeCorrection::Laplacian, "laplacian"},
-    }};
 
 /// What the volume layer does. Everything works by default: an artist sets nothing.
 struct VolumeDesc {
