@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "derm/base/nearest_name.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/particle_file.h"
 #include "derm/scene/motion.h"
 #include "derm/scene/scene.h"
@@ -62,8 +63,7 @@ std::string fromFolderOf(const std::filesystem::path& recipe, const std::string&
 }
 
 Result<void> checkWritable(const std::filesystem::path& output) {
-  std::string ending = output.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string ending = fileEnding(output);
   if (isNumbered(output.string()))
     return Error{ErrorCode::BadArgument,
                  "{frame} means nothing here: one file is written",

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include "derm/deform/flesh_auto.h"
-#include "derm/io/file_bytes.h"
 #include "derm/scene/flesh_recipe.h"
-#include "derm/scene/recipe.h"
+#include "derm/scene/recipe_text.h"
 
 #include "proposal_input.h"
 #include "terminal.h"
@@ -17,7 +16,7 @@ Result<void> writeProposal(const ProposalInput& input, Diagnostics& notes) {
   DERM_TRY(const std::vector<FleshProposal> found, proposeFlesh(source.character, notes));
   for (const FleshProposal& p : found)
     source.recipe.layers.push_back(fleshRecipeLayer(p.desc, source.character.skeleton));
-  DERM_CHECK(writeFileWhole(input.output, writeRecipe(source.recipe)));
+  DERM_CHECK(saveRecipe(input.output, source.recipe));
   for (const FleshProposal& p : found)
     fmt::print("{:<24} {:<7} {:.3f} m long, {:.3f} m of flesh, {:.1f} Hz\n", p.desc.name,
                nameOf(p.region), p.length_m, p.thickness_m, *p.desc.frequency_hz);

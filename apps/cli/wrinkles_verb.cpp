@@ -4,10 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "derm/deform/wrinkle_proposal.h"
-#include "derm/io/file_bytes.h"
 #include "derm/io/png.h"
 #include "derm/scene/normal_map.h"
-#include "derm/scene/recipe.h"
+#include "derm/scene/recipe_text.h"
 #include "derm/scene/wrinkle_recipe.h"
 
 #include "proposal_input.h"
@@ -41,7 +40,7 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
   DERM_TRY(const std::vector<WrinkleProposal> proposals, proposalsFor(options, character, clip));
   for (const WrinkleProposal& p : proposals)
     source.recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
-  DERM_CHECK(writeFileWhole(options.input.output, writeRecipe(source.recipe)));
+  DERM_CHECK(saveRecipe(options.input.output, source.recipe));
   nlohmann::json list = nlohmann::json::array();
   for (const WrinkleProposal& p : proposals) {
     list.push_back({{"name", p.tool.name},

@@ -17,13 +17,6 @@
 namespace derm {
 namespace {
 
-constexpr std::array<std::pair<SkinningMethod, std::string_view>, 4> kMethodNames = {{
-    {SkinningMethod::Rigid, "rigid"},
-    {SkinningMethod::Linear, "linear"},
-    {SkinningMethod::DualQuaternion, "dual-quaternion"},
-    {SkinningMethod::Centre, "centre"},
-}};
-
 Error bad(const char* element, std::optional<std::uint64_t> index, std::string message) {
   return Error{ErrorCode::BadData, std::move(message), {.element = element, .index = index}};
 }
@@ -79,14 +72,14 @@ float* numbers(std::span<V> stream) {
 }  // namespace
 
 std::string_view name(SkinningMethod method) {
-  for (const auto& [known, text] : kMethodNames)
+  for (const auto& [known, text] : kSkinningMethodNames)
     if (known == method) return text;
   return "unknown";
 }
 
 Result<SkinningMethod> parseSkinningMethod(std::string_view wanted) {
   std::vector<std::string> names;
-  for (const auto& [method, text] : kMethodNames) {
+  for (const auto& [method, text] : kSkinningMethodNames) {
     if (text == wanted) return method;
     names.emplace_back(text);
   }

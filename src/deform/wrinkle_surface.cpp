@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "derm/anim/skin.h"
+#include "derm/base/disjoint_sets.h"
 #include "derm/mesh/weld.h"
 
 namespace derm::detail {
@@ -88,22 +88,15 @@ std::vector<std::vector<std::uint32_t>> clusters(std::span<const Triangle> place
   for (std::size_t t = 0; t < places.size(); ++t)
     if (touched[t] != 0)
       for (const std::uint32_t p : places[t]) inside[p] = 1;
-  std::vector<std::uint32_t> parent(vertex_count);
-  std::iota(parent.begin(), parent.end(), 0u);
-  const auto root = [&](std::uint32_t v) {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-  };
+  DisjointSets sets(vertex_count);
   for (const Triangle& t : places)
     for (int i = 0; i < 3; ++i) {
       const std::uint32_t a = t[i], b = t[(i + 1) % 3];
-      if (inside[a] == 0 || inside[b] == 0) continue;
-      const std::uint32_t ra = root(a), rb = root(b);
-      parent[std::max(ra, rb)] = std::min(ra, rb);
+      if (inside[a] != 0 && inside[b] != 0) sets.unite(a, b);
     }
   std::map<std::uint32_t, std::vector<std::uint32_t>> out;
   for (std::uint32_t t = 0; t < places.size(); ++t)
-    if (touched[t] != 0) out[root(places[t][0])].push_back(t);
+    if (touched[t] != 0) out[sets.rootOf(places[t][0])].push_back(t);
   std::vector<std::vector<std::uint32_t>> lists;
   for (auto& [first, triangles] : out) lists.push_back(std::move(triangles));
   return lists;

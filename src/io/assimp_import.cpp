@@ -8,6 +8,7 @@
 #include <assimp/postprocess.h>
 
 #include "derm/io/file_bytes.h"
+#include "derm/io/file_ending.h"
 
 #include "io/assimp_scene.h"
 #include "io/external_images.h"
@@ -189,7 +190,7 @@ bool assimpAvailable() { return true; }
 Result<Character> loadWithAssimp(const std::filesystem::path& file, const ImportOptions& options,
                                  Diagnostics& notes) {
   DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
-  std::string ending = detail::text::lowerCase(file.extension().string());
+  std::string ending = fileEnding(file);
   if (ending.starts_with('.')) ending.erase(0, 1);
   // Assimp catches its own exceptions while reading, but not all of the standard library's.
   try {

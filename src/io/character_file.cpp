@@ -5,12 +5,12 @@
 #include <fstream>
 
 #include "derm/io/bvh.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/gltf.h"
 #include "derm/io/obj.h"
 #include "derm/io/ply.h"
 
 #include "io/assimp_import.h"
-#include "io/text_scanner.h"
 
 namespace derm {
 namespace {
@@ -39,10 +39,6 @@ constexpr std::array<Format, 9> kFormats = {{{".glb", loadGltf},
                                              {".off", detail::loadWithAssimp},
                                              {".stl", detail::loadWithAssimp}}};
 
-std::string endingOf(const std::filesystem::path& file) {
-  return detail::text::lowerCase(file.extension().string());
-}
-
 bool hasGlbMagic(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return false;
@@ -62,7 +58,7 @@ std::string listed(const std::vector<std::string>& endings) {
 
 Error unknownEnding(const std::filesystem::path& file, const std::string& verb,
                     const std::vector<std::string>& known) {
-  const std::string ending = endingOf(file);
+  const std::string ending = fileEnding(file);
   return Error{ErrorCode::Unsupported,
                (ending.empty() ? "a file without an ending" : "the ending \"" + ending + "\"") +
                    std::string(" cannot be ") + verb + "; known are " + listed(known),
@@ -80,7 +76,7 @@ std::vector<std::string> readableEndings() {
 
 Result<Character> loadCharacter(const std::filesystem::path& file, const ImportOptions& options,
                                 Diagnostics& notes) {
-  const std::string ending = endingOf(file);
+  const std::string ending = fileEnding(file);
   const auto format = std::find_if(kFormats.begin(), kFormats.end(),
                                    [&](const Format& f) { return f.ending == ending; });
   Loader load = format == kFormats.end() ? nullptr : format->load;
@@ -95,7 +91,7 @@ Result<Character> loadCharacter(const std::filesystem::path& file, const ImportO
 
 Result<void> saveCharacter(const Character& character, const std::filesystem::path& file,
                            Diagnostics& notes) {
-  const std::string ending = endingOf(file);
+  const std::string ending = fileEnding(file);
   if (ending == ".glb" || ending == ".gltf") return saveGltf(file, character, notes);
   if (ending == ".obj") return saveObj(file, character, notes);
   return unknownEnding(file, "written", {".glb", ".gltf", ".obj"});

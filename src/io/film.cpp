@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "derm/io/file_ending.h"
 #include "derm/io/png.h"
 
 #include "io/film_process.h"
@@ -19,13 +20,6 @@ namespace derm {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string lowerEnding(const fs::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
-}
 
 /// What ffmpeg is told about the output; empty for an ending we do not write.
 std::vector<std::string> encoderArguments(const std::string& ending, int quality) {
@@ -115,7 +109,7 @@ Result<void> validateFilm(const fs::path& file, const FilmDesc& desc) {
     return bad(fmt::format("frames per second must be above 0 and at most 1000, not {}", desc.fps));
   if (desc.quality < 0 || desc.quality > 51)
     return bad(fmt::format("film quality is 0 to 51, not {}", desc.quality));
-  if (encoderArguments(lowerEnding(file), 0).empty())
+  if (encoderArguments(fileEnding(file), 0).empty())
     return bad(fmt::format("films end in .mp4, .mov, .webm, .gif or .webp, not \"{}\"",
                            file.extension().string()));
   std::error_code ignored;
@@ -221,7 +215,7 @@ Result<FilmWriter> FilmWriter::open(const fs::path& file, const FilmDesc& desc,
   impl->temporary = file;
   impl->temporary += fmt::format(".{}.part", ::getpid());
   const int error = impl->ffmpeg.start(ffmpegArguments(desc, impl->evenWidth(), impl->evenHeight(),
-                                                       lowerEnding(file), impl->temporary));
+                                                       fileEnding(file), impl->temporary));
   if (error == ENOENT || error == EACCES) {
     DERM_CHECK(impl->startSequence(notes));
   } else if (error != 0) {

@@ -20,6 +20,7 @@
 namespace derm {
 namespace {
 
+using detail::kMaxCorners;
 using detail::obj::Corner;
 using detail::obj::Faces;
 using detail::obj::kNone;
@@ -29,7 +30,6 @@ using detail::text::nextWord;
 constexpr std::size_t kMaxGroups = 65536;
 constexpr std::size_t kMaxLibraries = 64;
 constexpr std::size_t kMaxVertices = kNone - 2;
-constexpr std::size_t kMaxCorners = 1 << 18;         // of one polygon; bounds the work space
 constexpr std::uint64_t kLargestLibrary = 16 << 20;  // [bytes]
 
 /// Reads the text in two passes: first the vertex data, then what refers to it, so that a face may

@@ -1,6 +1,5 @@
 #include "derm/io/point_cache.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "derm/io/file_bytes.h"
+#include "derm/io/file_ending.h"
 
 #include "io/background_file.h"
 
@@ -195,9 +195,7 @@ Result<PointCache> parsePointCache(PointCacheFormat format, std::span<const std:
 }
 
 Result<PointCache> loadPointCache(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
+  const std::string ending = fileEnding(file);
   if (ending != ".pc2" && ending != ".mdd")
     return Error{
         ErrorCode::BadArgument, "expected the ending .pc2 or .mdd", {.file = file.string()}};

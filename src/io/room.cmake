@@ -23,6 +23,7 @@ endif()
 derm_room(io
   SOURCES
     file_bytes.cpp
+    file_ending.cpp
     film.cpp
     film_process.cpp
     image_file.cpp

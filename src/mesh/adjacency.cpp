@@ -1,7 +1,8 @@
 #include "derm/mesh/adjacency.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "derm/base/disjoint_sets.h"
 
 namespace derm {
 namespace {
@@ -62,22 +63,13 @@ IndexLists vertexNeighbours(std::span<const Triangle> triangles, std::size_t ver
 }
 
 Pieces connectedPieces(std::span<const Triangle> triangles, std::size_t vertex_count) {
-  std::vector<std::uint32_t> parent(vertex_count);
-  std::iota(parent.begin(), parent.end(), 0u);
-  const auto rootOf = [&](std::uint32_t v) {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-  };
+  DisjointSets sets(vertex_count);
   for (const Triangle& t : triangles)
-    for (int c = 1; c < 3; ++c) {
-      const std::uint32_t a = rootOf(t[0]);
-      const std::uint32_t b = rootOf(t[c]);
-      parent[std::max(a, b)] = std::min(a, b);  // the smallest vertex is the root
-    }
+    for (int c = 1; c < 3; ++c) sets.unite(t[0], t[c]);
   Pieces out;
   out.of_vertex.resize(vertex_count);
   for (std::uint32_t v = 0; v < vertex_count; ++v) {
-    const std::uint32_t root = rootOf(v);
+    const std::uint32_t root = sets.rootOf(v);
     out.of_vertex[v] = root == v ? out.count++ : out.of_vertex[root];
   }
   return out;

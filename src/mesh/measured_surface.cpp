@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "derm/base/disjoint_sets.h"
 #include "derm/base/parallel.h"
 #include "derm/mesh/measures.h"
 #include "derm/mesh/weld.h"
@@ -70,23 +71,17 @@ std::vector<BorderEdge> borderEdges(std::span<const Triangle> triangles,
 /// One apex per connected part of the border, fans against the border's edges.
 void closeBorders(std::span<const BorderEdge> edges, MeasuredSurface& out) {
   const std::size_t welded_count = out.weldedCount();
-  std::vector<std::uint32_t> parent(welded_count);
-  std::iota(parent.begin(), parent.end(), 0u);
-  const auto rootOf = [&](std::uint32_t v) {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-  };
+  DisjointSets sets(welded_count);
   std::vector<bool> on_border(welded_count, false);
   for (const BorderEdge& e : edges) {
-    const std::uint32_t a = rootOf(e.from), b = rootOf(e.to);
-    parent[std::max(a, b)] = std::min(a, b);
+    sets.unite(e.from, e.to);
     on_border[e.from] = on_border[e.to] = true;
   }
   std::vector<std::uint32_t> apex(welded_count, kNone);
   std::vector<std::vector<std::uint32_t>> rows;
   for (std::uint32_t v = 0; v < welded_count; ++v) {
     if (!on_border[v]) continue;
-    const std::uint32_t root = rootOf(v);  // the smallest, so it has been met
+    const std::uint32_t root = sets.rootOf(v);  // the smallest, so it has been met
     if (root == v) {
       apex[v] = static_cast<std::uint32_t>(rows.size());
       rows.emplace_back();
@@ -99,7 +94,7 @@ void closeBorders(std::span<const BorderEdge> edges, MeasuredSurface& out) {
     out.borders.offsets.push_back(static_cast<std::uint32_t>(out.borders.indices.size()));
   }
   for (const BorderEdge& e : edges) {
-    const auto m = static_cast<std::uint32_t>(welded_count + apex[rootOf(e.from)]);
+    const auto m = static_cast<std::uint32_t>(welded_count + apex[sets.rootOf(e.from)]);
     for (std::uint32_t n = 0; n < e.surplus; ++n) out.triangles.push_back({e.to, e.from, m});
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "derm/io/file_ending.h"
 #include "derm/io/gltf.h"
 #include "derm/io/obj.h"
 #include "derm/io/point_cache.h"
@@ -18,15 +19,8 @@ constexpr std::string_view kFrameMark = "{frame}";
 constexpr std::size_t kMostGltfFrames = 4096;
 constexpr std::uint64_t kMostCacheBytes = std::uint64_t{4} << 30;
 
-std::string endingOf(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return ending;
-}
-
 bool isGltf(const std::filesystem::path& file) {
-  const std::string ending = endingOf(file);
+  const std::string ending = fileEnding(file);
   return ending == ".glb" || ending == ".gltf";
 }
 
@@ -127,7 +121,7 @@ Result<std::unique_ptr<BakeOutput>> openGltfCache(const BakeDesc& desc, const Sc
 }  // namespace
 
 Result<void> checkOutput(const BakeDesc& desc) {
-  const std::string ending = endingOf(desc.output);
+  const std::string ending = fileEnding(desc.output);
   const bool known =
       isGltf(desc.output) || ending == ".pc2" || ending == ".mdd" || ending == ".obj";
   if (!known)
@@ -164,7 +158,7 @@ Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene
   if (desc.as == BakeAs::Correctives) return openCorrectivesOutput(desc, scene, std::move(plain));
   if (isGltf(desc.output)) return openGltfCache(desc, scene);
   const std::size_t frames = scene.frameTimes().size();
-  if (endingOf(desc.output) == ".obj") {
+  if (fileEnding(desc.output) == ".obj") {
     const bool marked = desc.output.filename().string().find(kFrameMark) != std::string::npos;
     if (!marked && frames > 1)
       return badOutput(desc, std::to_string(frames) +
@@ -174,7 +168,7 @@ Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene
         std::make_unique<ObjOutput>(desc.output, frames, stillCharacter(scene.stack())));
   }
   const PointCacheDesc cache{
-      .format = endingOf(desc.output) == ".pc2" ? PointCacheFormat::Pc2 : PointCacheFormat::Mdd,
+      .format = fileEnding(desc.output) == ".pc2" ? PointCacheFormat::Pc2 : PointCacheFormat::Mdd,
       .points = scene.stack().output().rest.vertexCount(),
       .times_s = {scene.frameTimes().begin(), scene.frameTimes().end()},
       .fps = scene.recipe().fps};

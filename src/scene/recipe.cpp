@@ -7,17 +7,14 @@
 #include "derm/base/nearest_name.h"
 #include "derm/io/file_bytes.h"
 
+#include "scene/recipe_table.h"
 #include "scene/toml_text.h"
 
 namespace derm {
 namespace {
 
-constexpr std::array<std::pair<SkinningMethod, std::string_view>, 4> kMethods = {{
-    {SkinningMethod::Rigid, "rigid"},
-    {SkinningMethod::Linear, "linear"},
-    {SkinningMethod::DualQuaternion, "dual-quaternion"},
-    {SkinningMethod::Centre, "centre"},
-}};
+using detail::kLayerKeys;
+
 constexpr std::array<std::pair<SeekRule, std::string_view>, 3> kSeekRules = {{
     {SeekRule::Replay, "replay"},
     {SeekRule::Reset, "reset"},
@@ -26,8 +23,6 @@ constexpr std::array<std::pair<SeekRule, std::string_view>, 3> kSeekRules = {{
 /// Keys of the top level that are not plain fields.
 constexpr std::array<std::string_view, 5> kOtherKeys = {"clip", "skinning", "simulation",
                                                         "controls", "layer"};
-constexpr std::array<std::string_view, 4> kLayerKeys = {"type", "name", "enabled",
-                                                        "before_skinning"};
 /// Names that the stack itself gives.
 constexpr std::array<std::string_view, 2> kTakenNames = {"morphs", "skinning"};
 
@@ -51,7 +46,7 @@ void plainFields(Recipe& recipe, std::vector<double>& range_s, RecipeFields& f) 
 }
 
 void skinningFields(Recipe& recipe, RecipeFields& f) {
-  f.choice("method", recipe.skinning, kMethods, "how joints carry the surface");
+  f.choice("method", recipe.skinning, kSkinningMethodNames, "how joints carry the surface");
   f.number("alpha", recipe.skinning_alpha, {0, 1, ""},
            "centre: 0 crowds the inside of a bend, 1 bulges outside");
   f.choice("twist_spread", recipe.twist_spread, kTwistRuleNames,
@@ -64,12 +59,6 @@ void simulationFields(Recipe& recipe, RecipeFields& f) {
   f.number("rate_hz", recipe.inner_rate_hz, {1, 100000, "Hz"}, "fixed step of such layers");
   f.number("teleport_m", recipe.teleport_m, {1e-9, 1e9, "m"},
            "a move larger than this in one step is a cut; default half the character's size");
-}
-
-const RecipeEntry* find(const RecipeValue::Table& table, std::string_view key) {
-  const auto at =
-      std::find_if(table.begin(), table.end(), [&](const RecipeEntry& e) { return e.key == key; });
-  return at == table.end() ? nullptr : &*at;
 }
 
 Error badValue(const Recipe& recipe, const TextPlace& place, std::string element,
@@ -132,7 +121,14 @@ Result<void> readControls(const RecipeValue::Table& top, Recipe& recipe) {
   return {};
 }
 
-/// type, name, enabled and before_skinning.
+/// Keys that every layer has: those of kLayerKeys.
+void headFields(RecipeLayer& layer, RecipeFields& f) {
+  f.text("type", layer.type, "which kind of layer");
+  f.text("name", layer.name, "what it is called");
+  f.flag("enabled", layer.enabled, "false leaves it out");
+  f.flag("before_skinning", layer.before_skinning, "it shapes the surface in the bind pose");
+}
+
 Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPlace& place,
                                   const std::string& element, const Recipe& recipe,
                                   const LayerTypes& types) {
@@ -144,12 +140,8 @@ Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPla
     const bool ours = std::find(kLayerKeys.begin(), kLayerKeys.end(), e.key) != kLayerKeys.end();
     (ours ? head : layer.keys).push_back(e);
   }
-  DERM_CHECK(readFields(head, recipe.origin.file, element, [&](RecipeFields& f) {
-    f.text("type", layer.type, "which kind of layer");
-    f.text("name", layer.name, "what it is called");
-    f.flag("enabled", layer.enabled, "false leaves it out");
-    f.flag("before_skinning", layer.before_skinning, "it shapes the surface in the bind pose");
-  }));
+  DERM_CHECK(readFields(head, recipe.origin.file, element,
+                        [&](RecipeFields& f) { headFields(layer, f); }));
   if (types.find(layer.type) != nullptr) return layer;
   std::string known;
   for (const std::string& name : types.names())
@@ -280,41 +272,48 @@ Result<Recipe> loadRecipe(const std::filesystem::path& file, const LayerTypes& t
                      types);
 }
 
-std::string writeRecipe(const Recipe& recipe) {
-  const auto tables = [](Recipe r) {
-    std::vector<double> range_s;
-    if (r.range_s) range_s.assign(r.range_s->begin(), r.range_s->end());
-    return std::array{writeFields([&](RecipeFields& f) { plainFields(r, range_s, f); }),
-                      writeFields([&](RecipeFields& f) { skinningFields(r, f); }),
-                      writeFields([&](RecipeFields& f) { simulationFields(r, f); })};
-  };
-  const auto now = tables(recipe);
-  const auto preset = tables(Recipe());
-  std::string out;
-  writeTable(changed(now[0], preset[0]), out);
+RecipeValue::Table detail::recipeTable(Recipe recipe) {
+  std::vector<double> range_s;
+  if (recipe.range_s) range_s.assign(recipe.range_s->begin(), recipe.range_s->end());
+  RecipeValue::Table out = writeFields([&](RecipeFields& f) { plainFields(recipe, range_s, f); });
+  if (!recipe.range_s) std::erase_if(out, [](const RecipeEntry& e) { return e.key == "range_s"; });
   if (const auto* name = std::get_if<std::string>(&recipe.clip))
-    writeTable({{.key = "clip", .value = {.content = *name}}}, out);
+    out.push_back({.key = "clip", .value = {.content = *name}});
   else if (const auto* number = std::get_if<std::int64_t>(&recipe.clip))
-    writeTable({{.key = "clip", .value = {.content = *number}}}, out);
-  constexpr std::array<std::string_view, 3> kSections = {"", "skinning", "simulation"};
-  for (std::size_t i = 1; i < kSections.size(); ++i) {
-    const RecipeValue::Table table = changed(now[i], preset[i]);
-    if (table.empty()) continue;
-    out += "\n[" + std::string(kSections[i]) + "]\n";
-    writeTable(table, out);
+    out.push_back({.key = "clip", .value = {.content = *number}});
+  const auto addSection = [&](std::string_view key, const FieldList& fields) {
+    out.push_back({.key = std::string(key), .value = {.content = writeFields(fields)}});
+  };
+  addSection("skinning", [&](RecipeFields& f) { skinningFields(recipe, f); });
+  addSection("simulation", [&](RecipeFields& f) { simulationFields(recipe, f); });
+  RecipeValue::Table controls;
+  for (const auto& [name, value] : recipe.controls)
+    controls.push_back({.key = name, .value = {.content = value}});
+  out.push_back({.key = "controls", .value = {.content = std::move(controls)}});
+  return out;
+}
+
+RecipeValue::Table detail::layerHead(RecipeLayer layer) {
+  return writeFields([&](RecipeFields& f) { headFields(layer, f); });
+}
+
+std::string writeRecipe(const Recipe& recipe) {
+  const RecipeValue::Table preset = detail::recipeTable(Recipe());
+  std::string out, sections;
+  for (const RecipeEntry& e : changed(detail::recipeTable(recipe), preset)) {
+    const auto* section = std::get_if<RecipeValue::Table>(&e.value.content);
+    if (section == nullptr) {
+      writeTable({e}, out);
+      continue;
+    }
+    sections += "\n[" + e.key + "]\n";
+    const RecipeEntry* usual = find(preset, e.key);
+    writeTable(changed(*section, std::get<RecipeValue::Table>(usual->value.content)), sections);
   }
-  if (!recipe.controls.empty()) {
-    out += "\n[controls]\n";
-    for (const auto& [name, value] : recipe.controls)
-      writeTable({{.key = name, .value = {.content = value}}}, out);
-  }
+  out += sections;
   for (const RecipeLayer& layer : recipe.layers) {
     out += "\n[[layer]]\n";
-    writeTable({{.key = "type", .value = {.content = layer.type}},
-                {.key = "name", .value = {.content = layer.name}}},
-               out);
-    if (!layer.enabled) out += "enabled = false\n";
-    if (layer.before_skinning) out += "before_skinning = true\n";
+    writeTable(changed(detail::layerHead(layer), detail::layerHead(RecipeLayer())), out);
     writeTable(layer.keys, out);
   }
   return out;

@@ -1,5 +1,6 @@
 #include "derm/scene/recipe_value.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -71,7 +72,22 @@ struct ToText {
 
 }  // namespace
 
-bool RecipeValue::operator==(const RecipeValue& other) const { return content == other.content; }
+bool RecipeValue::operator==(const RecipeValue& other) const {
+  const auto* table = std::get_if<Table>(&content);
+  const auto* other_table = std::get_if<Table>(&other.content);
+  if (table != nullptr && other_table != nullptr) return sameKeys(*table, *other_table);
+  return content == other.content;
+}
+
+const RecipeEntry* find(const RecipeValue::Table& table, std::string_view key) {
+  const auto at =
+      std::find_if(table.begin(), table.end(), [&](const RecipeEntry& e) { return e.key == key; });
+  return at == table.end() ? nullptr : &*at;
+}
+
+bool sameKeys(const RecipeValue::Table& a, const RecipeValue::Table& b) {
+  return a.size() == b.size() && std::is_permutation(a.begin(), a.end(), b.begin());
+}
 
 std::string toToml(const RecipeValue& value) { return std::visit(ToText(), value.content); }
 

@@ -345,6 +345,23 @@ TEST(Cli, FleshAutoWritesARecipeThatWorks) {
   EXPECT_EQ(derm({"flesh", "auto", cat, "--threads", "1", "-o", recipe}).exit_code, 0);
 }
 
+TEST(Cli, ProposingAgainKeepsWhatPeopleWroteIntoTheRecipe) {
+  const Folder folder;
+  const std::string recipe = folder / "cat.toml";
+  ASSERT_EQ(derm({"flesh", "auto", "cast:cat", "--clip", "run", "-o", recipe}).exit_code, 0);
+  std::string text = "# Mine.\n" + contentOf(recipe) + "\n# The end.\n";
+  const std::size_t layer = text.find("[[layer]]\n");
+  ASSERT_NE(layer, std::string::npos);
+  text.insert(layer, "# Too soft still.\n");
+  write(recipe, text);
+  EXPECT_EQ(derm({"flesh", "auto", "cast:cat", "--clip", "run", "-o", recipe}).exit_code, 0);
+  EXPECT_EQ(contentOf(recipe), text);
+  EXPECT_EQ(derm({"flesh", "auto", "cast:cat", "--clip", "jump", "-o", recipe}).exit_code, 0);
+  const std::size_t clip = text.find("\"run\"");
+  ASSERT_NE(clip, std::string::npos);
+  EXPECT_EQ(contentOf(recipe), text.replace(clip, 5, "\"jump\""));
+}
+
 TEST(Cli, WeightsGiveABareMeshASkinFromAnotherFilesSkeleton) {
   const Folder folder;
   ASSERT_EQ(derm({"cast", "cylinder", "-o", folder / "rig.glb"}).exit_code, 0);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "derm/anim/skeleton.h"
@@ -24,7 +26,13 @@ enum class SkinningMethod {
   Centre,          ///< turns each vertex about its own centre: bends and twists keep their radius
 };
 
-/// "rigid", "linear", "dual-quaternion", "centre".
+inline constexpr std::array<std::pair<SkinningMethod, std::string_view>, 4> kSkinningMethodNames = {
+    {
+        {SkinningMethod::Rigid, "rigid"},
+        {SkinningMethod::Linear, "linear"},
+        {SkinningMethod::DualQuaternion, "dual-quaternion"},
+        {SkinningMethod::Centre, "centre"},
+    }};
 std::string_view name(SkinningMethod method);
 /// The method of that name, or an error that lists the nearest names.
 Result<SkinningMethod> parseSkinningMethod(std::string_view name);

@@ -30,7 +30,7 @@ struct RecipeLayer {
 
   bool operator==(const RecipeLayer& other) const {
     return type == other.type && name == other.name && enabled == other.enabled &&
-           before_skinning == other.before_skinning && keys == other.keys;
+           before_skinning == other.before_skinning && sameKeys(keys, other.keys);
   }
 };
 
@@ -95,6 +95,7 @@ Result<Recipe> loadRecipe(const std::filesystem::path& file,
                           const LayerTypes& types = builtInLayerTypes());
 
 /// The recipe as TOML, keys at their defaults left out; parseRecipe() gives an equal recipe back.
+/// For a recipe that people have written in, see editRecipe() (recipe_text.h).
 std::string writeRecipe(const Recipe& recipe);
 
 }  // namespace derm

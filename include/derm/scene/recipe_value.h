@@ -16,7 +16,8 @@ struct TextPlace {
 
 struct RecipeEntry;
 
-/// A value of a recipe: what TOML can hold, less dates. Its place is not compared.
+/// A value of a recipe: what TOML can hold, less dates. Its place and the order of keys are not
+/// compared.
 struct RecipeValue {
   using List = std::vector<RecipeValue>;
   using Table = std::vector<RecipeEntry>;  ///< in the order of the text
@@ -37,6 +38,11 @@ struct RecipeEntry {
     return key == other.key && value == other.value;
   }
 };
+
+/// The table's entry of that key, or null.
+const RecipeEntry* find(const RecipeValue::Table& table, std::string_view key);
+/// Whether the tables have the same keys with the same values; TOML gives no meaning to the order.
+bool sameKeys(const RecipeValue::Table& a, const RecipeValue::Table& b);
 
 /// The value as TOML on one line, with the shortest digits that give the same number back.
 std::string toToml(const RecipeValue& value);

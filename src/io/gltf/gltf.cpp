@@ -4,13 +4,13 @@
 
 #include "derm/base/hash.h"
 #include "derm/io/file_bytes.h"
+#include "derm/io/file_ending.h"
 
 #include "io/gltf/container.h"
 #include "io/gltf/reader.h"
 #include "io/gltf/uri.h"
 #include "io/gltf/writer.h"
 #include "io/import_units.h"
-#include "io/text_scanner.h"
 
 namespace derm {
 namespace {
@@ -91,7 +91,7 @@ Result<void> saveGltf(const std::filesystem::path& file, const Character& charac
                       Diagnostics& notes) {
   DERM_CHECK(validate(character));
   detail::gltf::WriteOptions options{.embed_images = imagesToEmbed(character, file.parent_path())};
-  const bool as_text = detail::text::lowerCase(file.extension().string()) == ".gltf";
+  const bool as_text = fileEnding(file) == ".gltf";
   std::filesystem::path bin = file;
   bin.replace_extension(".bin");
   if (as_text) options.bin_uri = detail::gltf::encodeUri(bin.filename().string());
