@@ -26,6 +26,7 @@ derm_room(io
     file_ending.cpp
     film.cpp
     film_process.cpp
+    film_reader.cpp
     image_file.cpp
     jpeg.cpp
     png.cpp

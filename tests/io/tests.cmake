@@ -3,6 +3,7 @@ set(io_unit_tests
   character_file_test.cpp
   file_bytes_test.cpp
   file_ending_test.cpp
+  film_reader_test.cpp
   film_test.cpp
   gltf_accessor_test.cpp
   gltf_data_test.cpp
