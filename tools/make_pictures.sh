@@ -144,6 +144,22 @@ if picture volume-cat; then # Figure 5.1
   join volume-cat 2 ghost held
 fi
 
+if picture volume-regions; then # what keeps its volume on its own
+  held regions cast:arm flex
+  held apart cast:arm flex
+  printf 'beta = 0.7\n' >>"$work/apart.toml"
+  view=(--time 1.2 --yaw 120 --pitch 60 --size 640x480)
+  show regions "$work/regions.toml" "${view[@]}" --show regions --label "regions, beta = 0.3"
+  show apart "$work/apart.toml" "${view[@]}" --show regions --label "regions, beta = 0.7"
+  join volume-regions 2 regions apart
+fi
+
+if picture volume-prisms; then # how that is measured
+  held prisms cast:arm flex
+  show prisms "$work/prisms.toml" --time 1.2 --yaw 120 --pitch 60 --size 960x720 --show prisms
+  join volume-prisms 1 prisms
+fi
+
 if picture flesh-mushroom; then # Figure 15 of the flesh and folds report
   show strip examples/recipes/mushroom_hop.toml --strip 6 --field --size 1200x400
   join flesh-mushroom 1 strip
@@ -158,6 +174,12 @@ if picture wrinkles; then # Figures 18 and 19
   show wrist examples/recipes/wrist.toml --compare side --time 2.6 --look-at hand --yaw 20 --pitch 45 --zoom 2 --size 960x440
   show trousers examples/recipes/trousers.toml --compare side --time 0.8 --look-at shin_left --yaw 200 --pitch 15 --zoom 2.5 --size 960x440
   join wrinkles 1 wrist trousers
+fi
+
+if picture wrinkles-levels; then # how often triangles are cut under a tool
+  show wrist examples/recipes/wrist.toml --show levels --time 2.6 --look-at hand --yaw 20 --pitch 45 --zoom 2 --size 640x480
+  show knee examples/recipes/trousers.toml --show levels --time 0.8 --look-at shin_left --yaw 200 --pitch 15 --zoom 2.5 --size 640x480
+  join wrinkles-levels 2 wrist knee
 fi
 
 if picture implicit; then # morphs and liquids

@@ -21,6 +21,9 @@ constexpr std::size_t kMaxInStrip = 400;
 const std::map<std::string, Comparison> kComparisons = {
     {"split", Comparison::Split}, {"side", Comparison::SideBySide}, {"ghost", Comparison::Ghost}};
 
+const std::map<std::string, Diagram> kDiagrams = {
+    {"regions", Diagram::Regions}, {"prisms", Diagram::Prisms}, {"levels", Diagram::Levels}};
+
 struct RenderOptions {
   RecipeInput input;
   std::optional<double> time_s;
@@ -31,6 +34,7 @@ struct RenderOptions {
   OrbitOptions orbit;
   std::string camera;
   std::string compare;
+  std::string diagram;
   std::string weights;
   std::string focus;
   ViewDesc view;
@@ -46,6 +50,7 @@ Result<ViewDesc> viewOf(const RenderOptions& options) {
   if (!options.focus.empty()) view.focus = options.focus;
   if (!options.weights.empty()) view.weights = options.weights;
   if (!options.compare.empty()) view.comparison = kComparisons.at(options.compare);
+  if (!options.diagram.empty()) view.diagram = kDiagrams.at(options.diagram);
   return view;
 }
 
@@ -88,8 +93,10 @@ Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_TRY(const ViewDesc desc, viewOf(options));
   // What derm does is seen only where it does something.
   const bool of_change = !options.compare.empty() || options.view.field;
+  const bool with_volume =
+      of_change || desc.diagram == Diagram::Regions || desc.diagram == Diagram::Prisms;
   DERM_TRY(const SceneSource source,
-           options.input.load(notes, of_change ? defaultVolumeRecipe("") : Recipe()));
+           options.input.load(notes, with_volume ? defaultVolumeRecipe("") : Recipe()));
   if (of_change) noteNothingAdded(source.recipe, notes);
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
   noteTime(options, scene, notes);
@@ -141,9 +148,13 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->check(within(0.001, 1000.0));
   verb->add_option("--compare", options->compare, "with linear skinning: split, side or ghost")
       ->check(CLI::IsMember(kComparisons));
+  verb->add_option("--show", options->diagram,
+                   "what layers made of the surface: regions or prisms (volume), levels (wrinkles)")
+      ->check(CLI::IsMember(kDiagrams));
   verb->add_option("--label", options->view.label, "a few words in the picture's corner");
   verb->footer(
-      "With --compare or --field a bare character is given centre skinning and the volume layer.\n"
+      "With --compare, --field, --show regions or --show prisms a bare character is given centre\n"
+      "skinning and the volume layer.\n"
       "examples:\n"
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
       "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"

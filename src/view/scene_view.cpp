@@ -14,6 +14,7 @@
 
 #include "view/captions.h"
 #include "view/framing.h"
+#include "view/layer_diagram.h"
 
 namespace derm {
 namespace {
@@ -106,6 +107,13 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
     DERM_TRY(const JointId joint, character.skeleton.named(*desc.weights));
     weights = weightsOfJoint(scene.stack().output().skin, joint);
   }
+  std::shared_ptr<const detail::LayerDiagram> diagram;
+  if (desc.diagram != Diagram::None) {
+    if (desc.weights || desc.displacement_mm)
+      return Error{ErrorCode::BadArgument, "heat-maps and diagrams: show one", {}};
+    DERM_TRY(detail::LayerDiagram made, detail::LayerDiagram::make(scene, desc.diagram));
+    diagram = std::make_shared<const detail::LayerDiagram>(std::move(made));
+  }
   std::optional<JointId> focus;
   if (desc.focus) {
     DERM_TRY(focus, character.skeleton.named(*desc.focus));
@@ -113,6 +121,7 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
   DERM_TRY(OffscreenRenderer renderer, OffscreenRenderer::create());
   SceneView view(scene, desc, std::move(renderer), notes);
   view.weights_ = std::move(weights);
+  view.diagram_ = std::move(diagram);
   view.focus_ = focus;
   if (desc.comparison != Comparison::None || desc.field || desc.displacement_mm) {
     DERM_TRY(std::shared_ptr<const Stack> plain, scene.linearReferenceStack());
@@ -179,6 +188,7 @@ std::optional<Rgba8Image> SceneView::legendOf(float full, int height_px) const {
   const int height = std::clamp(height_px / 2, 80, kLegendHeight_px);
   if (desc_.weights) return heatLegend("weight of " + *desc_.weights, full, height);
   if (desc_.displacement_mm) return heatLegend("moved, mm", full, height);
+  if (diagram_) return diagram_->legend();
   return std::nullopt;
 }
 
@@ -238,7 +248,10 @@ void SceneView::addSurface(DrawList& list, const SkinFrame& frame, const Instant
   if (desc_.displacement_mm)
     showHeatMap(list, surface, instant.moved_mm(), fullHeat(instant.max_mm()));
   if (desc_.wireframe) addWireframe(list, surface.positions, surface.triangles);
-  list.surfaces.push_back(std::move(surface));
+  if (diagram_)
+    diagram_->add(list, std::move(surface), *scene_);
+  else
+    list.surfaces.push_back(std::move(surface));
 }
 
 void SceneView::addOverlays(DrawList& list, const Instant& instant, const Shot& shot) const {

@@ -4,6 +4,7 @@
 
 #include "derm/cast/cast.h"
 #include "derm/image/compose.h"
+#include "derm/scene/volume_study.h"
 #include "derm/view/film_strip.h"
 #include "derm/view/report_plots.h"
 
@@ -75,6 +76,39 @@ TEST_F(SceneViewTest, EachOverlayChangesThePicture) {
   descs[7].displacement_mm = 0.0f;
   for (std::size_t i = 0; i < descs.size(); ++i)
     EXPECT_GT(changed(bare, pictureWith(descs[i], 1.0)), 20u) << i;
+}
+
+/// Bare characters show nothing of what layers make: the picture in colours differs everywhere.
+TEST_F(SceneViewTest, EachDiagramShowsWhatItsLayerMade) {
+  constexpr std::string_view kFolds =
+      "character = \"cast:wrist\"\nclip = \"flex\"\n[[layer]]\ntype = \"wrinkles\"\n"
+      "from = [0.072, 0.027, 0.0]\nto = [0.130, 0.019, 0.0]\nwidth_m = 0.06\n";
+  const Recipe folds = parseRecipe(kFolds, "folds").value();
+  for (const Diagram diagram : {Diagram::Regions, Diagram::Prisms, Diagram::Levels}) {
+    const Recipe recipe = diagram == Diagram::Levels ? folds : defaultVolumeRecipe("cast:arm");
+    Scene scene = openScene(recipe, {}, notes_).value();
+    const Rgba8Image bare = SceneView::make(scene, small(), notes_).value().picture(1.0).value();
+    ViewDesc desc = small();
+    desc.diagram = diagram;
+    const Rgba8Image shown = SceneView::make(scene, desc, notes_).value().picture(1.0).value();
+    EXPECT_GT(changed(bare, shown), 500u) << static_cast<int>(diagram);
+  }
+}
+
+TEST_F(SceneViewTest, ADiagramOfWhatNoLayerMadeIsAnErrorThatSaysSo) {
+  ViewDesc desc = small();
+  for (const auto& [diagram, says] :
+       {std::pair(Diagram::Regions, "volume layer"), std::pair(Diagram::Prisms, "volume layer"),
+        std::pair(Diagram::Levels, "refines")}) {
+    desc.diagram = diagram;
+    const Result<SceneView> view = SceneView::make(scene_, desc, notes_);
+    ASSERT_FALSE(view.ok());
+    EXPECT_NE(view.error().text().find(says), std::string::npos) << view.error().text();
+  }
+  desc.weights = "hand";
+  const Result<SceneView> both = SceneView::make(scene_, desc, notes_);
+  ASSERT_FALSE(both.ok());
+  EXPECT_NE(both.error().text().find("show one"), std::string::npos) << both.error().text();
 }
 
 TEST_F(SceneViewTest, AnInstantLooksTheSameHoweverOneGetsThere) {

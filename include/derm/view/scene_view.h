@@ -19,6 +19,10 @@
 
 namespace derm {
 
+namespace detail {
+class LayerDiagram;
+}
+
 /// How a result is shown against plain linear skinning of the same pose.
 enum class Comparison {
   None,
@@ -26,6 +30,14 @@ enum class Comparison {
   SideBySide,  ///< two pictures of half the width
   /// the result in blue, linear skinning as dark strokes around its shape, grey where it sticks out
   Ghost,
+};
+
+/// What layers made of the surface when they were bound, drawn in colours instead of its materials.
+enum class Diagram {
+  None,
+  Regions,  ///< those of the first volume layer: what keeps its volume on its own
+  Prisms,   ///< some of the bodies between triangles and their anchors (volume/region_volumes.h)
+  Levels,   ///< how often each triangle was cut in four for folds
 };
 
 /// What a picture of a scene shows; plain and editable.
@@ -45,6 +57,8 @@ struct ViewDesc {
   /// [mm] heat-map of how far the result is from linear skinning, up to this much; 0 = up to the
   /// picture's largest. The largest is written below. Not together with `weights`.
   std::optional<float> displacement_mm = {};
+  /// Not together with the heat-maps above.
+  Diagram diagram = Diagram::None;
   Comparison comparison = Comparison::None;
   bool labels = true;      ///< name the sides of a comparison
   std::string label = {};  ///< a few words in the upper left corner of pictures without sides
@@ -57,7 +71,8 @@ struct ViewDesc {
 class SceneView {
  public:
   /// `scene` must outlive the view. Fails where there is no renderer, on a joint that does not
-  /// exist, weights of a character without a skin, and sizes out of range.
+  /// exist, weights of a character without a skin, a diagram of what no layer made, and sizes out
+  /// of range.
   static Result<SceneView> make(Scene& scene, const ViewDesc& desc, Diagnostics& notes);
 
   Scene& scene() const { return *scene_; }
@@ -102,8 +117,9 @@ class SceneView {
   ViewDesc desc_;
   OffscreenRenderer renderer_;
   CharacterLook look_;
-  std::optional<LinearReference> plain_;  ///< where something is shown against it
-  std::vector<float> weights_;            ///< of the joint shown, one per vertex
+  std::optional<LinearReference> plain_;                 ///< where something is shown against it
+  std::vector<float> weights_;                           ///< of the joint shown, one per vertex
+  std::shared_ptr<const detail::LayerDiagram> diagram_;  ///< or null
   // Of all that was aimed at, about the position of each instant.
   std::optional<JointId> focus_;
   std::optional<Bounds> stage_;
