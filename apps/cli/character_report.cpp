@@ -91,6 +91,12 @@ nlohmann::json toJson(const CharacterReport& r) {
   }
   nlohmann::json morphs = nlohmann::json::array();
   for (const MorphTarget& m : c.morphs) morphs.push_back(m.name);
+  nlohmann::json controls = nlohmann::json::array();
+  for (const Control& control : c.controls)
+    controls.push_back({{"name", control.name},
+                        {"preset", control.preset},
+                        {"low", control.low},
+                        {"high", control.high}});
   nlohmann::json groups = nlohmann::json::array();
   for (const VertexGroup& g : c.mesh.groups)
     groups.push_back({{"name", g.name}, {"vertices", g.vertices.size()}});
@@ -111,6 +117,7 @@ nlohmann::json toJson(const CharacterReport& r) {
       {"clips", clips},
       {"morph_targets", c.morphs.size()},
       {"morph_names", morphs},
+      {"controls", controls},
       {"groups", groups},
       {"closed", r.closedness.closed()},
       {"area_m2", r.area_m2},
@@ -152,6 +159,10 @@ std::string toText(const CharacterReport& r) {
   line("skeleton", fmt::format("{} joints in the skin, {} nodes, up to {} influences",
                                c.boneCount(), c.skeleton.size(), c.skin.maxInfluences()));
   if (!c.morphs.empty()) line("morphs", fmt::format("{} targets", c.morphs.size()));
+  for (std::size_t i = 0; i < c.controls.size(); ++i)
+    line(i == 0 ? "controls" : "",
+         fmt::format("\"{}\", {:g} at rest, {:g} to {:g}", c.controls[i].name, c.controls[i].preset,
+                     c.controls[i].low, c.controls[i].high));
   for (std::size_t i = 0; i < c.clips.size(); ++i)
     line(i == 0 ? "clips" : "",
          fmt::format("{} \"{}\", {:.3f} s", i, c.clips[i].name, c.clips[i].duration_s()));

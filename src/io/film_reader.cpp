@@ -142,10 +142,10 @@ class FilmWords {
 };
 
 Error tooLarge(const fs::path& file, std::size_t index, int width, int height,
-               std::uint64_t most_pixels) {
+               std::uint64_t max_pixels) {
   return Error{
       ErrorCode::Unsupported,
-      fmt::format("frames of {}x{} pixels; at most {} pixels are read", width, height, most_pixels),
+      fmt::format("frames of {}x{} pixels; at most {} pixels are read", width, height, max_pixels),
       {.file = file.string(), .element = "frame", .index = index}};
 }
 
@@ -167,9 +167,9 @@ struct FilmReader::Sequence final : Impl {
     done = true;  // whatever ends this early
     const NumberedFile& file = files[index];
     DERM_TRY(frame.picture, loadImage(file.path));
-    if (frame.picture.pixels.size() > desc.most_pixels)
+    if (frame.picture.pixels.size() > desc.max_pixels)
       return tooLarge(file.path, index, frame.picture.width, frame.picture.height,
-                      desc.most_pixels);
+                      desc.max_pixels);
     for (Rgba8& pixel : frame.picture.pixels) pixel.a = 255;
     const std::uint64_t steps = std::stoull(file.digits) - std::stoull(files.front().digits);
     frame.time_s = static_cast<double>(steps) / desc.fps;
@@ -228,9 +228,9 @@ struct FilmReader::Film final : Impl {
     header.reset();
     const std::uint64_t pixels =
         static_cast<std::uint64_t>(now.width) * static_cast<std::uint64_t>(now.height);
-    if (pixels > desc.most_pixels) {
+    if (pixels > desc.max_pixels) {
       ffmpeg.kill();
-      return tooLarge(file, index, now.width, now.height, desc.most_pixels);
+      return tooLarge(file, index, now.width, now.height, desc.max_pixels);
     }
     rgb.resize(pixels * 3);
     std::size_t got = 0;

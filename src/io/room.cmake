@@ -68,6 +68,7 @@ derm_room(io
     gltf/document.cpp
     gltf/container.cpp
     gltf/clip_reader.cpp
+    gltf/controls.cpp
     gltf/geometry_transform.cpp
     gltf/accessor.cpp
     gltf/gltf.cpp

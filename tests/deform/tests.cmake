@@ -2,7 +2,8 @@ derm_test(deform unit
   fold_curve_test.cpp wrinkles_bad_input_test.cpp wrinkles_test.cpp
   flesh_contact_test.cpp flesh_layer_test.cpp flesh_motion_test.cpp flesh_weights_test.cpp
   basic_layers_test.cpp skin_frame_test.cpp skinning_kernels_test.cpp skinning_test.cpp stack_test.cpp
-  centre_skinning_test.cpp dual_quat_test.cpp)
+  centre_skinning_test.cpp dual_quat_test.cpp
+  live_runner_test.cpp rebind_test.cpp shape_layers_test.cpp)
 derm_test(deform det flesh_det_test.cpp playback_test.cpp skinning_det_test.cpp)
 derm_test(deform property
   fold_curve_property_test.cpp wrinkles_property_test.cpp

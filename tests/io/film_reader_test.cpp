@@ -232,10 +232,10 @@ TEST_F(FilmReading, NumberedPicturesNeedNoProgram) {
 
 TEST_F(FilmReading, FramesLargerThanAllowedAreRefused) {
   if (!hasFfmpeg()) GTEST_SKIP() << "ffmpeg is not here";
-  const Reading film = readAll(write("a.mp4", 3), {.most_pixels = kWidth * kHeight - 1});
+  const Reading film = readAll(write("a.mp4", 3), {.max_pixels = kWidth * kHeight - 1});
   EXPECT_TRUE(film.frames.empty());
   EXPECT_NE(film.error.find("64x48 pixels"), std::string::npos) << film.error;
-  EXPECT_EQ(readAll(folder_ / "a.mp4", {.most_pixels = kWidth * kHeight}).frames.size(), 3u);
+  EXPECT_EQ(readAll(folder_ / "a.mp4", {.max_pixels = kWidth * kHeight}).frames.size(), 3u);
 }
 
 TEST_F(FilmReading, AKilledProgramIsAnErrorAndAReaderThrownAwayEndsIt) {

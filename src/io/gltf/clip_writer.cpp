@@ -15,6 +15,7 @@ const char* pathName(Channel channel) {
     case Channel::Scale:
       return "scale";
     case Channel::MorphWeights:
+    case Channel::Control:
       break;
   }
   return "weights";
@@ -294,10 +295,14 @@ void ClipWriter::write() {
   for (std::size_t i = 0; i < clips.size(); ++i) {
     Json animation = unchanged_[i] ? context_.document->root["animations"][match_[i]]
                                    : writeClip(clips[i], match_[i]);
-    if (animation.is_null())
-      context_.notes.warn("empty-clip", "clips", "a clip that moves nothing is not written", i);
-    else
+    written_.push_back(animation.is_null() ? -1 : static_cast<int>(animations.size()));
+    const bool moves_controls =
+        std::any_of(clips[i].tracks.begin(), clips[i].tracks.end(),
+                    [](const Track& t) { return t.channel == Channel::Control; });
+    if (!animation.is_null())
       animations.push_back(std::move(animation));
+    else if (!moves_controls)
+      context_.notes.warn("empty-clip", "clips", "a clip that moves nothing is not written", i);
   }
   if (animations.empty() && context_.original != nullptr && clips.empty() &&
       context_.original->character.clips.empty())

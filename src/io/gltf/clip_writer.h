@@ -17,6 +17,8 @@ class ClipWriter {
       : context_(context), nodes_(nodes), instances_(instances) {}
 
   void write();
+  /// Per clip its animation in the file, -1 = none.
+  const std::vector<int>& animations() const { return written_; }
 
  private:
   /// Node and path; no two channels of an animation may move the same.
@@ -36,6 +38,7 @@ class ClipWriter {
   const InstanceWriter& instances_;
   std::vector<int> match_;  ///< per clip its animation in the document, -1 = none
   std::vector<bool> unchanged_;
+  std::vector<int> written_;
 };
 
 }  // namespace derm::detail::gltf

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "io/gltf/clip_reader.h"
+#include "io/gltf/controls.h"
 #include "io/gltf/groups.h"
 #include "io/gltf/material_reader.h"
 #include "io/gltf/morph_reader.h"
@@ -67,6 +68,7 @@ Result<Import> readImport(const ReadContext& context, const UriReader& read_uri)
   completeGeometry(context, import);
   DERM_CHECK(readGroups(context, import));
   DERM_CHECK(readClips(context, import));
+  DERM_CHECK(readControls(context, import));
   readMaterials(context, import);
   readImages(context, read_uri, import);
   return import;

@@ -1,6 +1,7 @@
 #include "io/gltf/writer.h"
 
 #include "io/gltf/clip_writer.h"
+#include "io/gltf/controls.h"
 #include "io/gltf/prune.h"
 #include "io/gltf/reader.h"
 
@@ -36,6 +37,7 @@ Result<Written> writeCharacter(const Character& character, const WriteOptions& o
   DERM_CHECK(instances.write());
   ClipWriter clips(context, nodes, instances);
   clips.write();
+  writeControls(context, clips.animations());
   if (document != nullptr) dropReplaced(*document, out);
   out.finishBuffers(options.bin_uri);
   // Names from other formats may not be UTF-8; a broken letter is better than no file.
