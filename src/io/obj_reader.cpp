@@ -20,7 +20,6 @@
 namespace derm {
 namespace {
 
-using detail::kMostCorners;
 using detail::obj::Corner;
 using detail::obj::Faces;
 using detail::obj::kNone;
@@ -30,6 +29,7 @@ using detail::text::nextWord;
 constexpr std::size_t kMostGroups = 65536;
 constexpr std::size_t kMostLibraries = 64;
 constexpr std::size_t kMostVertices = kNone - 2;
+constexpr std::size_t kMostCorners = 1 << 18;        // of one polygon; bounds the work space
 constexpr std::uint64_t kLargestLibrary = 16 << 20;  // [bytes]
 
 /// Reads the text in two passes: first the vertex data, then what refers to it, so that a face may

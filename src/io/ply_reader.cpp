@@ -18,11 +18,12 @@
 namespace derm {
 namespace {
 
-using detail::kMostCorners;
 using detail::ply::Cursor;
 using detail::ply::Element;
 using detail::ply::Property;
 using detail::ply::Scalar;
+
+constexpr std::size_t kMostCorners = 1 << 18;  // of one polygon; bounds the work space
 
 /// What a vertex property means to us.
 enum Slot : int { X, Y, Z, NX, NY, NZ, U, V, Red, Green, Blue, Alpha, kSlotCount, kIgnored = -1 };

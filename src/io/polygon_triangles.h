@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,9 +7,6 @@
 #include "derm/mesh/tri_mesh.h"
 
 namespace derm::detail {
-
-/// Of one polygon in a file; bounds a reader's work space.
-inline constexpr std::size_t kMostCorners = 1 << 18;
 
 /// Cuts polygons into triangles. A polygon of n >= 3 corners always gives n - 2 triangles that use
 /// every corner and keep its orientation, however degenerate it is.
