@@ -29,10 +29,10 @@ void setKey(RecipeValue::Table& table, std::string_view key, RecipeValue value) 
 
 /// A whole number stays one where a number of either kind is meant.
 RecipeValue inTheWayOf(const RecipeValue& written, RecipeValue value) {
-  constexpr double kMostWhole = 9007199254740992;  // all smaller whole numbers are doubles
+  constexpr double kMaxWhole = 9007199254740992;  // all smaller whole numbers are doubles
   const auto* number = std::get_if<double>(&value.content);
   if (number == nullptr || !std::holds_alternative<std::int64_t>(written.content)) return value;
-  if (std::abs(*number) < kMostWhole && *number == std::floor(*number))
+  if (std::abs(*number) < kMaxWhole && *number == std::floor(*number))
     return {.content = static_cast<std::int64_t>(*number), .place = {}};
   return value;
 }

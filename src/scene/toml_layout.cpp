@@ -9,7 +9,7 @@ namespace derm::detail {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr int kMostDepth = 300;  ///< the parser accepts less
+constexpr int kMaxDepth = 300;  ///< the parser accepts less
 
 /// Reads statements. The text is known to be good, so this only tells where things end; it stops at
 /// what it does not know.
@@ -148,7 +148,7 @@ class Scanner {
 
   TomlValue value(int depth) {
     TomlValue out{.begin = at_};
-    if (depth > kMostDepth) {
+    if (depth > kMaxDepth) {
       failed_ = true;
     } else if (peek() == '[' || peek() == '{') {
       const bool is_list = peek() == '[';
