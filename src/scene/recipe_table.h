@@ -9,7 +9,7 @@ namespace derm::detail {
 
 /// Keys of a layer that are not its type's own: those of layerHead().
 inline constexpr std::array<std::string_view, 4> kLayerKeys = {"type", "name", "enabled",
-                                                                "before_skinning"};
+                                                               "before_skinning"};
 RecipeValue::Table layerHead(RecipeLayer layer);
 
 /// The recipe less its layers as the values that a text would hold, sections as tables. Keys at

@@ -122,7 +122,7 @@ Result<void> LayerDiagram::divide(const Scene& scene) {
   }
   constexpr std::uint32_t kUnused = RegionJoint::kNone;
   key_of_joint_.assign(regions_.jointCount(), kUnused);
-  for (const std::uint32_t anchor : regions_.foot) key_of_joint_[anchor] = 0;
+  for (const std::uint32_t anchor : regions_.anchor) key_of_joint_[anchor] = 0;
   for (std::size_t j = 0; j < key_of_joint_.size(); ++j) {
     if (key_of_joint_[j] == kUnused) continue;
     key_of_joint_[j] = static_cast<std::uint32_t>(keys_.size());
@@ -173,7 +173,7 @@ void LayerDiagram::addRegions(DrawList& list, DrawSurface surface) const {
   const std::size_t n = input_->rest.vertexCount();
   std::vector<Vec4f> colours(n, Vec4f::Zero());
   for (std::size_t v = 0; v < n; ++v) {
-    const std::uint32_t point = measured_.place_of_vertex[v];
+    const std::uint32_t point = measured_.welded_of_vertex[v];
     const auto regions = regions_.membership.columnsOf(point);
     const auto shares = regions_.membership.sharesOf(point);
     for (std::size_t k = 0; k < regions.size(); ++k)
@@ -208,7 +208,7 @@ void LayerDiagram::addPrisms(DrawList& list, DrawSurface surface, const Scene& s
     std::array<Vec3f, 3> x, below;
     Vec4f colour = Vec4f::Zero();
     for (std::size_t k = 0; k < 3; ++k) {
-      const std::uint32_t joint = regions_.foot[t[k]];
+      const std::uint32_t joint = regions_.anchor[t[k]];
       x[k] = points[t[k]].cast<float>();
       below[k] = anchors[joint].cast<float>();
       colour += colourOf(key_of_joint_[joint]) / 3;

@@ -50,8 +50,8 @@ Largest compared(std::size_t clip_index, double fps, const Advance& advance) {
   Largest out;
   for (int i = 0; i <= 240; ++i)
     out.displacement =
-        std::max(out.displacement, maxDistance(positionsOf(reference.frameAt(i / 120.0)),
-                                               plain.frameAt(i / 120.0).positions()));
+        std::max<double>(out.displacement, maxDistance(positionsOf(reference.frameAt(i / 120.0)),
+                                                       plain.frameAt(i / 120.0).positions()));
   LiveRunner live(fleshStack(c, {upperFlesh()}));
   Pose pose = c->restPose();
   sampleClip(clip, 0, pose);
@@ -61,7 +61,8 @@ Largest compared(std::size_t clip_index, double fps, const Advance& advance) {
     now += dt;
     const std::vector<Vec3f> got = positionsOf(advance(live, clip, now, dt));
     if (std::abs(std::remainder(now, 1.0 / 3)) > 1e-9) continue;
-    out.difference = std::max(out.difference, maxDistance(got, reference.frameAt(now).positions()));
+    out.difference =
+        std::max<double>(out.difference, maxDistance(got, reference.frameAt(now).positions()));
   }
   return out;
 }

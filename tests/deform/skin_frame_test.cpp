@@ -31,7 +31,10 @@ TriMesh withTangents(TriMesh mesh) {
 
 TEST(SkinFrame, BeginsAsTheRestSurfaceAndBecomesItWhenAsked) {
   const Surface sphere(withTangents(shelf::sphere(6, 8, 1)));
-  SkinFrame frame(sphere.mesh.vertexCount(), sphere.mesh.triangles.size(), true, true);
+  SkinFrame frame({.max_vertices = sphere.mesh.vertexCount(),
+                   .max_triangles = sphere.mesh.triangles.size(),
+                   .with_normals = true,
+                   .with_tangents = true});
   frame.begin(sphere.mesh, sphere.normals);
   EXPECT_TRUE(frame.isRest());
   EXPECT_EQ(frame.vertexCount(), sphere.mesh.vertexCount());
@@ -45,7 +48,10 @@ TEST(SkinFrame, BeginsAsTheRestSurfaceAndBecomesItWhenAsked) {
 
 TEST(SkinFrame, NormalsFollowMovedPositionsOnlyWhenAskedFor) {
   const Surface sphere(withTangents(shelf::sphere(10, 14, 1)));
-  SkinFrame frame(sphere.mesh.vertexCount(), sphere.mesh.triangles.size(), true, true);
+  SkinFrame frame({.max_vertices = sphere.mesh.vertexCount(),
+                   .max_triangles = sphere.mesh.triangles.size(),
+                   .with_normals = true,
+                   .with_tangents = true});
   frame.begin(sphere.mesh, sphere.normals);
   frame.materialise();
   frame.beforeMoving();
@@ -66,7 +72,10 @@ TEST(SkinFrame, NormalsAreNotTouchedWithoutAMove) {
   TriMesh mesh = shelf::sphere(10, 14, 1);
   for (Vec3f& n : mesh.normals) n = Vec3f(0.6f, 0.8f, 0);
   const Surface sphere(mesh);
-  SkinFrame frame(mesh.vertexCount(), mesh.triangles.size(), true, false);
+  SkinFrame frame({.max_vertices = mesh.vertexCount(),
+                   .max_triangles = mesh.triangles.size(),
+                   .with_normals = true,
+                   .with_tangents = false});
   frame.begin(sphere.mesh, sphere.normals);
   frame.materialise();
   frame.updateNormals();
@@ -76,7 +85,10 @@ TEST(SkinFrame, NormalsAreNotTouchedWithoutAMove) {
 TEST(SkinFrame, PresentsAnotherTopologyAndGoesBackAtTheNextBegin) {
   const Surface coarse(shelf::cube());
   const Surface fine(shelf::sphere(6, 8, 1));
-  SkinFrame frame(fine.mesh.vertexCount(), fine.mesh.triangles.size(), true, false);
+  SkinFrame frame({.max_vertices = fine.mesh.vertexCount(),
+                   .max_triangles = fine.mesh.triangles.size(),
+                   .with_normals = true,
+                   .with_tangents = false});
   frame.begin(coarse.mesh, coarse.normals);
   const SurfaceOutput out = frame.back(fine.mesh.vertexCount());
   ASSERT_EQ(out.positions.size(), fine.mesh.vertexCount());
@@ -96,7 +108,10 @@ TEST(SkinFrame, AMeshWithoutNormalsHasNone) {
   TriMesh mesh = shelf::cube();
   mesh.normals.clear();
   const Surface cube(mesh);
-  SkinFrame frame(mesh.vertexCount(), mesh.triangles.size(), false, false);
+  SkinFrame frame({.max_vertices = mesh.vertexCount(),
+                   .max_triangles = mesh.triangles.size(),
+                   .with_normals = false,
+                   .with_tangents = false});
   frame.begin(cube.mesh, cube.normals);
   frame.materialise();
   frame.beforeMoving();

@@ -118,7 +118,7 @@ TEST(Stack, ARefiningLayerHandsItsFinerSurfaceToTheNext) {
   const auto character = riggedTube();
   const auto stack = stackOf(character, {skinningLayer({}), refiningLayer("fine"), bumpLayer({})});
   EXPECT_EQ(stack->output().rest.triangles.size(), 2 * character->mesh.triangles.size());
-  EXPECT_EQ(stack->mostVertices(), stack->output().rest.vertexCount());
+  EXPECT_EQ(stack->maxVertices(), stack->output().rest.vertexCount());
   StackRunner runner(stack);
   runner.setPose(poseAt(*character, character->clips[0], 0.5), 0.5);
   for (int again = 0; again < 2; ++again) {

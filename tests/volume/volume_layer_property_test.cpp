@@ -246,7 +246,7 @@ TEST(VolumeLayer, KeepsFixedVerticesWhereTheyAre) {
       caps.strengths.push_back(1);
     }
   c.mesh.groups.push_back(caps);
-  const Worked w = work(c, bentPose(c), {.fixed = "caps"});
+  const Worked w = work(c, bentPose(c), {.mask = {.terms = {}, .fixed_group = "caps"}});
   for (const std::uint32_t v : caps.vertices) EXPECT_EQ(w.positions[v], w.skinned[v]);
   EXPECT_LE(w.report.largestError(), 2e-7);
 }
@@ -255,7 +255,7 @@ TEST(VolumeLayer, ClampsWhatIsAskedTooMuchAndSaysSo) {
   const Character c = bendyLimb();
   Pose pose = c.restPose();
   turn(pose, 1, 150, Vec3d::UnitY());
-  const Worked w = work(c, pose, {.max_change = 0.01}, SkinningMethod::Linear);
+  const Worked w = work(c, pose, {.section = {.max_change = 0.01}}, SkinningMethod::Linear);
   ASSERT_FALSE(w.report.regions.empty());
   EXPECT_TRUE(w.report.regions[0].clamped);
   EXPECT_NEAR(w.report.after_m3[0] - w.report.regions[0].before_m3,
@@ -289,17 +289,16 @@ TEST(VolumeLayer, TellsWhatIsWrongWithItsParameters) {
   const auto c = std::make_shared<const Character>(bendyLimb());
   const auto message = [&](const VolumeDesc& desc) {
     Diagnostics notes;
-    const std::vector<LayerFactory> layers = {volumeLayer("v", desc)};
+    const std::vector<LayerFactory> layers = {skinningLayer({}), volumeLayer("v", desc)};
     const auto stack = Stack::bind(c, layers, notes);
     return stack ? std::string() : stack.error().text();
   };
-  EXPECT_NE(message({.alpha = 2}).find("alpha"), std::string::npos);
-  EXPECT_NE(message({.epsilon = 0}).find("epsilon"), std::string::npos);
-  EXPECT_NE(message({.sigma = -1}).find("sigma"), std::string::npos);
-  EXPECT_NE(message({.max_change = 1}).find("max_change"), std::string::npos);
-  EXPECT_NE(message({.fixed = "nobody"}).find("nobody"), std::string::npos);
+  EXPECT_NE(message({.section = {.epsilon = 0}}).find("epsilon"), std::string::npos);
+  EXPECT_NE(message({.section = {.sigma = -1}}).find("sigma"), std::string::npos);
+  EXPECT_NE(message({.section = {.max_change = 1}}).find("max_change"), std::string::npos);
+  EXPECT_NE(message({.mask = {.fixed_group = "nobody"}}).find("nobody"), std::string::npos);
   VolumeDesc group;
-  group.mask = {{.rule = MaskRule::Group, .group = "nothing"}};
+  group.mask.terms = {{.rule = MaskRule::Group, .group = "nothing"}};
   EXPECT_NE(message(group).find("nothing"), std::string::npos);
 }
 

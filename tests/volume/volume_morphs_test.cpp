@@ -307,12 +307,12 @@ TEST(VolumeMorphs, VerticesThatALayerAddedFollowTheTriangleTheyWereCutFrom) {
   const BoundSurface wanted = refined(shaped);
   const RefinedVertices rest(c.mesh, c.mesh.vertexCount(), fine);
   std::vector<Vec3f> space(rest.spaceCount());
-  const auto now = rest.evaluate(shaped.mesh.positions, space);
+  const auto now = rest.positions(shaped.mesh.positions, space);
   ASSERT_EQ(now.size(), wanted.rest.positions.size());
   EXPECT_LT(maxDistance(std::vector<Vec3f>(now.begin(), now.end()), wanted.rest.positions), 1e-5);
   const RefinedVertices same(c.mesh, c.mesh.vertexCount(), BoundSurface(c.mesh, c.skin));
   EXPECT_EQ(same.spaceCount(), 0u);
-  EXPECT_EQ(same.evaluate(shaped.mesh.positions, {}).data(), shaped.mesh.positions.data());
+  EXPECT_EQ(same.positions(shaped.mesh.positions, {}).data(), shaped.mesh.positions.data());
 }
 
 }  // namespace

@@ -38,17 +38,18 @@ std::optional<std::vector<float>> readNumbers(const Json& json, const char* key)
 
 std::optional<Track> readTrack(const Json& json) {
   const Json* index = findMember(json, "control");
-  const auto control = index != nullptr ? asUint(*index) : std::nullopt;
+  const std::uint64_t control =
+      index != nullptr ? asUint(*index).value_or(kMaxControls) : kMaxControls;
   const std::string shape = stringMember(json, "interpolation").value_or("LINEAR");
   auto times = readNumbers(json, "times");
   auto values = readNumbers(json, "values");
-  if (!control || *control >= kMaxControls || !times || !values) return std::nullopt;
+  if (control >= kMaxControls || !times || !values) return std::nullopt;
   if (shape != "LINEAR" && shape != "STEP" && shape != "CUBICSPLINE") return std::nullopt;
   return Track{.channel = Channel::Control,
                .interpolation = shape == "STEP"          ? Interpolation::Step
                                 : shape == "CUBICSPLINE" ? Interpolation::Cubic
                                                          : Interpolation::Linear,
-               .control = static_cast<std::uint32_t>(*control),
+               .control = static_cast<std::uint32_t>(control),
                .times_s = *std::move(times),
                .values = *std::move(values)};
 }
