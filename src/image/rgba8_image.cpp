@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "derm/base/assert.h"
@@ -20,8 +21,46 @@ const std::array<float, 256>& srgbTable() {
   return table;
 }
 
+/// Encoding too: the byte is found among the smallest linear values that round to each, starting
+/// from one that is a little too low. Gives what toByte(srgbFromLinear()) does, without a power.
+class SrgbEncoder {
+ public:
+  SrgbEncoder();
+  std::uint8_t byte(float linear) const {
+    if (!(linear > 0)) return 0;
+    if (linear >= 1) return 255;
+    std::uint8_t out = start_[static_cast<std::size_t>(linear * kSteps)];
+    while (out < 255 && linear >= least_[out + 1u]) ++out;
+    return out;
+  }
+
+ private:
+  static constexpr float kSteps = 4096;
+  std::array<float, 256> least_{};  ///< linear value from which a byte is reached
+  std::array<std::uint8_t, 4096> start_{};
+};
+
 std::uint8_t toByte(float value) {
   return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f));
+}
+
+SrgbEncoder::SrgbEncoder() {
+  const auto encoded = [](float linear) { return toByte(srgbFromLinear(linear)); };
+  for (std::size_t b = 1; b < least_.size(); ++b) {
+    // Positive floats have the order of their bits.
+    std::uint32_t low = 0, high = std::bit_cast<std::uint32_t>(1.0f);
+    while (high - low > 1) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      (encoded(std::bit_cast<float>(middle)) >= b ? high : low) = middle;
+    }
+    least_[b] = std::bit_cast<float>(high);
+  }
+  for (std::size_t i = 0; i < start_.size(); ++i) start_[i] = encoded(float(i) / kSteps);
+}
+
+std::uint8_t encodedByte(float linear) {
+  static const SrgbEncoder encoder;
+  return encoder.byte(linear);
 }
 
 /// Colour times alpha, so that sums of pixels are right where they are partly clear.
@@ -49,24 +88,14 @@ std::size_t Rgba8Image::index(int x, int y) const {
          static_cast<std::size_t>(x);
 }
 
-float linearFromSrgb(float encoded) {
-  encoded = std::clamp(encoded, 0.0f, 1.0f);
-  return encoded <= 0.04045f ? encoded / 12.92f : std::pow((encoded + 0.055f) / 1.055f, 2.4f);
-}
-
-float srgbFromLinear(float linear) {
-  linear = std::clamp(linear, 0.0f, 1.0f);
-  return linear <= 0.0031308f ? linear * 12.92f : 1.055f * std::pow(linear, 1.0f / 2.4f) - 0.055f;
-}
-
 Vec4f linearColour(Rgba8 pixel) {
   const auto& table = srgbTable();
   return Vec4f(table[pixel.r], table[pixel.g], table[pixel.b], float(pixel.a) / 255.0f);
 }
 
 Rgba8 encodedColour(const Vec4f& linear) {
-  return {toByte(srgbFromLinear(linear.x())), toByte(srgbFromLinear(linear.y())),
-          toByte(srgbFromLinear(linear.z())), toByte(linear.w())};
+  return {encodedByte(linear.x()), encodedByte(linear.y()), encodedByte(linear.z()),
+          toByte(linear.w())};
 }
 
 Vec4f sampleBilinear(const Rgba8Image& image, float x, float y) {

@@ -49,4 +49,23 @@ Result<Rgba8Image> loadImage(const std::filesystem::path& file) {
   return decodeImage(bytes, file.string());
 }
 
+Result<FloatImage> decodeFloatImage(std::span<const std::uint8_t> bytes, std::string_view name,
+                                    Curve curve) {
+  if (startsWith(bytes, "\x89PNG")) {
+    DERM_TRY(const UInt16Image deep, decodePng16(bytes, name));
+    return floatImage(deep, curve);
+  }
+  DERM_TRY(const Rgba8Image image, decodeImage(bytes, name));
+  const FloatImage all = floatImage(image, curve);
+  FloatImage out(all.width, all.height, 3);
+  for (std::size_t i = 0; i < image.pixels.size(); ++i)
+    std::copy_n(all.values.data() + 4 * i, 3, out.values.data() + 3 * i);
+  return out;
+}
+
+Result<FloatImage> loadFloatImage(const std::filesystem::path& file, Curve curve) {
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
+  return decodeFloatImage(bytes, file.string(), curve);
+}
+
 }  // namespace derm

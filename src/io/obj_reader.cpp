@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "derm/image/srgb.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/obj.h"
 #include "derm/mesh/normals.h"
 #include "derm/mesh/weld.h"
 
-#include "io/colour_curve.h"
 #include "io/external_images.h"
 #include "io/import_units.h"
 #include "io/obj_faces.h"
@@ -129,7 +129,7 @@ Result<void> ObjParser::readPosition(std::string_view rest) {
     const Vec4f encoded(v[3], v[4], v[5], count == 7 ? v[6] : 1.0f);
     if ((encoded.array() < 0.0f).any() || (encoded.array() > 1.0f).any())
       notes_.warn("colour-out-of-range", name_, "vertex colour outside [0,1] clamped", vertex);
-    colours_.push_back(detail::linearFromSrgb(encoded));
+    colours_.push_back(linearFromSrgb(encoded));
   } else {
     if (!colours_.empty()) colours_.push_back(Vec4f::Ones());
     if (count == 4 && v[3] != 1.0f)

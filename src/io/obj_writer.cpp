@@ -3,10 +3,10 @@
 #include <iterator>
 #include <span>
 
+#include "derm/image/srgb.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/obj.h"
 
-#include "io/colour_curve.h"
 #include "io/obj_faces.h"
 #include "io/text_scanner.h"
 
@@ -57,7 +57,7 @@ void appendVertices(std::string& out, const TriMesh& mesh) {
     out += "v";
     for (int i = 0; i < 3; ++i) append(out += ' ', mesh.positions[v][i]);
     if (!mesh.colours.empty())
-      for (int i = 0; i < 3; ++i) append(out += ' ', detail::srgbFromLinear(mesh.colours[v][i]));
+      for (int i = 0; i < 3; ++i) append(out += ' ', srgbFromLinear(mesh.colours[v][i]));
     out += '\n';
   }
   for (const Vec2f& uv : mesh.uvs) {

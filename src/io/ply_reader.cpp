@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "derm/image/srgb.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/ply.h"
 #include "derm/mesh/normals.h"
 #include "derm/mesh/weld.h"
 
-#include "io/colour_curve.h"
 #include "io/import_units.h"
 #include "io/ply_cursor.h"
 #include "io/polygon_triangles.h"
@@ -181,7 +181,7 @@ Result<void> PlyParser::storeVertex(const Element& element, std::uint64_t index,
   if (has_[Red] && has_[Green] && has_[Blue]) {
     const Vec4f encoded = Eigen::Vector4d(v[Red], v[Green], v[Blue], v[Alpha]).cast<float>();
     if (!encoded.allFinite()) return bad(element, index, "colour is not a finite number");
-    mesh_.colours.push_back(detail::linearFromSrgb(encoded));
+    mesh_.colours.push_back(linearFromSrgb(encoded));
   }
   return {};
 }

@@ -156,5 +156,23 @@ TEST(ImageFile, AMissingFileIsNamed) {
   EXPECT_EQ(image.error().where.file, "no/such/picture.png");
 }
 
+TEST(ImageFile, FloatsHaveAllThatIsInAPngOf16BitsAndThreeChannelsOfAJpeg) {
+  UInt16Image heights(2, 1, 1);
+  heights.values = {1, 65534};  // lost in 8 bits
+  const std::vector<std::uint8_t> png = encodePng16(heights, Curve::Linear);
+  const auto linear = decodeFloatImage(png, "h.png", Curve::Linear);
+  ASSERT_TRUE(linear.ok()) << linear.error().text();
+  EXPECT_EQ(linear->channels, 1);
+  EXPECT_EQ(linear->values, (std::vector<float>{1 / 65535.0f, 65534 / 65535.0f}));
+  EXPECT_EQ(decodeFloatImage(png, "h.png", Curve::Srgb)->values[0], linearFromSrgb(1 / 65535.0f));
+  const std::vector<std::uint8_t> jpeg = jpegOf(gradientPicture(16, 8), false, JCS_RGB);
+  const auto photo = decodeFloatImage(jpeg, "p.jpg", Curve::Srgb);
+  ASSERT_TRUE(photo.ok()) << photo.error().text();
+  EXPECT_EQ(photo->channels, 3);
+  const Rgba8 corner = decodeImage(jpeg, "p.jpg")->at(15, 7);
+  EXPECT_EQ(photo->at(15, 7, 0), linearColour(corner).x());
+  EXPECT_FALSE(decodeFloatImage(std::span(png).first(20), "cut.png", Curve::Linear).ok());
+}
+
 }  // namespace
 }  // namespace derm

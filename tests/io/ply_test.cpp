@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/image/rgba8_image.h"
+
 #include "support/compare.h"
 
 namespace derm {
@@ -195,6 +197,27 @@ TEST(PlyReader, HostileCountsCostNothing) {
           head + "element vertex 1\n" + xyz +
           "element face 1\nproperty list uint int vertex_indices\nend_header\nabc\xFF\xFF\xFF\xFF"),
       "no error");
+}
+
+TEST(Ply, ColoursAreDecodedByThePicturesCurve) {
+  std::string text =
+      "ply\nformat ascii 1.0\nelement vertex 256\nproperty float x\nproperty float y\n"
+      "property float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"
+      "element face 1\nproperty list uchar int vertex_indices\nend_header\n";
+  for (int v = 0; v < 256; ++v) {
+    const std::string n = std::to_string(v);
+    text += n + " " + std::to_string(v * v) + " 0 " + n + " " + n + " 7\n";
+  }
+  text += "3 0 1 2\n";
+  Diagnostics notes;
+  const auto c =
+      parsePly({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "c", {}, notes);
+  ASSERT_TRUE(c) << c.error().text();
+  ASSERT_EQ(c->mesh.colours.size(), 256u);
+  for (int v = 0; v < 256; ++v) {
+    const auto b = static_cast<std::uint8_t>(v);
+    EXPECT_EQ(c->mesh.colours[std::size_t(v)], linearColour({b, b, 7, 255})) << v;
+  }
 }
 
 }  // namespace

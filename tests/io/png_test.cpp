@@ -103,6 +103,62 @@ TEST(Png, GreyPaletteAndSixteenBitsBecomeRgba) {
   EXPECT_EQ(woven->at(4, 7), (Rgba8{rows[7][12], rows[7][13], rows[7][14], 255}));
 }
 
+UInt16Image deepNoise(int width, int height, int channels) {
+  Rng rng(11);
+  UInt16Image out(width, height, channels);
+  for (std::uint16_t& v : out.values) v = static_cast<std::uint16_t>(rng.next());
+  return out;
+}
+
+TEST(Png, SixteenBitsComeBackExactlyInAllFourKinds) {
+  for (const int channels : {1, 2, 3, 4})
+    for (const auto& [w, h] : {std::pair{1, 1}, {7, 5}, {64, 33}})
+      for (const Curve curve : {Curve::Linear, Curve::Srgb}) {
+        const UInt16Image image = deepNoise(w, h, channels);
+        const std::vector<std::uint8_t> bytes = encodePng16(image, curve);
+        EXPECT_EQ(bytes[24], 16) << "bits of a channel";
+        const auto back = decodePng16(bytes, "memory");
+        ASSERT_TRUE(back.ok()) << back.error().text();
+        EXPECT_EQ(*back, image);
+        const std::string text(bytes.begin(), bytes.end());
+        EXPECT_EQ(text.find("sRGB") != std::string::npos, curve == Curve::Srgb);
+        EXPECT_EQ(text.find("gAMA") != std::string::npos, curve == Curve::Linear);
+        // The 8-bit reader takes it too.
+        EXPECT_EQ(decodePng(bytes, "memory")->width, w);
+      }
+}
+
+TEST(Png, OtherProgramsSixteenBitsHaveTheirHighByteFirst) {
+  const auto grey = decodePng16(
+      writeKind({PNG_COLOR_TYPE_GRAY, 16, false}, 2, 1, {{0x12, 0x34, 0xFF, 0xFE}}), "grey");
+  ASSERT_TRUE(grey.ok()) << grey.error().text();
+  EXPECT_EQ(grey->channels, 1);
+  EXPECT_EQ(grey->values, (std::vector<std::uint16_t>{0x1234, 0xFFFE}));
+}
+
+TEST(Png, FewerBitsAreWidenedSoThatOneStaysOne) {
+  const auto bytes =
+      decodePng16(writeKind({PNG_COLOR_TYPE_RGB, 8, false}, 1, 1, {{0, 0x80, 0xFF}}), "8");
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(bytes->values, (std::vector<std::uint16_t>{0, 0x8080, 0xFFFF}));
+  const auto bits = decodePng16(writeKind({PNG_COLOR_TYPE_GRAY, 1, false}, 3, 1, {{0xA0}}), "1");
+  ASSERT_TRUE(bits.ok());
+  EXPECT_EQ(bits->values, (std::vector<std::uint16_t>{0xFFFF, 0, 0xFFFF}));
+  const auto indexed = decodePng16(writeKind({PNG_COLOR_TYPE_PALETTE, 8, false}, 2, 1, {{1, 0}},
+                                             {{10, 20, 30}, {40, 50, 60}}, {128}),
+                                   "palette");
+  ASSERT_TRUE(indexed.ok());
+  EXPECT_EQ(indexed->channels, 4);
+  EXPECT_EQ(indexed->at(1, 0, 0), 10 * 257);
+  EXPECT_EQ(indexed->at(1, 0, 3), 128 * 257);
+}
+
+TEST(Png, EveryTruncationOfSixteenBitsIsAnError) {
+  const std::vector<std::uint8_t> whole = encodePng16(deepNoise(9, 7, 3), Curve::Linear);
+  for (std::size_t n = 0; n < whole.size(); ++n)
+    ASSERT_FALSE(decodePng16(std::span(whole).first(n), "cut.png").ok()) << n;
+}
+
 TEST(Png, EveryTruncationIsAnErrorThatNamesTheFile) {
   const std::vector<std::uint8_t> whole = encodePng(noisePicture(9, 7, true));
   for (std::size_t n = 0; n < whole.size(); ++n) {
@@ -150,6 +206,9 @@ TEST(Png, SavingIntoAMissingFolderIsAnError) {
   const auto missing = std::filesystem::temp_directory_path() / "derm-no-such-folder" / "x.png";
   EXPECT_EQ(savePng(missing, noisePicture(2, 2, false)).error().code, ErrorCode::CannotWrite);
   EXPECT_EQ(savePng("x.png", Rgba8Image()).error().code, ErrorCode::BadArgument);
+  EXPECT_EQ(savePng16("x.png", UInt16Image(), Curve::Linear).error().code, ErrorCode::BadArgument);
+  EXPECT_EQ(savePng16(missing, deepNoise(2, 2, 1), Curve::Linear).error().code,
+            ErrorCode::CannotWrite);
 }
 
 }  // namespace

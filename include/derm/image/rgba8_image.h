@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "derm/image/srgb.h"
 #include "derm/math/vec.h"
 
 namespace derm {
@@ -41,9 +42,6 @@ struct Rgba8Image {
   std::size_t index(int x, int y) const;
 };
 
-/// sRGB transfer function (IEC 61966-2-1), both ways. Input outside [0,1] is clamped.
-float linearFromSrgb(float encoded);
-float srgbFromLinear(float linear);
 /// Linear RGBA [0,1] of a pixel, and back with rounding.
 Vec4f linearColour(Rgba8 pixel);
 Rgba8 encodedColour(const Vec4f& linear);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "derm/base/result.h"
+#include "derm/image/float_image.h"
 #include "derm/image/rgba8_image.h"
 
 namespace derm {
@@ -25,7 +26,17 @@ Result<Rgba8Image> decodePng(std::span<const std::uint8_t> bytes, std::string_vi
 /// input, same bytes (with one version of zlib). Requires a picture that is not empty.
 std::vector<std::uint8_t> encodePng(const Rgba8Image& image);
 
+/// The same with 16 bits a channel and the channels the file has: grey, grey and alpha, RGB, RGBA;
+/// a palette becomes RGB or RGBA. Of 16 bits nothing is lost; fewer are widened so that 1 stays 1
+/// (a byte times 257).
+Result<UInt16Image> decodePng16(std::span<const std::uint8_t> bytes, std::string_view name);
+
+/// As 16-bit PNG of as many channels. Lossless: decodePng16 gives it back. `curve` is noted in the
+/// file (an sRGB chunk, or a gamma of 1), it changes no value.
+std::vector<std::uint8_t> encodePng16(const UInt16Image& image, Curve curve);
+
 /// Whole or not at all. An empty picture is a BadArgument error.
 Result<void> savePng(const std::filesystem::path& file, const Rgba8Image& image);
+Result<void> savePng16(const std::filesystem::path& file, const UInt16Image& image, Curve curve);
 
 }  // namespace derm

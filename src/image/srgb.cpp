@@ -1,26 +1,23 @@
-#pragma once
+#include "derm/image/srgb.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "derm/math/vec.h"
+namespace derm {
 
-namespace derm::detail {
-
-/// The sRGB curve, for formats that store vertex colours as screens show them. Alpha has no curve.
-inline float linearFromSrgb(float encoded) {
+float linearFromSrgb(float encoded) {
   const double e = std::clamp(static_cast<double>(encoded), 0.0, 1.0);
   return static_cast<float>(e <= 0.04045 ? e / 12.92 : std::pow((e + 0.055) / 1.055, 2.4));
 }
 
-inline float srgbFromLinear(float linear) {
+float srgbFromLinear(float linear) {
   const double c = std::clamp(static_cast<double>(linear), 0.0, 1.0);
   return static_cast<float>(c <= 0.0031308 ? c * 12.92 : 1.055 * std::pow(c, 1 / 2.4) - 0.055);
 }
 
-inline Vec4f linearFromSrgb(const Vec4f& encoded) {
+Vec4f linearFromSrgb(const Vec4f& encoded) {
   return {linearFromSrgb(encoded[0]), linearFromSrgb(encoded[1]), linearFromSrgb(encoded[2]),
           std::clamp(encoded[3], 0.0f, 1.0f)};
 }
 
-}  // namespace derm::detail
+}  // namespace derm
