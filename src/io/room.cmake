@@ -25,6 +25,7 @@ derm_room(io
     file_bytes.cpp
     film.cpp
     film_process.cpp
+    film_reader.cpp
     image_file.cpp
     jpeg.cpp
     png.cpp
