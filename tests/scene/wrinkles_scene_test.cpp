@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/base/hash.h"
 #include "derm/cast/cast.h"
 #include "derm/deform/flesh_auto.h"
 #include "derm/deform/wrinkle_proposal.h"
@@ -165,6 +166,21 @@ TEST(WrinklesScene, ANormalMapShowsTheSlopesOfTheFolds) {
     ASSERT_EQ(other.pixels[i].r, folded.pixels[i].r);
     ASSERT_NEAR(int(other.pixels[i].g) + int(folded.pixels[i].g), 255, 1);
   }
+}
+
+TEST(WrinklesScene, ANormalMapIsTheSameToTheByte) {
+  TriMesh mesh = sheetWithUvs(20);
+  // Charts with rims inside the square, and one that leaves it.
+  for (Vec2f& uv : mesh.uvs) uv = Vec2f(0.1f + 0.7f * uv.x(), 0.35f + 0.8f * uv.y());
+  Scene scene = sceneOf(kTool, mesh);
+  Diagnostics notes;
+  const Rgba8Image map =
+      foldNormalMap(scene, 0.4, {.width = 150, .height = 130, .padding = 5}, notes).value();
+  EXPECT_EQ(notes.count("uv-outside-map"), 1u);
+  Hash64 hash;
+  hash.addSpan(std::span<const Rgba8>(map.pixels));
+  // Of the rasteriser as it was inside normal_map.cpp.
+  EXPECT_EQ(hash.value(), 3284005188505123070u);
 }
 
 TEST(WrinklesScene, ANormalMapNeedsTextureCoordinates) {
