@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "derm/mesh/adjacency.h"
+#include "derm/mesh/surface_point.h"
 #include "derm/mesh/weld.h"
 
 namespace derm::cli {
@@ -41,6 +42,24 @@ void noteSurface(const Character& c, const Closedness& closedness, Diagnostics& 
 }
 
 nlohmann::json array(const Vec3f& v) { return {v.x(), v.y(), v.z()}; }
+
+/// 3: "brow", "chin", "nose"
+std::string pointLabels(const Character& c) {
+  std::string out = fmt::format("{}:", c.points.size());
+  for (std::size_t i = 0; i < c.points.size(); ++i)
+    out += fmt::format("{} \"{}\"", i == 0 ? "" : ",", c.points[i].label);
+  return out;
+}
+
+std::string detailText(const Character& c, const Material& material, const DetailMap& map) {
+  const Image& image = c.images[static_cast<std::size_t>(map.image)];
+  std::string out =
+      fmt::format("\"{}\" on material \"{}\", strength {:g}",
+                  image.name.empty() ? image.uri : image.name, material.name, map.strength);
+  if (!map.vertex_group.empty()) out += fmt::format(", in group \"{}\"", map.vertex_group);
+  if (!map.control.empty()) out += fmt::format(", by control \"{}\"", map.control);
+  return out;
+}
 
 }  // namespace
 
@@ -100,6 +119,24 @@ nlohmann::json toJson(const CharacterReport& r) {
   nlohmann::json groups = nlohmann::json::array();
   for (const VertexGroup& g : c.mesh.groups)
     groups.push_back({{"name", g.name}, {"vertices", g.vertices.size()}});
+  nlohmann::json points = nlohmann::json::array();
+  for (const LabelledPoint& p : c.points)
+    points.push_back(
+        {{"label", p.label},
+         {"triangle", p.point.triangle},
+         {"barycentric", array(p.point.barycentric)},
+         {"position_m", array(positionAt(p.point, c.mesh.triangles, c.mesh.positions))}});
+  nlohmann::json detail_maps = nlohmann::json::array();
+  for (std::size_t i = 0; i < c.materials.size(); ++i)
+    for (const DetailMap& d : c.materials[i].detail_maps)
+      detail_maps.push_back({{"material", i},
+                             {"image", d.image},
+                             {"uv_set", d.uv_set},
+                             {"scale", {d.uv_scale.x(), d.uv_scale.y()}},
+                             {"offset", {d.uv_offset.x(), d.uv_offset.y()}},
+                             {"strength", d.strength},
+                             {"vertex_group", d.vertex_group},
+                             {"control", d.control}});
   nlohmann::json out = {
       {"file", r.source},
       {"format", c.import.format},
@@ -119,6 +156,8 @@ nlohmann::json toJson(const CharacterReport& r) {
       {"morph_names", morphs},
       {"controls", controls},
       {"groups", groups},
+      {"points", points},
+      {"detail_maps", detail_maps},
       {"closed", r.closedness.closed()},
       {"area_m2", r.area_m2},
       {"unit", c.import.declared_unit.empty() ? "m" : c.import.declared_unit},
@@ -169,6 +208,13 @@ std::string toText(const CharacterReport& r) {
   for (std::size_t i = 0; i < c.mesh.groups.size(); ++i)
     line(i == 0 ? "groups" : "", fmt::format("\"{}\", {} vertices", c.mesh.groups[i].name,
                                              c.mesh.groups[i].vertices.size()));
+  if (!c.points.empty()) line("points", pointLabels(c));
+  bool first_map = true;
+  for (const Material& m : c.materials)
+    for (const DetailMap& d : m.detail_maps) {
+      line(first_map ? "detail maps" : "", detailText(c, m, d));
+      first_map = false;
+    }
   bool first = true;
   for (const Diagnostics::Note& n : r.problems.notes()) {
     line(first ? "notes" : "", (n.severity == Severity::Warning ? "warning: " : "") + n.text());

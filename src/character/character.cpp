@@ -80,6 +80,53 @@ Result<void> validateControls(const Character& c) {
   return {};
 }
 
+Result<void> validateMaterial(const Character& c, std::size_t index) {
+  const Material& m = c.materials[index];
+  const auto known = [&](int image) { return image < static_cast<int>(c.images.size()); };
+  for (const int image : {m.base_colour_image, m.normal_image})
+    if (image < -1 || !known(image)) return bad(c, "materials", index, "no such image");
+  for (std::size_t i = 0; i < m.detail_maps.size(); ++i) {
+    const DetailMap& map = m.detail_maps[i];
+    const std::string which = "detail map " + std::to_string(i);
+    if (map.image < 0 || !known(map.image))
+      return bad(c, "materials", index, which + ": no such image");
+    if (map.uv_set < 0 || map.uv_set > 7)
+      return bad(c, "materials", index, which + ": texture coordinates are sets 0 to 7");
+    if (!map.uv_scale.allFinite() || !map.uv_offset.allFinite())
+      return bad(c, "materials", index, which + ": scale or offset is not finite");
+    if (!(map.strength >= 0 && map.strength <= 16))
+      return bad(c, "materials", index, which + ": strength must be 0 to 16");
+  }
+  return {};
+}
+
+/// By label: their order says nothing.
+std::vector<const LabelledPoint*> sortedPoints(const Character& c) {
+  std::vector<const LabelledPoint*> out;
+  for (const LabelledPoint& p : c.points) out.push_back(&p);
+  std::sort(out.begin(), out.end(),
+            [](const LabelledPoint* a, const LabelledPoint* b) { return a->label < b->label; });
+  return out;
+}
+
+Result<void> validatePoints(const Character& c) {
+  for (std::size_t i = 0; i < c.points.size(); ++i) {
+    if (c.points[i].label.empty()) return bad(c, "points", i, "has no label");
+    const Result<void> on_mesh = validate(c.points[i].point, c.mesh.triangles.size(), c.name);
+    if (!on_mesh)
+      return bad(c, "points", i, "\"" + c.points[i].label + "\": " + on_mesh.error().message);
+  }
+  const std::vector<const LabelledPoint*> sorted = sortedPoints(c);
+  const auto twice = std::adjacent_find(
+      sorted.begin(), sorted.end(),
+      [](const LabelledPoint* a, const LabelledPoint* b) { return a->label == b->label; });
+  if (twice != sorted.end())
+    return bad(c, "points",
+               static_cast<std::size_t>(std::max(*twice, *(twice + 1)) - c.points.data()),
+               "the label \"" + (*twice)->label + "\" is used twice");
+  return {};
+}
+
 }  // namespace
 
 std::vector<bool> Character::bones() const {
@@ -132,6 +179,12 @@ Result<std::size_t> Character::findControl(std::string_view wanted) const {
                {.file = name}};
 }
 
+const SurfacePoint* Character::findPoint(std::string_view label) const {
+  const auto it = std::find_if(points.begin(), points.end(),
+                               [&](const LabelledPoint& p) { return p.label == label; });
+  return it == points.end() ? nullptr : &it->point;
+}
+
 Pose Character::restPose() const {
   Pose pose;
   pose.local = restTransforms(skeleton);
@@ -161,10 +214,8 @@ Result<void> validate(const Character& c) {
   for (const MorphTarget& m : c.morphs) DERM_CHECK(validate(m, c.mesh.vertexCount(), c.name));
   DERM_CHECK(validateControls(c));
   for (const Clip& clip : c.clips) DERM_CHECK(validate(clip, clipTargets(c), c.name));
-  for (std::size_t i = 0; i < c.materials.size(); ++i)
-    for (const int image : {c.materials[i].base_colour_image, c.materials[i].normal_image})
-      if (image < -1 || image >= static_cast<int>(c.images.size()))
-        return bad(c, "materials", i, "no such image");
+  for (std::size_t i = 0; i < c.materials.size(); ++i) DERM_CHECK(validateMaterial(c, i));
+  DERM_CHECK(validatePoints(c));
   if (!c.joint_source.empty() && c.joint_source.size() != c.skeleton.size())
     return bad(c, "joint_source", 0, "one entry per joint is needed");
   return {};
@@ -185,10 +236,12 @@ bool sameContent(const Character& a, const Character& b) {
     i.source_index = j.source_index;
     return i == j;
   };
+  const auto point = [](const LabelledPoint* i, const LabelledPoint* j) { return *i == *j; };
   return a.mesh == b.mesh && a.morphs == b.morphs && a.skeleton == b.skeleton && a.skin == b.skin &&
          a.controls == b.controls && a.clips == b.clips && a.images == b.images &&
          std::ranges::equal(a.instances, b.instances, instance) &&
          std::ranges::equal(a.parts, b.parts, part) &&
+         std::ranges::equal(sortedPoints(a), sortedPoints(b), point) &&
          std::ranges::equal(a.materials, b.materials, material);
 }
 
@@ -213,6 +266,7 @@ Character frozen(const Character& character, TriMesh mesh) {
   still.mesh = std::move(mesh);
   still.instances = character.instances;
   still.parts = character.parts;
+  still.points = character.points;
   still.materials = character.materials;
   still.images = character.images;
   still.import = character.import;

@@ -61,9 +61,12 @@ void dropNameless(Character& character, Diagnostics& notes) {
     kept.push_back(std::move(image));
   }
   character.images = std::move(kept);
-  for (Material& m : character.materials)
+  for (Material& m : character.materials) {
     for (int* image : {&m.base_colour_image, &m.normal_image})
       if (*image >= 0) *image = number[static_cast<std::size_t>(*image)];
+    for (DetailMap& map : m.detail_maps) map.image = number[static_cast<std::size_t>(map.image)];
+    std::erase_if(m.detail_maps, [](const DetailMap& map) { return map.image < 0; });
+  }
 }
 
 }  // namespace

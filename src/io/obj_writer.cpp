@@ -184,6 +184,7 @@ void noteLosses(const Character& c, const std::string& file, Diagnostics& notes)
   if (c.skeleton.size() > 0)
     notes.info("skeleton-not-in-obj", file, "OBJ cannot hold a skeleton, its skin and clips");
   if (!c.morphs.empty()) notes.info("morphs-not-in-obj", file, "OBJ cannot hold morph targets");
+  if (!c.points.empty()) notes.info("points-not-in-obj", file, "OBJ cannot hold labelled points");
   if (!c.materials.empty())
     notes.info("materials-not-in-obj", file, "only the names of materials are written");
   for (std::size_t g = 0; g < c.mesh.groups.size(); ++g) {

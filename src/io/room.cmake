@@ -63,6 +63,8 @@ derm_room(io
     gltf/mesh_plan.cpp
     gltf/material_reader.cpp
     gltf/groups.cpp
+    gltf/points.cpp
+    gltf/detail_maps.cpp
     gltf/geometry_reader.cpp
     gltf/extensions.cpp
     gltf/document.cpp

@@ -1,8 +1,13 @@
 #include "scene/cache_character.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "derm/mesh/surface_point.h"
+#include "derm/mesh/triangle_tree.h"
 
 namespace derm::detail {
 namespace {
@@ -16,6 +21,32 @@ std::vector<std::uint32_t> partOfTriangle(const Character& character) {
   return out;
 }
 
+/// Labelled points on the pieces of the triangles they lay on; without pieces they are gone.
+std::vector<LabelledPoint> pointsOnPieces(const Character& character, const TriMesh& fine,
+                                          std::span<const std::uint32_t> sources) {
+  std::vector<LabelledPoint> out;
+  for (const LabelledPoint& point : character.points) {
+    const Vec3d wanted =
+        positionAt(point.point, character.mesh.triangles, character.mesh.positions).cast<double>();
+    std::optional<SurfacePoint> best;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t t = 0; t < sources.size(); ++t) {
+      if (sources[t] != point.point.triangle) continue;
+      const auto corner = [&](int c) {
+        return Vec3d(fine.positions[fine.triangles[t][static_cast<std::size_t>(c)]].cast<double>());
+      };
+      const Vec3d share = closestOnTriangle(wanted, corner(0), corner(1), corner(2));
+      const double distance =
+          (share[0] * corner(0) + share[1] * corner(1) + share[2] * corner(2) - wanted).norm();
+      if (distance >= nearest) continue;
+      nearest = distance;
+      best = {static_cast<std::uint32_t>(t), share.cast<float>()};
+    }
+    if (best) out.push_back({point.label, *best});
+  }
+  return out;
+}
+
 Character refinedStill(const Character& character, const BoundSurface& surface) {
   Character still = frozen(character, character.mesh);
   still.mesh = surface.rest;
@@ -23,12 +54,15 @@ Character refinedStill(const Character& character, const BoundSurface& surface) 
   const auto vertices = static_cast<std::uint32_t>(surface.rest.vertexCount());
   const std::vector<std::uint32_t> part_of = partOfTriangle(character);
   std::vector<std::vector<Triangle>> of_part(character.parts.size());
+  std::vector<std::vector<std::uint32_t>> sources_of_part(character.parts.size());
   for (std::size_t t = 0; t < surface.rest.triangles.size(); ++t) {
     const std::size_t source = surface.source_triangles.empty() ? t : surface.source_triangles[t];
     // A layer that does not say where its triangles came from puts them into the first part.
     const std::size_t part = source < part_of.size() ? part_of[source] : 0;
     of_part[part].push_back(surface.rest.triangles[t]);
+    sources_of_part[part].push_back(static_cast<std::uint32_t>(source));
   }
+  std::vector<std::uint32_t> sources;
   for (std::size_t p = 0; p < still.parts.size(); ++p) {
     MeshPart& part = still.parts[p];
     part.first_triangle = static_cast<std::uint32_t>(still.mesh.triangles.size());
@@ -37,7 +71,9 @@ Character refinedStill(const Character& character, const BoundSurface& surface) 
     part.vertex_count = vertices;
     part.source_primitive = -1;
     still.mesh.triangles.insert(still.mesh.triangles.end(), of_part[p].begin(), of_part[p].end());
+    sources.insert(sources.end(), sources_of_part[p].begin(), sources_of_part[p].end());
   }
+  still.points = pointsOnPieces(character, still.mesh, sources);
   still.instances = {{.name = character.name,
                       .part_count = static_cast<std::uint32_t>(still.parts.size()),
                       .vertex_count = vertices}};

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "derm/mesh/normals.h"
+#include "derm/mesh/uv_raster.h"
 #include "derm/scene/linear_reference.h"
 
 namespace derm {
@@ -16,68 +18,40 @@ using Pixels = std::vector<Vec3f>;
 
 struct Surfaces {
   std::span<const Triangle> triangles;
-  std::span<const Vec2f> uvs;
   std::span<const Vec3f> fine;      ///< normals with the layers
   std::span<const Vec3f> plain;     ///< without
   std::span<const Vec4f> tangents;  ///< without
 };
 
-template <class T>
-T mixed(std::span<const T> values, const Triangle& t, const Vec3f& share) {
-  return share[0] * values[t[0]] + share[1] * values[t[1]] + share[2] * values[t[2]];
-}
-
-Vec3f inTangentSpace(const Surfaces& s, const Triangle& t, const Vec3f& share) {
-  const Vec3f normal = mixed(s.plain, t, share).normalized();
-  const Vec3f slanted = mixed(s.tangents, t, share).head<3>();
+Vec3f inTangentSpace(const Surfaces& s, const SurfacePoint& at) {
+  const Vec3f normal = valueAt(at, s.triangles, s.plain).normalized();
+  const Vec3f slanted = valueAt(at, s.triangles, s.tangents).head<3>();
   const Vec3f tangent = (slanted - normal * normal.dot(slanted)).normalized();
-  const Vec3f bitangent = s.tangents[t[0]].w() * normal.cross(tangent);
-  const Vec3f fine = mixed(s.fine, t, share);
+  const Vec3f bitangent = s.tangents[s.triangles[at.triangle][0]].w() * normal.cross(tangent);
+  const Vec3f fine = valueAt(at, s.triangles, s.fine);
   const Vec3f out(fine.dot(tangent), fine.dot(bitangent), fine.dot(normal));
   const float length = out.norm();
   return length > 1e-6f && out.allFinite() ? Vec3f(out / length) : Vec3f(0, 0, 1);
 }
 
-void draw(const Surfaces& s, const Triangle& t, const NormalMapDesc& desc, Pixels& pixels) {
-  Vec2f p[3];
-  for (int c = 0; c < 3; ++c)
-    p[c] = s.uvs[t[c]].cwiseProduct(Vec2f(float(desc.width), float(desc.height)));
-  const auto twice = [](const Vec2f& a, const Vec2f& b) { return a.x() * b.y() - a.y() * b.x(); };
-  const float area = twice(p[1] - p[0], p[2] - p[0]);
-  if (!(std::abs(area) > 1e-12f)) return;
-  const auto range = [](float low, float high, int size) {
-    return std::pair{std::clamp(int(std::floor(low)), 0, size - 1),
-                     std::clamp(int(std::ceil(high)), 0, size - 1)};
-  };
-  const auto [x0, x1] = range(std::min({p[0].x(), p[1].x(), p[2].x()}),
-                              std::max({p[0].x(), p[1].x(), p[2].x()}), desc.width);
-  const auto [y0, y1] = range(std::min({p[0].y(), p[1].y(), p[2].y()}),
-                              std::max({p[0].y(), p[1].y(), p[2].y()}), desc.height);
-  for (int y = y0; y <= y1; ++y)
-    for (int x = x0; x <= x1; ++x) {
-      const Vec2f q(float(x) + 0.5f, float(y) + 0.5f);
-      const float b = twice(q - p[0], p[2] - p[0]) / area;
-      const float c = twice(p[1] - p[0], q - p[0]) / area;
-      if (b < 0 || c < 0 || b + c > 1) continue;
-      pixels[std::size_t(y) * std::size_t(desc.width) + std::size_t(x)] =
-          inTangentSpace(s, t, Vec3f(1 - b - c, b, c));
-    }
-}
-
-/// Gives empty pixels beside drawn ones their mean, ring after ring.
-void widen(const NormalMapDesc& desc, Pixels& pixels) {
-  for (int ring = 0; ring < desc.padding; ++ring) {
-    const Pixels before = pixels;
-    for (int y = 0; y < desc.height; ++y)
-      for (int x = 0; x < desc.width; ++x) {
-        const std::size_t at = std::size_t(y) * std::size_t(desc.width) + std::size_t(x);
-        if (!before[at].isZero()) continue;
+/// Gives the rings around charts the mean of what lies beside them, ring after ring.
+void widen(const UvRaster& raster, int padding, Pixels& pixels) {
+  std::vector<std::pair<std::size_t, Vec3f>> found;
+  for (int ring = 1; ring <= padding; ++ring) {
+    found.clear();
+    for (int y = 0; y < raster.height; ++y)
+      for (int x = 0; x < raster.width; ++x) {
+        const std::size_t at = raster.texel(x, y);
+        // Those of a ring before whose neighbours cancelled out have another try.
+        if (raster.rings[at] == 0 || raster.rings[at] > ring || !pixels[at].isZero()) continue;
         Vec3f sum = Vec3f::Zero();
-        for (int j = std::max(y - 1, 0); j <= std::min(y + 1, desc.height - 1); ++j)
-          for (int i = std::max(x - 1, 0); i <= std::min(x + 1, desc.width - 1); ++i)
-            sum += before[std::size_t(j) * std::size_t(desc.width) + std::size_t(i)];
-        if (sum.norm() > 1e-6f) pixels[at] = sum.normalized();
+        for (int j = std::max(y - 1, 0); j <= std::min(y + 1, raster.height - 1); ++j)
+          for (int i = std::max(x - 1, 0); i <= std::min(x + 1, raster.width - 1); ++i)
+            sum += pixels[raster.texel(i, j)];
+        if (sum.norm() > 1e-6f) found.emplace_back(at, sum.normalized());
       }
+    if (found.empty()) return;
+    for (const auto& [at, normal] : found) pixels[at] = normal;
   }
 }
 
@@ -108,20 +82,18 @@ Result<Rgba8Image> foldNormalMap(Scene& scene, double time_s, const NormalMapDes
     posed.normals.assign(flat.normals().begin(), flat.normals().end());
     tangents = uvTangents(posed);
   }
-  const Surfaces surfaces{rest.triangles, rest.uvs, fine.normals(), flat.normals(), tangents};
-  Pixels pixels(std::size_t(desc.width) * std::size_t(desc.height), Vec3f::Zero());
-  std::size_t outside = 0;
-  for (const Triangle& t : rest.triangles) {
-    for (const std::uint32_t v : t) {
-      const Vec2f& uv = rest.uvs[v];
-      outside += !(uv.minCoeff() >= 0 && uv.maxCoeff() <= 1);
-    }
-    draw(surfaces, t, desc, pixels);
-  }
-  if (outside > 0)
+  const Surfaces surfaces{rest.triangles, fine.normals(), flat.normals(), tangents};
+  const UvRaster raster = rasteriseUvs(
+      rest.uvs, rest.triangles,
+      {.width = desc.width, .height = desc.height, .padding = std::max(desc.padding, 0)});
+  if (raster.outside_corners > 0)
     notes.warn("uv-outside-map", scene.character()->name,
                "texture coordinates outside 0 to 1 are not drawn");
-  widen(desc, pixels);
+  Pixels pixels(raster.points.size(), Vec3f::Zero());
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    if (raster.hasSurface(i) && raster.rings[i] == 0)
+      pixels[i] = inTangentSpace(surfaces, raster.points[i]);
+  widen(raster, desc.padding, pixels);
   Rgba8Image out(desc.width, desc.height);
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     const Vec3f n = pixels[i].isZero() ? Vec3f(0, 0, 1) : pixels[i];

@@ -31,6 +31,9 @@ DrawMaterial drawMaterialOf(const Material& material, std::span<const Texture> t
   out.base_colour = material.base_colour;
   out.base_colour_image = texture(material.base_colour_image);
   out.normal_image = texture(material.normal_image);
+  for (const DetailMap& map : material.detail_maps)
+    if (map.uv_set == 0 && texture(map.image) != nullptr)
+      out.detail_maps.push_back({texture(map.image), map.uv_scale, map.uv_offset, map.strength});
   out.metallic = material.metallic;
   out.roughness = material.roughness;
   out.double_sided = material.double_sided;
@@ -41,7 +44,7 @@ DrawMaterial drawMaterialOf(const Material& material, std::span<const Texture> t
 /// Readers give parts without a material one that says nothing.
 bool saysNothing(const Material& material) {
   return material.source_index < 0 && material.base_colour_image < 0 &&
-         material.base_colour == Vec4f(Vec4f::Ones());
+         material.detail_maps.empty() && material.base_colour == Vec4f(Vec4f::Ones());
 }
 
 /// Bones that move skin, and all bones below them, which show where limbs end. What is above them

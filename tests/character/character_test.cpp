@@ -1,5 +1,7 @@
 #include "derm/character/character.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "derm/mesh/measures.h"
@@ -46,6 +48,68 @@ TEST(Character, ValidateCatchesRangesThatDoNotCover) {
   c = good;
   c.instances.clear();
   EXPECT_FALSE(validate(c).ok());
+}
+
+TEST(Character, LabelledPointsAreCheckedComparedAndKept) {
+  Character good = shelf::rigged(shelf::closedOnes().front());
+  good.points = {{"nose", {1, Vec3f(0.5f, 0.25f, 0.25f)}}, {"chin", {0, Vec3f(0, 0, 1)}}};
+  ASSERT_TRUE(validate(good)) << validate(good).error().text();
+  EXPECT_EQ(good.findPoint("chin")->triangle, 0u);
+  EXPECT_EQ(good.findPoint("ear"), nullptr);
+  Character c = good;
+  std::swap(c.points[0], c.points[1]);
+  EXPECT_TRUE(sameContent(good, c)) << "their order is no content";
+  c.points[0].point.barycentric = Vec3f(0, 1, 0);
+  EXPECT_FALSE(sameContent(good, c));
+  c = good;
+  c.points.pop_back();
+  EXPECT_FALSE(sameContent(good, c));
+  c = good;
+  c.points[1].label = "nose";
+  EXPECT_NE(validate(c).error().text().find("points[1]: the label \"nose\" is used twice"),
+            std::string::npos)
+      << validate(c).error().text();
+  c.points[1].label = "";
+  EXPECT_NE(validate(c).error().text().find("has no label"), std::string::npos);
+  c = good;
+  c.points[1].point.triangle = 1000000;
+  EXPECT_NE(validate(c).error().text().find("\"chin\": surface point on triangle 1000000"),
+            std::string::npos);
+  c.points[1].point = {0, Vec3f(1, 1, 1)};
+  EXPECT_FALSE(validate(c));
+  // They follow the triangles, so nothing has to move them.
+  const Character still = frozen(good, good.mesh);
+  EXPECT_EQ(still.points, good.points);
+  c = good;
+  scaleLengths(c, 3);
+  EXPECT_EQ(c.points, good.points);
+  const auto place = [](const Character& of) {
+    return positionAt(of.points[0].point, of.mesh.triangles, of.mesh.positions);
+  };
+  EXPECT_LT((place(c) - 3 * place(good)).norm(), 1e-5f);
+}
+
+TEST(Character, DetailMapsAreCheckedAndCompared) {
+  Character good = shelf::rigged(shelf::closedOnes().front());
+  good.images.push_back({.name = "wrinkles"});
+  good.materials.push_back({.detail_maps = {{.image = 0, .strength = 2, .control = "frown"}}});
+  ASSERT_TRUE(validate(good)) << validate(good).error().text();
+  const auto broken = [&](auto change) {
+    Character c = good;
+    change(c.materials[0].detail_maps[0]);
+    EXPECT_FALSE(sameContent(good, c));
+    const Result<void> ok = validate(c);
+    return ok ? std::string() : ok.error().text();
+  };
+  EXPECT_EQ(broken([](DetailMap& m) { m.control = "smile"; }), "");
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has(broken([](DetailMap& m) { m.image = 1; }), "detail map 0: no such image"));
+  EXPECT_TRUE(has(broken([](DetailMap& m) { m.image = -1; }), "no such image"));
+  EXPECT_TRUE(has(broken([](DetailMap& m) { m.uv_set = 8; }), "sets 0 to 7"));
+  EXPECT_TRUE(has(broken([](DetailMap& m) { m.strength = -1; }), "strength"));
+  EXPECT_TRUE(has(broken([](DetailMap& m) { m.uv_scale.x() = INFINITY; }), "not finite"));
 }
 
 /// Where the clip's skinned bones are, to see that a change of units or axes moves all alike.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -247,6 +248,41 @@ TEST(Cli, InfoJsonHasTheKeysMachinesRelyOn) {
   EXPECT_EQ(info["clips"][0]["name"], "bend");
   EXPECT_GT(info["clips"][0]["duration_s"].get<double>(), 0);
   EXPECT_TRUE(info["problems"].is_array());
+}
+
+TEST(Cli, InfoShowsLabelledPointsAndDetailMaps) {
+  const Folder folder;
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", folder / "c.gltf"}).exit_code, 0);
+  nlohmann::json file = nlohmann::json::parse(std::ifstream(folder / "c.gltf"));
+  file["meshes"][0]["primitives"][0]["extras"]["derm_points"] = {
+      {{"label", "tip"}, {"triangle", 7}, {"weights", {0, 1, 0}}},
+      {{"label", "root"}, {"triangle", 3}, {"weights", {0.5, 0.25, 0.25}}},
+      {{"label", "lost"}, {"triangle", 99999}, {"weights", {1, 0, 0}}}};
+  file["images"] = {{{"name", "folds"}, {"uri", "data:image/png;base64,iVBORw=="}}};
+  file["textures"] = {{{"source", 0}}};
+  file["materials"] = {
+      {{"name", "skin"},
+       {"extras",
+        {{"derm_detail_maps", {{{"index", 0}, {"strength", 0.5}, {"control", "bend"}}}}}}}};
+  std::ofstream(folder / "c.gltf") << file.dump();
+  const Outcome text = derm({"info", folder / "c.gltf"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("points       2: \"tip\", \"root\"\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("detail maps  \"folds\" on material \"skin\", strength 0.5, by control "
+                          "\"bend\"\n"),
+            std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("a labelled point is malformed"), std::string::npos) << text.out;
+  const nlohmann::json info =
+      nlohmann::json::parse(derm({"info", folder / "c.gltf", "--json"}).out);
+  ASSERT_EQ(info["points"].size(), 2u);
+  EXPECT_EQ(info["points"][0]["label"], "tip");
+  EXPECT_EQ(info["points"][0]["triangle"], 7);
+  EXPECT_EQ(info["points"][1]["barycentric"], (nlohmann::json{0.5, 0.25, 0.25}));
+  EXPECT_EQ(info["points"][1]["position_m"].size(), 3u);
+  ASSERT_EQ(info["detail_maps"].size(), 1u);
+  EXPECT_EQ(info["detail_maps"][0]["strength"], 0.5);
+  EXPECT_EQ(info["detail_maps"][0]["control"], "bend");
 }
 
 TEST(Cli, UnitScalesWhatIsRead) {

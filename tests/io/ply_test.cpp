@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/image/rgba8_image.h"
+
 #include "support/compare.h"
 
 namespace derm {

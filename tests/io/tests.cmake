@@ -8,6 +8,7 @@ set(io_unit_tests
   gltf_accessor_test.cpp
   gltf_data_test.cpp
   gltf_error_test.cpp
+  gltf_extras_test.cpp
   gltf_playback_test.cpp
   gltf_reader_test.cpp
   gltf_writer_test.cpp

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/base/hash.h"
 #include "derm/cast/cast.h"
 #include "derm/deform/flesh_auto.h"
 #include "derm/deform/wrinkle_proposal.h"
@@ -140,6 +141,35 @@ TEST(WrinklesScene, ABakeHasTheFinestTrianglesInEveryFrame) {
   std::filesystem::remove(file);
 }
 
+TEST(WrinklesScene, LabelledPointsStayWhereTheyAreOnTheFinerMeshOfABake) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "points-test.glb";
+  Character c = squeezable(sheet(16));
+  const auto count = static_cast<std::uint32_t>(c.mesh.triangles.size());
+  for (const std::uint32_t t : {count / 2, count / 3, 0u})
+    c.points.push_back({"p" + std::to_string(t), {t, Vec3f(0.2f, 0.3f, 0.5f)}});
+  const auto character = std::make_shared<const Character>(std::move(c));
+  Diagnostics notes;
+  BakeDesc desc;
+  desc.recipe = parseRecipe("fps = 8\n" + std::string(kTool), "r.toml").value();
+  desc.scene.character = character;
+  desc.output = file;
+  const Result<BakeReport> report = bake(desc, notes);
+  ASSERT_TRUE(report) << report.error().text();
+  ASSERT_GT(report->triangles, count);
+  const Result<Character> fine = loadCharacter(file, {}, notes);
+  ASSERT_TRUE(fine) << fine.error().text();
+  ASSERT_EQ(fine->points.size(), 3u);
+  // The first frame is the rest pose, a flat sheet.
+  for (const LabelledPoint& p : character->points) {
+    ASSERT_NE(fine->findPoint(p.label), nullptr);
+    EXPECT_LT((positionAt(*fine->findPoint(p.label), fine->mesh.triangles, fine->mesh.positions) -
+               positionAt(p.point, character->mesh.triangles, character->mesh.positions))
+                  .norm(),
+              1e-5f);
+  }
+  std::filesystem::remove(file);
+}
+
 TriMesh sheetWithUvs(int n) {
   TriMesh mesh = sheet(n);
   for (const Vec3f& p : mesh.positions) mesh.uvs.push_back(Vec2f(p.x(), p.z() + 0.5f));
@@ -165,6 +195,21 @@ TEST(WrinklesScene, ANormalMapShowsTheSlopesOfTheFolds) {
     ASSERT_EQ(other.pixels[i].r, folded.pixels[i].r);
     ASSERT_NEAR(int(other.pixels[i].g) + int(folded.pixels[i].g), 255, 1);
   }
+}
+
+TEST(WrinklesScene, ANormalMapIsTheSameToTheByte) {
+  TriMesh mesh = sheetWithUvs(20);
+  // Charts with rims inside the square, and one that leaves it.
+  for (Vec2f& uv : mesh.uvs) uv = Vec2f(0.1f + 0.7f * uv.x(), 0.35f + 0.8f * uv.y());
+  Scene scene = sceneOf(kTool, mesh);
+  Diagnostics notes;
+  const Rgba8Image map =
+      foldNormalMap(scene, 0.4, {.width = 150, .height = 130, .padding = 5}, notes).value();
+  EXPECT_EQ(notes.count("uv-outside-map"), 1u);
+  Hash64 hash;
+  hash.addSpan(std::span<const Rgba8>(map.pixels));
+  // Of the rasteriser as it was inside normal_map.cpp.
+  EXPECT_EQ(hash.value(), 3284005188505123070u);
 }
 
 TEST(WrinklesScene, ANormalMapNeedsTextureCoordinates) {

@@ -12,6 +12,7 @@
 #include "derm/anim/skin.h"
 #include "derm/base/result.h"
 #include "derm/mesh/morph_target.h"
+#include "derm/mesh/surface_point.h"
 #include "derm/mesh/tri_mesh.h"
 
 namespace derm {
@@ -26,6 +27,20 @@ struct Image {
   bool operator==(const Image&) const = default;
 };
 
+/// A tangent-space normal map laid over a material's own, as expression wrinkles and pores are.
+/// Several may lie over each other; each has a strength of its own, constant, painted or driven.
+struct DetailMap {
+  int image = -1;                   ///< into Character::images
+  int uv_set = 0;                   ///< TEXCOORD_n, 0 to 7; derm itself keeps the first
+  Vec2f uv_scale = Vec2f::Ones();   ///< its uv is scale * uv + offset
+  Vec2f uv_offset = Vec2f::Zero();  ///< [1] of the picture's size
+  float strength = 1.0f;            ///< [0,16] of its slopes; 1 = as painted
+  std::string vertex_group;         ///< VertexGroup that weights it; empty = 1 everywhere
+  std::string control;              ///< named control [0,1] that weights it; empty = 1 always
+
+  bool operator==(const DetailMap&) const = default;
+};
+
 /// The part of a material that derm's own pictures use; everything else travels in the source
 /// document. Image indices are into Character::images, -1 = none.
 struct Material {
@@ -33,6 +48,7 @@ struct Material {
   Vec4f base_colour = Vec4f::Ones();  ///< linear RGBA
   int base_colour_image = -1;
   int normal_image = -1;
+  std::vector<DetailMap> detail_maps;  ///< over normal_image, in order
   float metallic = 1.0f;
   float roughness = 1.0f;
   bool double_sided = false;
@@ -100,6 +116,8 @@ struct Character {
   std::vector<MeshInstance> instances;  ///< cover all vertices and parts, in order
   std::vector<MeshPart> parts;          ///< cover all triangles, in order
   std::vector<MorphTarget> morphs;
+  /// Control points, markers, landmarks. Labels are unique and not empty; the order is no content.
+  std::vector<LabelledPoint> points;
   Skeleton skeleton;
   Skin skin;  ///< empty, or one row per vertex
   std::vector<Control> controls;
@@ -119,6 +137,8 @@ struct Character {
   Result<std::size_t> findClip(std::string_view name_or_number) const;
   /// The control's index, or an error that lists the nearest names.
   Result<std::size_t> findControl(std::string_view name) const;
+  /// Null where no point has that label.
+  const SurfacePoint* findPoint(std::string_view label) const;
   /// Rest transforms, default morph weights and controls.
   Pose restPose() const;
   /// The pose whose skinning gives `mesh` back: joints at their binds, morph weights 0.
@@ -137,8 +157,8 @@ bool sameContent(const Character& a, const Character& b);
 /// Gives a mesh without instances and parts one of each, named after the character.
 void addDefaultParts(Character& character);
 
-/// The character as a still: this mesh (same vertices and triangles), its parts and materials, and
-/// nothing that moves.
+/// The character as a still: this mesh (same vertices and triangles), its parts, labelled points
+/// and materials, and nothing that moves.
 Character frozen(const Character& character, TriMesh mesh);
 
 /// Multiplies all lengths: vertices, morphs, joints, binds, translation tracks. Requires factor >

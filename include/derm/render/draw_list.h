@@ -15,14 +15,24 @@
 
 namespace derm {
 
+/// A tangent-space normal map over a material's own. Carried for renderers that lay several over
+/// each other; derm's own shows the material's first map only.
+struct DrawDetailMap {
+  std::shared_ptr<const Rgba8Image> image;
+  Vec2f uv_scale = Vec2f::Ones();  ///< its uv is scale * uv + offset
+  Vec2f uv_offset = Vec2f::Zero();
+  float strength = 1.0f;  ///< >= 0 of its slopes
+};
+
 /// What a surface is made of. Colours are linear RGBA. Pictures are shared, and recognised from
 /// frame to frame by their address, so a film uploads them once.
 struct DrawMaterial {
   Vec4f base_colour = Vec4f(0.62f, 0.565f, 0.52f, 1.0f);  ///< default: light, slightly warm clay
   std::shared_ptr<const Rgba8Image> base_colour_image;    ///< multiplies base_colour; needs uvs
   std::shared_ptr<const Rgba8Image> normal_image;  ///< tangent space, +Y up (glTF's); needs uvs
-  float metallic = 0.0f;                           ///< [0,1]
-  float roughness = 0.62f;                         ///< [0,1]
+  std::vector<DrawDetailMap> detail_maps;
+  float metallic = 0.0f;     ///< [0,1]
+  float roughness = 0.62f;   ///< [0,1]
   float self_lit = 0.0f;     ///< [0,1] share of the colour shown as it is, without light: heat-maps
   bool double_sided = true;  ///< false: back faces are not drawn
   bool cut_out = false;      ///< alpha of picture and colour makes holes (hair, lashes)

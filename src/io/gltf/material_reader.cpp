@@ -5,6 +5,7 @@
 #include <set>
 
 #include "io/external_images.h"
+#include "io/gltf/detail_maps.h"
 #include "io/gltf/uri.h"
 
 namespace derm::detail::gltf {
@@ -49,6 +50,10 @@ Material readMaterial(const ReadContext& context, const Json& json, std::size_t 
     readNumber(*pbr, "roughnessFactor", 0, 1, out.roughness);
   }
   out.normal_image = readTexture(context, json, "normalTexture", at);
+  MaterialDetails details = detailsOfMaterial(context.root(), json);
+  for (std::size_t i = 0; i < details.malformed.size(); ++i)
+    context.warn("bad-detail-map", at, "a detail map is malformed; left out");
+  out.detail_maps = std::move(details.maps);
   const Json* sided = findMember(json, "doubleSided");
   out.double_sided = sided != nullptr && *sided == true;
   const std::string alpha = stringMember(json, "alphaMode").value_or("OPAQUE");

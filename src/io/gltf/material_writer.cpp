@@ -5,6 +5,7 @@
 #include "derm/base/hash.h"
 
 #include "io/external_images.h"
+#include "io/gltf/detail_maps.h"
 #include "io/gltf/material_reader.h"
 
 namespace derm::detail::gltf {
@@ -106,6 +107,21 @@ void MaterialWriter::setTexture(Json& object, const char* key, int image) {
     object[key] = {{"index", texture}};
 }
 
+void MaterialWriter::writeDetails(const Material& material, Json& json) {
+  Json list = Json::array();
+  for (const DetailMap& map : material.detail_maps)
+    if (const int texture = textureFor(map.image); texture >= 0)
+      list.push_back(detailToJson(map, texture));
+  const Json& source = context_.document != nullptr ? context_.document->root : context_.out.root;
+  for (Json& entry : detailsOfMaterial(source, json).malformed) list.push_back(std::move(entry));
+  Json& extras = objectMember(json, "extras");
+  if (list.empty())
+    extras.erase(kDetailMapsKey);
+  else
+    extras[kDetailMapsKey] = std::move(list);
+  if (extras.empty()) json.erase("extras");
+}
+
 void MaterialWriter::writeMaterial(std::size_t index) {
   const Material& now = context_.character.materials[index];
   const std::vector<Material>* sources =
@@ -135,6 +151,7 @@ void MaterialWriter::writeMaterial(std::size_t index) {
     setTexture(objectMember(json, "pbrMetallicRoughness"), "baseColorTexture",
                now.base_colour_image);
   if (now.normal_image != then.normal_image) setTexture(json, "normalTexture", now.normal_image);
+  if (now.detail_maps != then.detail_maps) writeDetails(now, json);
   if (now.double_sided != then.double_sided) json["doubleSided"] = now.double_sided;
   if (now.transparent != then.transparent) {
     json["alphaMode"] = now.transparent ? "BLEND" : "OPAQUE";
@@ -148,7 +165,9 @@ bool MaterialWriter::textured(int material) const {
   const auto written = [&](int image) {
     return image >= 0 && image_number_[static_cast<std::size_t>(image)] >= 0;
   };
-  return written(m.base_colour_image) || written(m.normal_image);
+  return written(m.base_colour_image) || written(m.normal_image) ||
+         std::any_of(m.detail_maps.begin(), m.detail_maps.end(),
+                     [&](const DetailMap& map) { return written(map.image); });
 }
 
 }  // namespace derm::detail::gltf

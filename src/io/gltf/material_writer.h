@@ -27,6 +27,7 @@ class MaterialWriter {
  private:
   void writeImage(std::size_t image);
   void writeMaterial(std::size_t material);
+  void writeDetails(const Material& material, Json& json);
   void setTexture(Json& object, const char* key, int image);
   bool imageUnchanged(std::size_t image) const;
   int textureFor(int image);

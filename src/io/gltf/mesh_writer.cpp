@@ -9,6 +9,7 @@
 
 #include "io/gltf/groups.h"
 #include "io/gltf/morph_writer.h"
+#include "io/gltf/points.h"
 
 namespace derm::detail::gltf {
 namespace {
@@ -332,6 +333,10 @@ Json MeshWriter::writePart(std::size_t index, const PrimitivePlan* source) {
     objectMember(json, "extras")[kNameKey] = part.name;
     changed_ = true;
   }
+  if (writePoints(context_.character, instance_->first_part + index,
+                  source != nullptr ? source->triangle_count : 0, plan_->from_model.mirrors(),
+                  json))
+    changed_ = true;
   if (touched && json.contains("extensions") && json["extensions"].is_object()) {
     // A compressed copy of what has changed would win over it.
     json["extensions"].erase("KHR_draco_mesh_compression");

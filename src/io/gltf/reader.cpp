@@ -7,6 +7,7 @@
 #include "io/gltf/groups.h"
 #include "io/gltf/material_reader.h"
 #include "io/gltf/morph_reader.h"
+#include "io/gltf/points.h"
 #include "io/gltf/skin_reader.h"
 
 namespace derm::detail::gltf {
@@ -67,6 +68,7 @@ Result<Import> readImport(const ReadContext& context, const UriReader& read_uri)
     DERM_CHECK(moveToModel(context, import, i));
   completeGeometry(context, import);
   DERM_CHECK(readGroups(context, import));
+  readPoints(context, import);
   DERM_CHECK(readClips(context, import));
   DERM_CHECK(readControls(context, import));
   readMaterials(context, import);
