@@ -149,11 +149,12 @@ bool sameContent(const Character& a, const Character& b) {
     i.source_index = j.source_index;
     return i == j;
   };
+  const auto same = [](const auto& x, const auto& y, const auto& equal) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
+  };
   return a.mesh == b.mesh && a.morphs == b.morphs && a.skeleton == b.skeleton && a.skin == b.skin &&
-         a.clips == b.clips && a.images == b.images &&
-         std::ranges::equal(a.instances, b.instances, instance) &&
-         std::ranges::equal(a.parts, b.parts, part) &&
-         std::ranges::equal(a.materials, b.materials, material);
+         a.clips == b.clips && a.images == b.images && same(a.instances, b.instances, instance) &&
+         same(a.parts, b.parts, part) && same(a.materials, b.materials, material);
 }
 
 void addDefaultParts(Character& c) {
