@@ -38,6 +38,8 @@ derm_room(io
     obj_reader.cpp
     obj_tables.cpp
     obj_writer.cpp
+    output_files.cpp
+    side_files.cpp
     background_file.cpp
     point_cache.cpp
     whole_file.cpp

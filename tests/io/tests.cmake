@@ -10,6 +10,7 @@ set(io_unit_tests
   gltf_reader_test.cpp
   gltf_writer_test.cpp
   image_file_test.cpp
+  memory_files_test.cpp
   obj_test.cpp
   particle_file_test.cpp
   ply_test.cpp
