@@ -9,6 +9,7 @@
 
 #include "derm/base/assert.h"
 #include "derm/io/file_bytes.h"
+#include "derm/io/image_file.h"
 
 namespace derm {
 namespace {
@@ -150,6 +151,8 @@ std::vector<std::uint8_t> encodePng(const Rgba8Image& image) {
   DERM_REQUIRE(done);  // memory is the only thing that can fail here
   return std::move(writing.bytes);
 }
+
+bool hasImageFiles() { return true; }
 
 Result<void> savePng(const std::filesystem::path& file, const Rgba8Image& image) {
   if (image.empty())
