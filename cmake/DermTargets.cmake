@@ -3,11 +3,14 @@
 add_library(derm_build_flags INTERFACE)
 target_compile_options(derm_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
-  -fPIC  # libraries and programs alike, so that they share precompiled headers
+  $<$<NOT:$<PLATFORM_ID:Emscripten>>:-fPIC>  # libraries and programs alike, so that they share precompiled headers
   -ffp-contract=off  # the same bits from every compiler; kernels ask for FMA by name
   # g++ 12 sees overlaps and overruns in "text" + std::string that are not there (bug 105651)
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>
   $<$<BOOL:${DERM_WERROR}>:-Werror>)
+if(EMSCRIPTEN)
+  target_compile_options(derm_build_flags INTERFACE -msimd128 -fno-exceptions)
+endif()
 if(DERM_SANITIZE)
   target_compile_options(derm_build_flags INTERFACE
     -fsanitize=${DERM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -27,12 +30,19 @@ function(derm_precompile target)
     return()
   endif()
   list(POP_FRONT ARGN header library)
-  string(MAKE_C_IDENTIFIER "derm_pch${header}" pch)
+  # Code for size and for speed see different macros, so they cannot share the file.
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  set(size_option)
+  if("-Os" IN_LIST options)
+    set(size_option -Os)
+  endif()
+  string(MAKE_C_IDENTIFIER "derm_pch${header}${size_option}" pch)
   if(NOT TARGET ${pch})
     set(empty ${PROJECT_BINARY_DIR}/${pch}.cpp)
     file(CONFIGURE OUTPUT ${empty} CONTENT "")
     add_library(${pch} OBJECT ${empty})
     target_link_libraries(${pch} PRIVATE Eigen3::Eigen ${library} derm_build_flags)
+    target_compile_options(${pch} PRIVATE ${size_option})
     target_precompile_headers(${pch} PRIVATE ${derm_pch_headers} ${header})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${pch})
@@ -71,6 +81,9 @@ function(derm_room name)
   list(TRANSFORM rooms PREPEND derm::)
   target_link_libraries(derm_${name} PUBLIC ${rooms} ${ARG_PUBLIC}
     PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:derm_build_flags>)
+  if(EMSCRIPTEN AND name MATCHES "^(io|scene)$" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(derm_${name} PRIVATE -Os)  # not run per frame: a tenth of the module's size
+  endif()
   derm_precompile(derm_${name})
   set(DERM_ROOM_TARGETS ${DERM_ROOM_TARGETS} derm::${name} PARENT_SCOPE)
   set(DERM_ROOM_LIBRARIES ${DERM_ROOM_LIBRARIES} derm_${name} PARENT_SCOPE)

@@ -1,5 +1,9 @@
 # Every room, lowest first. Who may include whom is written in tools/rooms.txt and tested.
-foreach(room base math image mesh anim character weights deform volume implicit cast io render scene view)
+set(derm_rooms base math image mesh anim character weights deform volume implicit cast io render scene view)
+if(NOT DERM_WITH_VIEW)
+  list(REMOVE_ITEM derm_rooms render view)
+endif()
+foreach(room ${derm_rooms})
   if(EXISTS ${PROJECT_SOURCE_DIR}/src/${room}/room.cmake)
     include(${PROJECT_SOURCE_DIR}/src/${room}/room.cmake)
   endif()

@@ -15,6 +15,8 @@ struct ThreadLimit::Control {
 ThreadLimit::ThreadLimit(int threads) : control_(std::make_unique<Control>(threads)) {}
 ThreadLimit::~ThreadLimit() = default;
 
+bool hasThreads() { return true; }
+
 int threadCount() {
   return static_cast<int>(
       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));

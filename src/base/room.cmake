@@ -1,3 +1,12 @@
+if(DERM_WITH_TBB)
+  set(derm_parallel_source parallel.cpp)
+  set(derm_parallel_library TBB::tbb)
+else()
+  set(derm_parallel_source parallel_serial.cpp)
+  set(derm_parallel_library)
+endif()
+
 derm_room(base
-  SOURCES assert.cpp cache_line_vector.cpp diagnostics.cpp nearest_name.cpp number_text.cpp parallel.cpp result.cpp
-  PRIVATE TBB::tbb)
+  SOURCES assert.cpp cache_line_vector.cpp diagnostics.cpp nearest_name.cpp number_format.cpp
+    number_text.cpp ${derm_parallel_source} result.cpp
+  PRIVATE ${derm_parallel_library})

@@ -237,12 +237,13 @@ bool sameContent(const Character& a, const Character& b) {
     return i == j;
   };
   const auto point = [](const LabelledPoint* i, const LabelledPoint* j) { return *i == *j; };
+  const auto same = [](const auto& x, const auto& y, const auto& equal) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
+  };
   return a.mesh == b.mesh && a.morphs == b.morphs && a.skeleton == b.skeleton && a.skin == b.skin &&
          a.controls == b.controls && a.clips == b.clips && a.images == b.images &&
-         std::ranges::equal(a.instances, b.instances, instance) &&
-         std::ranges::equal(a.parts, b.parts, part) &&
-         std::ranges::equal(sortedPoints(a), sortedPoints(b), point) &&
-         std::ranges::equal(a.materials, b.materials, material);
+         same(a.instances, b.instances, instance) && same(a.parts, b.parts, part) &&
+         same(sortedPoints(a), sortedPoints(b), point) && same(a.materials, b.materials, material);
 }
 
 void addDefaultParts(Character& c) {

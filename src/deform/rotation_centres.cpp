@@ -72,7 +72,8 @@ class CentreFinder {
     const std::map<JointPair, PairFollowers> pairs = followers();
     std::vector<double> mass(positions_.size(), 0.0);
     std::vector<Vec3d> moment(positions_.size(), Vec3d::Zero());
-    for (const auto& [pair, followers] : pairs) {
+    for (const auto& entry : pairs) {
+      const PairFollowers& followers = entry.second;
       const std::vector<Cell> cells = cellsOf(followers.triangles);
       parallelFor(followers.vertices.size(), 64, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {

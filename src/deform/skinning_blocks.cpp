@@ -235,7 +235,7 @@ std::vector<Part> Builder::splitTile(std::size_t begin, std::size_t end) const {
         group, order.end(), [&](std::uint32_t v) { return compareSets(*group, v) != 0; });
     Part part{.kind = kind(*group), .twist_bone = twistBone(*group)};
     for (const Influence& i : rows_[*group]) part.slots.push_back(i.slot);
-    splitGroup({group, group_end}, part, parts);
+    splitGroup({&*group, static_cast<std::size_t>(group_end - group)}, part, parts);
     group = group_end;
   }
   return parts;

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <numbers>
+
+#include "derm/base/number_text.h"
 
 namespace derm::detail {
 namespace {
@@ -153,7 +154,7 @@ Glyph parseGlyph(const GlyphSource& source) {
   const auto number = [&at, end] {
     while (at != end && *at == ' ') ++at;
     float value = 0;
-    at = std::from_chars(at, end, value).ptr;  // strtof would follow the user's locale
+    at += readNumber({at, static_cast<std::size_t>(end - at)}, value).length;
     return value;
   };
   while (at != end) {

@@ -187,21 +187,28 @@ Result<Character> importBytes(std::span<const std::uint8_t> bytes, const std::st
 
 bool assimpAvailable() { return true; }
 
-Result<Character> loadWithAssimp(const std::filesystem::path& file, const ImportOptions& options,
-                                 Diagnostics& notes) {
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
-  std::string ending = fileEnding(file);
+Result<Character> parseWithAssimp(std::span<const std::uint8_t> bytes, std::string_view name,
+                                  const SideFileReader& read_side_file,
+                                  const ImportOptions& options, Diagnostics& notes) {
+  const std::string file(name);
+  std::string ending = fileEnding(std::filesystem::path(name));
   if (ending.starts_with('.')) ending.erase(0, 1);
   // Assimp catches its own exceptions while reading, but not all of the standard library's.
   try {
-    DERM_TRY(Character character, importBytes(bytes, file.string(), ending, options, notes));
-    fetchExternalImages(file, character, notes);
+    DERM_TRY(Character character, importBytes(bytes, file, ending, options, notes));
+    if (read_side_file) fetchExternalImages(name, read_side_file, character, notes);
     return character;
   } catch (const std::exception& failure) {
     return Error{ErrorCode::BadData,
                  std::string("assimp cannot read it: ") + failure.what(),
-                 {.file = file.string()}};
+                 {.file = file}};
   }
+}
+
+Result<Character> loadWithAssimp(const std::filesystem::path& file, const ImportOptions& options,
+                                 Diagnostics& notes) {
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
+  return parseWithAssimp(bytes, file.string(), sideFilesOf(file), options, notes);
 }
 
 }  // namespace derm::detail

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/io/import_options.h"
+#include "derm/io/side_files.h"
 
 namespace derm::detail {
 
-/// False where derm was built with DERM_WITH_ASSIMP=OFF; loadWithAssimp then says so in its error.
+/// False where derm was built with DERM_WITH_ASSIMP=OFF; parseWithAssimp then says so in its error.
 bool assimpAvailable();
 
 /// Reads FBX, DAE, OFF and STL through the assimp library (5.2), which we trust with these formats'
@@ -22,13 +26,17 @@ bool assimpAvailable();
 ///  - Bones give the skin with its binds; blend shapes become morph targets (positions); key frames
 ///  become
 ///    linear tracks in seconds, morph weights too; embedded pictures are carried undecoded,
-///    and so are those (PNG, JPEG, WebP) found where the file says or beside it.
+///    and so are those (PNG, JPEG, WebP) that `read_side_file` finds where the file says, or beside
+///    it.
 ///  - Units: FBX's UnitScaleFactor (centimetres), DAE's <unit meter>; OFF and STL have none. Up
 ///  axis
 ///    from FBX's global settings or DAE's <up_axis>. All of it ends in metres, +Y up.
 ///
 /// Assimp's own failures come back as BadData with its text. Memory is assimp's business: the
 /// bounds of derm's own readers do not hold here.
+Result<Character> parseWithAssimp(std::span<const std::uint8_t> bytes, std::string_view name,
+                                  const SideFileReader& read_side_file,
+                                  const ImportOptions& options, Diagnostics& notes);
 Result<Character> loadWithAssimp(const std::filesystem::path& file, const ImportOptions& options,
                                  Diagnostics& notes);
 

@@ -10,13 +10,16 @@ constexpr std::size_t kBlock = std::size_t{1} << 20;
 
 }  // namespace
 
-BackgroundFile::BackgroundFile(WholeFile file) : file_(std::move(file)) {
+BackgroundFile::BackgroundFile(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {
   filling_.reserve(kBlock);
+  // Where there is no thread to be had, blocks are written where they are handed over. Builds
+  // without exceptions could not be told, so they have none.
+#if defined(__cpp_exceptions)
   try {
     thread_ = std::thread([this] { work(); });
   } catch (const std::system_error&) {
-    // No thread to be had: blocks are written where they are handed over.
   }
+#endif
 }
 
 BackgroundFile::~BackgroundFile() { stop(); }
@@ -28,7 +31,7 @@ void BackgroundFile::work() {
     if (!busy_) return;
     // Nobody else touches the block or the file while busy_ is set.
     lock.unlock();
-    Result<void> written = file_.append(writing_);
+    Result<void> written = file_->append(writing_);
     lock.lock();
     if (!written && !error_) error_ = std::move(written).error();
     busy_ = false;
@@ -38,7 +41,7 @@ void BackgroundFile::work() {
 
 Result<void> BackgroundFile::handOver() {
   if (!thread_.joinable()) {
-    Result<void> written = file_.append(filling_);
+    Result<void> written = file_->append(filling_);
     filling_.clear();
     return written;
   }
@@ -71,7 +74,7 @@ Result<void> BackgroundFile::commit() {
   DERM_CHECK(handOver());
   stop();
   if (error_) return *error_;
-  return file_.commit();
+  return file_->commit();
 }
 
 }  // namespace derm::detail

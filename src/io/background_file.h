@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -9,22 +10,22 @@
 #include <vector>
 
 #include "derm/base/result.h"
-#include "derm/io/whole_file.h"
+#include "derm/io/output_files.h"
 
 namespace derm::detail {
 
-/// A WholeFile written by a thread of its own, so that making bytes and writing them overlap. What
+/// A file written by a thread of its own, so that making bytes and writing them overlap. What
 /// is appended is copied into one of two blocks; while one is written the other fills.
 class BackgroundFile {
  public:
-  explicit BackgroundFile(WholeFile file);
+  explicit BackgroundFile(std::unique_ptr<OutputFile> file);
   ~BackgroundFile();
   BackgroundFile(const BackgroundFile&) = delete;
   BackgroundFile& operator=(const BackgroundFile&) = delete;
 
   /// Also reports the failure of an earlier write.
   Result<void> append(std::span<const std::uint8_t> bytes);
-  /// Waits for all bytes, then WholeFile::commit().
+  /// Waits for all bytes, then OutputFile::commit().
   Result<void> commit();
 
  private:
@@ -32,7 +33,7 @@ class BackgroundFile {
   Result<void> handOver();
   void stop();
 
-  WholeFile file_;
+  std::unique_ptr<OutputFile> file_;
   std::vector<std::uint8_t> filling_;
   std::mutex mutex_;
   std::condition_variable changed_;

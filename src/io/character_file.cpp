@@ -15,8 +15,31 @@
 namespace derm {
 namespace {
 
+using Bytes = std::span<const std::uint8_t>;
 using Loader = Result<Character> (*)(const std::filesystem::path&, const ImportOptions&,
                                      Diagnostics&);
+using Parser = Result<Character> (*)(Bytes, std::string_view, const SideFileReader&,
+                                     const ImportOptions&, Diagnostics&);
+
+std::string_view textOf(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Result<Character> parseObjCharacter(Bytes bytes, std::string_view name, const SideFileReader& read,
+                                    const ImportOptions& options, Diagnostics& notes) {
+  return parseObj(textOf(bytes), name, options, notes, read);
+}
+
+Result<Character> parsePlyCharacter(Bytes bytes, std::string_view name, const SideFileReader&,
+                                    const ImportOptions& options, Diagnostics& notes) {
+  return parsePly(bytes, name, options, notes);
+}
+
+Result<Character> parseBvhCharacter(Bytes bytes, std::string_view name, const SideFileReader&,
+                                    const ImportOptions& options, Diagnostics& notes) {
+  DERM_TRY(BvhMotion motion, parseBvh(textOf(bytes), name, options, notes));
+  return characterOf(std::move(motion), options);
+}
 
 Result<Character> loadBvhCharacter(const std::filesystem::path& file, const ImportOptions& options,
                                    Diagnostics& notes) {
@@ -27,24 +50,29 @@ Result<Character> loadBvhCharacter(const std::filesystem::path& file, const Impo
 struct Format {
   const char* ending;
   Loader load;
+  Parser parse;
 };
 
-constexpr std::array<Format, 9> kFormats = {{{".glb", loadGltf},
-                                             {".gltf", loadGltf},
-                                             {".obj", loadObj},
-                                             {".ply", loadPly},
-                                             {".bvh", loadBvhCharacter},
-                                             {".fbx", detail::loadWithAssimp},
-                                             {".dae", detail::loadWithAssimp},
-                                             {".off", detail::loadWithAssimp},
-                                             {".stl", detail::loadWithAssimp}}};
+constexpr Format kGltf{".glb", loadGltf, parseGltf};
+constexpr std::array<Format, 9> kFormats = {
+    {kGltf,
+     {".gltf", loadGltf, parseGltf},
+     {".obj", loadObj, parseObjCharacter},
+     {".ply", loadPly, parsePlyCharacter},
+     {".bvh", loadBvhCharacter, parseBvhCharacter},
+     {".fbx", detail::loadWithAssimp, detail::parseWithAssimp},
+     {".dae", detail::loadWithAssimp, detail::parseWithAssimp},
+     {".off", detail::loadWithAssimp, detail::parseWithAssimp},
+     {".stl", detail::loadWithAssimp, detail::parseWithAssimp}}};
+
+constexpr std::string_view kGlbMagic = "glTF";
 
 bool hasGlbMagic(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return false;
   std::array<char, 4> start{};
   std::ifstream in(file, std::ios::binary);
-  return in.read(start.data(), start.size()) && std::string_view(start.data(), 4) == "glTF";
+  return in.read(start.data(), start.size()) && std::string_view(start.data(), 4) == kGlbMagic;
 }
 
 std::string listed(const std::vector<std::string>& endings) {
@@ -65,6 +93,25 @@ Error unknownEnding(const std::filesystem::path& file, const std::string& verb,
                {.file = file.string()}};
 }
 
+/// By the ending of the name; but a glb is a glb whatever it is called (.vrm, a download without an
+/// ending).
+template <class IsGlb>
+Result<Format> formatOf(const std::filesystem::path& name, const IsGlb& is_glb) {
+  const std::string ending = fileEnding(std::filesystem::path(name));
+  const auto format = std::find_if(kFormats.begin(), kFormats.end(),
+                                   [&](const Format& f) { return f.ending == ending; });
+  if (format != kFormats.end() && format->load == kGltf.load) return *format;
+  if (is_glb()) return kGltf;
+  if (format == kFormats.end()) return unknownEnding(name, "read", readableEndings());
+  return *format;
+}
+
+Result<Character> named(Character character, const std::filesystem::path& file) {
+  if (character.name.empty()) character.name = file.stem().string();
+  DERM_CHECK(validate(character));
+  return character;
+}
+
 }  // namespace
 
 std::vector<std::string> readableEndings() {
@@ -76,24 +123,25 @@ std::vector<std::string> readableEndings() {
 
 Result<Character> loadCharacter(const std::filesystem::path& file, const ImportOptions& options,
                                 Diagnostics& notes) {
-  const std::string ending = fileEnding(file);
-  const auto format = std::find_if(kFormats.begin(), kFormats.end(),
-                                   [&](const Format& f) { return f.ending == ending; });
-  Loader load = format == kFormats.end() ? nullptr : format->load;
-  // A glb is a glb whatever it is called (.vrm, a download without an ending).
-  if (load != loadGltf && hasGlbMagic(file)) load = loadGltf;
-  if (load == nullptr) return unknownEnding(file, "read", readableEndings());
-  DERM_TRY(Character character, load(file, options, notes));
-  if (character.name.empty()) character.name = file.stem().string();
-  DERM_CHECK(validate(character));
-  return character;
+  DERM_TRY(const Format format, formatOf(file, [&] { return hasGlbMagic(file); }));
+  DERM_TRY(Character character, format.load(file, options, notes));
+  return named(std::move(character), file);
+}
+
+Result<Character> parseCharacter(std::span<const std::uint8_t> bytes, std::string_view name,
+                                 const ImportOptions& options, Diagnostics& notes,
+                                 const SideFileReader& read_side_file) {
+  const auto isGlb = [&] { return textOf(bytes).starts_with(kGlbMagic); };
+  DERM_TRY(const Format format, formatOf(name, isGlb));
+  DERM_TRY(Character character, format.parse(bytes, name, read_side_file, options, notes));
+  return named(std::move(character), name);
 }
 
 Result<void> saveCharacter(const Character& character, const std::filesystem::path& file,
-                           Diagnostics& notes) {
+                           Diagnostics& notes, OutputFiles& files) {
   const std::string ending = fileEnding(file);
-  if (ending == ".glb" || ending == ".gltf") return saveGltf(file, character, notes);
-  if (ending == ".obj") return saveObj(file, character, notes);
+  if (ending == ".glb" || ending == ".gltf") return saveGltf(file, character, notes, files);
+  if (ending == ".obj") return saveObj(file, character, notes, files);
   return unknownEnding(file, "written", {".glb", ".gltf", ".obj"});
 }
 

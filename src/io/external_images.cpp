@@ -3,31 +3,26 @@
 #include <algorithm>
 #include <vector>
 
-#include "derm/io/file_bytes.h"
-
 #include "io/gltf/uri.h"
 #include "io/text_scanner.h"
 
 namespace derm::detail {
 namespace {
 
-constexpr std::uint64_t kLargestPicture = 256 << 20;  // [bytes]
-
 bool isElsewhere(std::string_view path) {
   return path.starts_with('/') || path.find(':') != std::string_view::npos;
 }
 
 /// Fills the picture's bytes from the first path that has them.
-void fetch(const std::filesystem::path& file, Image& image, Diagnostics& notes) {
+void fetch(std::string_view file, const SideFileReader& read, Image& image, Diagnostics& notes) {
   const std::string path = image.uri;
   const std::string name = path.substr(path.rfind('/') + 1);
-  const std::filesystem::path folder = file.parent_path();
   std::vector<std::string> candidates;
   if (!isElsewhere(path)) candidates.push_back(path);
   candidates.push_back(name);
   image.uri = detail::gltf::encodeUri(candidates.front());
   for (const std::string& candidate : candidates) {
-    Result<std::vector<std::uint8_t>> bytes = readFile(folder / candidate, kLargestPicture);
+    Result<std::vector<std::uint8_t>> bytes = read(candidate);
     if (!bytes) continue;
     const std::string type = pictureType(*bytes);
     image.uri = detail::gltf::encodeUri(candidate);
@@ -39,9 +34,9 @@ void fetch(const std::filesystem::path& file, Image& image, Diagnostics& notes) 
     image.bytes = *std::move(bytes);
     return;
   }
-  notes.warn(
-      "image-not-read", detail::text::quoted(path),
-      "no such picture, nor " + detail::text::quoted(name) + " beside " + file.filename().string());
+  notes.warn("image-not-read", detail::text::quoted(path),
+             "no such picture, nor " + detail::text::quoted(name) + " beside " +
+                 std::string(file.substr(file.rfind('/') + 1)));
 }
 
 /// Takes out pictures that have neither bytes nor a name to look for.
@@ -91,11 +86,11 @@ std::string pictureTypeOfName(std::string_view name) {
   return {};
 }
 
-void fetchExternalImages(const std::filesystem::path& file, Character& character,
+void fetchExternalImages(std::string_view file, const SideFileReader& read, Character& character,
                          Diagnostics& notes) {
   dropNameless(character, notes);
   for (Image& image : character.images)
-    if (image.bytes.empty()) fetch(file, image, notes);
+    if (image.bytes.empty()) fetch(file, read, image, notes);
 }
 
 }  // namespace derm::detail

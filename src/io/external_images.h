@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "derm/base/diagnostics.h"
 #include "derm/character/character.h"
+#include "derm/io/side_files.h"
 
 namespace derm::detail {
 
@@ -16,12 +16,12 @@ std::string pictureType(std::span<const std::uint8_t> bytes);
 /// The same by the ending of a name.
 std::string pictureTypeOfName(std::string_view name);
 
-/// Reads the pictures that an OBJ, FBX or DAE names by path, so that they go where the character
-/// goes: from that path relative to the file, or from beside the file under the bare name (absolute
-/// paths come from another machine). Only PNG, JPEG and WebP are taken in. Uris become relative
-/// ones, percent-encoded. A picture that is not there is warned of by name and stays a reference;
-/// one without a name is taken out.
-void fetchExternalImages(const std::filesystem::path& file, Character& character,
+/// Reads the pictures that the OBJ, FBX or DAE `file` names by path, so that they go where the
+/// character goes: from that path relative to the file, or from beside the file under the bare name
+/// (absolute paths come from another machine). Only PNG, JPEG and WebP are taken in. Uris become
+/// relative ones, percent-encoded. A picture that is not there is warned of by name and stays a
+/// reference; one without a name is taken out.
+void fetchExternalImages(std::string_view file, const SideFileReader& read, Character& character,
                          Diagnostics& notes);
 
 }  // namespace derm::detail

@@ -392,14 +392,14 @@ TriMesh ObjParser::takeVertices(const Faces& faces) {
 }
 
 /// A `mtllib` line names one file, which may hold blanks, or several.
-void readLibrary(std::string_view names, std::string_view file, const ObjSideFileReader& read,
+void readLibrary(std::string_view names, std::string_view file, const SideFileReader& read,
                  Character& character, Diagnostics& notes) {
   const auto tryOne = [&](std::string_view name) {
     if (!read) return false;
     std::string path(name);
     std::replace(path.begin(), path.end(), '\\', '/');
     const Result<std::vector<std::uint8_t>> bytes = read(path);
-    if (!bytes.ok()) return false;
+    if (!bytes.ok() || bytes->size() > kLargestLibrary) return false;
     const std::string_view mtl(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     const std::string folder = path.substr(0, path.rfind('/') + 1);
     detail::obj::parseMaterials(mtl, path, folder, character, notes);
@@ -423,7 +423,7 @@ void readLibrary(std::string_view names, std::string_view file, const ObjSideFil
 
 Result<Character> parseObj(std::string_view text, std::string_view name,
                            const ImportOptions& options, Diagnostics& notes,
-                           const ObjSideFileReader& read_side_file) {
+                           const SideFileReader& read_side_file) {
   DERM_TRY(const double unit_m, detail::assumedMetresPerUnit(options, name, "OBJ", notes));
   ObjParser parser(text, name, notes);
   DERM_CHECK(parser.readVertexData());
@@ -438,6 +438,7 @@ Result<Character> parseObj(std::string_view text, std::string_view name,
   character.mesh.triangles = std::move(faces.triangles);
   for (const std::string_view library : faces.libraries)
     readLibrary(library, name, read_side_file, character, notes);
+  if (read_side_file) detail::fetchExternalImages(name, read_side_file, character, notes);
   if (unit_m != 1.0) scaleLengths(character, unit_m);
   DERM_CHECK(validate(character));
   return character;
@@ -446,18 +447,8 @@ Result<Character> parseObj(std::string_view text, std::string_view name,
 Result<Character> loadObj(const std::filesystem::path& file, const ImportOptions& options,
                           Diagnostics& notes) {
   DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
-  const std::filesystem::path folder = file.parent_path();
-  const ObjSideFileReader read = [&](std::string_view name) -> Result<std::vector<std::uint8_t>> {
-    std::filesystem::path path(name);
-    // Absolute paths come from the machine that wrote the file; the library lies beside it now.
-    if (path.is_absolute() || name.find(':') != std::string_view::npos) path = path.filename();
-    return readFile(folder / path, kLargestLibrary);
-  };
-  DERM_TRY(Character character,
-           parseObj({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(),
-                    options, notes, read));
-  detail::fetchExternalImages(file, character, notes);
-  return character;
+  return parseObj({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(),
+                  options, notes, sideFilesOf(file));
 }
 
 }  // namespace derm

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <span>
 
+#include "derm/base/number_text.h"
 #include "derm/image/srgb.h"
-#include "derm/io/file_bytes.h"
 #include "derm/io/obj.h"
 
 #include "io/obj_faces.h"
@@ -13,28 +12,16 @@
 namespace derm {
 namespace {
 
-void append(std::string& out, float value) {
-  char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out.append(digits, end);
-}
-
-void append(std::string& out, std::uint64_t value) {
-  char digits[24];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out.append(digits, end);
-}
+void append(std::string& out, float value) { out += exactNumber(value); }
+void append(std::string& out, std::uint64_t value) { out += std::to_string(value); }
 
 /// OBJ's v of glTF's: the shortest number from which the reader's 1 - v gives the same float.
 void appendTurned(std::string& out, float v) {
   const double exact = 1.0 - static_cast<double>(v);
-  char digits[40];
-  char* end = std::to_chars(digits, digits + sizeof digits, static_cast<float>(exact)).ptr;
+  const std::string short_text = exactNumber(static_cast<float>(exact));
   double read = 0;
-  detail::text::parseNumber({digits, static_cast<std::size_t>(end - digits)}, read);
-  if (static_cast<float>(1.0 - read) != v)
-    end = std::to_chars(digits, digits + sizeof digits, exact).ptr;
-  out.append(digits, end);
+  detail::text::parseNumber(short_text, read);
+  out += static_cast<float>(1.0 - read) == v ? short_text : exactNumber(exact);
 }
 
 /// A name the reader takes back as one: no line ends, no blanks at its ends.
@@ -209,13 +196,13 @@ std::string encodeObj(const Character& character) {
 }
 
 Result<void> saveObj(const std::filesystem::path& file, const Character& character,
-                     Diagnostics& notes) {
+                     Diagnostics& notes, OutputFiles& files) {
   if (character.mesh.vertexCount() == 0)
     return Error{ErrorCode::BadArgument,
                  "the character has no mesh to write as OBJ",
                  {.file = file.string()}};
   DERM_CHECK(validate(character));
-  DERM_CHECK(writeFileWhole(file, std::string_view(encodeObj(character))));
+  DERM_CHECK(files.write(file, encodeObj(character)));
   noteLosses(character, file.string(), notes);
   return {};
 }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "derm/base/bit_cast.h"
+
 #include "io/text_scanner.h"
 
 namespace derm::detail::ply {
@@ -136,7 +138,7 @@ double decode(const char* bytes, bool swap) {
   std::array<char, sizeof(T)> raw;
   std::memcpy(raw.data(), bytes, sizeof(T));
   if (swap) std::reverse(raw.begin(), raw.end());
-  return static_cast<double>(std::bit_cast<T>(raw));
+  return static_cast<double>(bitCast<T>(raw));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "derm/base/assert.h"
 #include "derm/io/file_bytes.h"
+#include "derm/io/image_file.h"
 
 namespace derm {
 namespace {
@@ -234,6 +235,8 @@ std::vector<std::uint8_t> encodePng16(const UInt16Image& image, Curve curve) {
     return writePng16(png, info, image, curve, writing);
   });
 }
+
+bool hasImageFiles() { return true; }
 
 Result<void> savePng(const std::filesystem::path& file, const Rgba8Image& image) {
   if (image.empty())

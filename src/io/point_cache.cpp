@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "derm/base/bit_cast.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/file_ending.h"
 
@@ -35,7 +36,7 @@ class HeaderWriter {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&bits);
     bytes_.insert(bytes_.end(), bytes, bytes + 4);
   }
-  void add(float value) { add(std::bit_cast<std::uint32_t>(value)); }
+  void add(float value) { add(bitCast<std::uint32_t>(value)); }
   void add(std::string_view text) { bytes_.insert(bytes_.end(), text.begin(), text.end()); }
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }
 
@@ -86,7 +87,7 @@ class Words {
     std::memcpy(&bits, bytes_.data() + at, 4);
     return swap_ ? swappedBytes(bits) : bits;
   }
-  float number(std::size_t at) const { return std::bit_cast<float>(word(at)); }
+  float number(std::size_t at) const { return bitCast<float>(word(at)); }
 
  private:
   std::span<const std::uint8_t> bytes_;
@@ -139,14 +140,14 @@ PointCacheWriter::PointCacheWriter(std::unique_ptr<detail::BackgroundFile> file,
 }
 
 Result<PointCacheWriter> PointCacheWriter::create(const std::filesystem::path& file,
-                                                  const PointCacheDesc& desc) {
+                                                  const PointCacheDesc& desc, OutputFiles& files) {
   const auto bad = [&](const char* element, const char* message) {
     return Error{ErrorCode::BadArgument, message, {.file = file.string(), .element = element}};
   };
   if (desc.times_s.empty() || desc.times_s.size() > kMaxCount)
     return bad("frames", "expected 1 to 2147483647");
   if (desc.points == 0 || desc.points > kMaxCount) return bad("points", "expected 1 to 2147483647");
-  DERM_TRY(WholeFile whole, WholeFile::create(file));
+  DERM_TRY(std::unique_ptr<OutputFile> whole, files.create(file));
   auto out = std::make_unique<detail::BackgroundFile>(std::move(whole));
   DERM_CHECK(out->append(headerOf(desc)));
   return PointCacheWriter(std::move(out), desc);
@@ -161,7 +162,7 @@ Result<void> PointCacheWriter::append(std::span<const Vec3f> positions) {
   for (std::size_t v = 0; v < positions.size(); ++v)
     for (int i = 0; i < 3; ++i)
       swapped_[3 * v + static_cast<std::size_t>(i)] =
-          swappedBytes(std::bit_cast<std::uint32_t>(positions[v][i]));
+          swappedBytes(bitCast<std::uint32_t>(positions[v][i]));
   return file_->append(std::span(reinterpret_cast<const std::uint8_t*>(swapped_.data()),
                                  swapped_.size() * sizeof(std::uint32_t)));
 }

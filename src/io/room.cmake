@@ -1,8 +1,3 @@
-find_package(fmt REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(PNG REQUIRED)
-find_package(JPEG REQUIRED)
-
 if(DERM_WITH_ASSIMP)
   find_package(assimp REQUIRED)
   set(derm_assimp_sources assimp_import.cpp assimp_materials.cpp assimp_meshes.cpp assimp_scene.cpp)
@@ -20,16 +15,27 @@ else()
   set(derm_vdb_library)
 endif()
 
+if(DERM_WITH_IMAGES)
+  set(derm_image_sources jpeg.cpp png.cpp)
+  set(derm_image_libraries PNG::PNG JPEG::JPEG)
+else()
+  set(derm_image_sources images_absent.cpp)
+  set(derm_image_libraries)
+endif()
+
+if(DERM_WITH_FILMS)
+  set(derm_film_sources film.cpp film_process.cpp film_reader.cpp)
+else()
+  set(derm_film_sources film_absent.cpp)
+endif()
+
 derm_room(io
   SOURCES
     file_bytes.cpp
     file_ending.cpp
-    film.cpp
-    film_process.cpp
-    film_reader.cpp
+    ${derm_film_sources}
     image_file.cpp
-    jpeg.cpp
-    png.cpp
+    ${derm_image_sources}
     bvh_hierarchy.cpp
     bvh_reader.cpp
     character_file.cpp
@@ -40,6 +46,8 @@ derm_room(io
     obj_reader.cpp
     obj_tables.cpp
     obj_writer.cpp
+    output_files.cpp
+    side_files.cpp
     background_file.cpp
     point_cache.cpp
     whole_file.cpp
@@ -85,8 +93,8 @@ derm_room(io
     gltf/node_writer.cpp
     gltf/output.cpp
     base64.cpp
-  PRIVATE fmt::fmt nlohmann_json::nlohmann_json PNG::PNG JPEG::JPEG ${derm_assimp_library}
-    ${derm_vdb_library})
+  PRIVATE fmt::fmt nlohmann_json::nlohmann_json ${derm_image_libraries}
+    ${derm_assimp_library} ${derm_vdb_library})
 # Files we write name the version that wrote them.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf/writer.cpp PROPERTIES
   COMPILE_DEFINITIONS DERM_VERSION="${PROJECT_VERSION}")

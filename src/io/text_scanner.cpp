@@ -6,6 +6,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "derm/base/number_text.h"
+
 namespace derm::detail::text {
 namespace {
 
@@ -20,11 +22,10 @@ NumberKind parseFloating(std::string_view word, T& value) {
     if (!word.empty() && (word.front() == '-' || word.front() == '+'))
       return NumberKind::NotANumber;
   }
-  const char* end = word.data() + word.size();
   T parsed{};
-  const auto [stop, failure] = std::from_chars(word.data(), end, parsed);
-  if (stop != end || failure == std::errc::invalid_argument) return NumberKind::NotANumber;
-  if (failure == std::errc::result_out_of_range) {
+  const NumberRead read = readNumber(word, parsed);
+  if (read.length == 0 || read.length != word.size()) return NumberKind::NotANumber;
+  if (read.out_of_range) {
     // The standard does not tell too large from too small. Leading zeros of the mantissa could hide
     // a large value behind a negative exponent only in numbers nobody writes.
     if constexpr (sizeof(T) < sizeof(double)) {

@@ -16,7 +16,8 @@ namespace {
 /// little is left to wait for at the end.
 constexpr std::uint64_t kStartWriting = std::uint64_t{4} << 20;
 
-void startWriting(int descriptor, std::uint64_t from, std::uint64_t to) {
+void startWriting([[maybe_unused]] int descriptor, [[maybe_unused]] std::uint64_t from,
+                  [[maybe_unused]] std::uint64_t to) {
 #ifdef __linux__
   // Only a hint: if it fails, fsync() does all the work.
   (void)::sync_file_range(descriptor, static_cast<off64_t>(from), static_cast<off64_t>(to - from),
@@ -111,10 +112,6 @@ Result<void> WholeFile::append(std::span<const std::uint8_t> bytes) {
     started_ = written_;
   }
   return {};
-}
-
-Result<void> WholeFile::append(std::string_view text) {
-  return append(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
 Result<void> WholeFile::finish() {

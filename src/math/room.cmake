@@ -2,3 +2,8 @@ derm_room(math
   SOURCES dense_kernels.cpp polar.cpp sparse_ldl.cpp spring.cpp transform.cpp
   PUBLIC Eigen3::Eigen
   PRIVATE hwy::hwy)
+if(EMSCRIPTEN)
+  # Highway 1.0.3 has no doubles in WebAssembly's registers.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/math/dense_kernels.cpp PROPERTIES
+    COMPILE_DEFINITIONS HWY_COMPILE_ONLY_EMU128)
+endif()

@@ -1,7 +1,5 @@
 #include "derm/scene/bake.h"
 
-#include "derm/io/whole_file.h"
-
 #include "scene/bake_output.h"
 #include "scene/baked_frames.h"
 
@@ -32,9 +30,9 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
   }
   DERM_TRY(const std::unique_ptr<detail::BakeOutput> output,
            detail::openOutput(desc, scene, plain));
-  std::optional<WholeFile> report_file;
+  std::unique_ptr<OutputFile> report_file;
   if (desc.report) {
-    DERM_TRY(report_file, WholeFile::create(*desc.report));
+    DERM_TRY(report_file, detail::filesOf(desc).create(*desc.report));
   }
   detail::BakedFrames frames(scene, plain, desc.measure);
   for (std::size_t i = 0; i < frames.count(); ++i) {

@@ -60,7 +60,7 @@ class CorrectivesOutput final : public BakeOutput {
     notes.merge(best.said);
     noteResult(best, notes);
     fillReport(best, report);
-    return saveGltf(desc_.output, best.character, notes);
+    return saveGltf(desc_.output, best.character, notes, filesOf(desc_));
   }
 
  private:

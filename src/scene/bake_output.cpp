@@ -7,7 +7,6 @@
 #include "derm/io/gltf.h"
 #include "derm/io/obj.h"
 #include "derm/io/point_cache.h"
-#include "derm/io/whole_file.h"
 
 #include "scene/cache_character.h"
 
@@ -46,22 +45,23 @@ class PointCacheOutput final : public BakeOutput {
 /// One OBJ per frame; all take their names together at the end.
 class ObjOutput final : public BakeOutput {
  public:
-  ObjOutput(std::filesystem::path pattern, std::size_t frame_count, Character still)
-      : pattern_(std::move(pattern)),
+  ObjOutput(const BakeDesc& desc, std::size_t frame_count, Character still)
+      : to_(filesOf(desc)),
+        pattern_(desc.output),
         digits_(std::to_string(frame_count - 1).size()),
         still_(std::move(still)) {}
 
   Result<void> add(const BakedFrame& frame) override {
     still_.mesh.positions.assign(frame.wanted.positions.begin(), frame.wanted.positions.end());
     still_.mesh.normals.assign(frame.wanted.normals.begin(), frame.wanted.normals.end());
-    DERM_TRY(WholeFile file, WholeFile::create(nameOf(frame.index)));
-    DERM_CHECK(file.append(encodeObj(still_)));
-    DERM_CHECK(file.finish());
+    DERM_TRY(std::unique_ptr<OutputFile> file, to_.create(nameOf(frame.index)));
+    DERM_CHECK(file->append(encodeObj(still_)));
+    DERM_CHECK(file->finish());
     files_.push_back(std::move(file));
     return {};
   }
   Result<void> finish(BakeReport&, Diagnostics&, const Progress&) override {
-    for (WholeFile& file : files_) DERM_CHECK(file.commit());
+    for (const auto& file : files_) DERM_CHECK(file->commit());
     return {};
   }
 
@@ -76,19 +76,18 @@ class ObjOutput final : public BakeOutput {
     return pattern_.parent_path() / name;
   }
 
+  OutputFiles& to_;
   std::filesystem::path pattern_;
   std::size_t digits_;
   Character still_;
-  std::vector<WholeFile> files_;
+  std::vector<std::unique_ptr<OutputFile>> files_;
 };
 
 /// Morph targets with step weights.
 class GltfCacheOutput final : public BakeOutput {
  public:
-  GltfCacheOutput(std::filesystem::path file, const Scene& scene)
-      : file_(std::move(file)),
-        scene_(scene),
-        character_(scene.stack(), scene.frameTimes().size()) {}
+  GltfCacheOutput(const BakeDesc& desc, const Scene& scene)
+      : desc_(desc), scene_(scene), character_(scene.stack(), scene.frameTimes().size()) {}
 
   Result<void> add(const BakedFrame& frame) override {
     character_.addFrame(frame.wanted.positions, frame.wanted.normals);
@@ -96,11 +95,12 @@ class GltfCacheOutput final : public BakeOutput {
   }
   Result<void> finish(BakeReport&, Diagnostics& notes, const Progress&) override {
     const std::string clip = scene_.clip() != nullptr ? scene_.clip()->name : "derm";
-    return saveGltf(file_, std::move(character_).take(scene_.frameTimes(), clip), notes);
+    return saveGltf(desc_.output, std::move(character_).take(scene_.frameTimes(), clip), notes,
+                    filesOf(desc_));
   }
 
  private:
-  std::filesystem::path file_;
+  const BakeDesc& desc_;
   const Scene& scene_;
   CacheCharacter character_;
 };
@@ -115,7 +115,7 @@ Result<std::unique_ptr<BakeOutput>> openGltfCache(const BakeDesc& desc, const Sc
   if (bytes > kMostCacheBytes)
     return badOutput(desc, "the cache would need " + std::to_string(bytes >> 20) +
                                " MiB of memory: use .pc2 or .mdd");
-  return std::unique_ptr<BakeOutput>(std::make_unique<GltfCacheOutput>(desc.output, scene));
+  return std::unique_ptr<BakeOutput>(std::make_unique<GltfCacheOutput>(desc, scene));
 }
 
 }  // namespace
@@ -165,14 +165,14 @@ Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene
                                  " frames in one file; put {frame} into its "
                                  "name: walk_{frame}.obj");
     return std::unique_ptr<BakeOutput>(
-        std::make_unique<ObjOutput>(desc.output, frames, stillCharacter(scene.stack())));
+        std::make_unique<ObjOutput>(desc, frames, stillCharacter(scene.stack())));
   }
   const PointCacheDesc cache{
       .format = fileEnding(desc.output) == ".pc2" ? PointCacheFormat::Pc2 : PointCacheFormat::Mdd,
       .points = scene.stack().output().rest.vertexCount(),
       .times_s = {scene.frameTimes().begin(), scene.frameTimes().end()},
       .fps = scene.recipe().fps};
-  DERM_TRY(PointCacheWriter writer, PointCacheWriter::create(desc.output, cache));
+  DERM_TRY(PointCacheWriter writer, PointCacheWriter::create(desc.output, cache, filesOf(desc)));
   return std::unique_ptr<BakeOutput>(std::make_unique<PointCacheOutput>(std::move(writer)));
 }
 

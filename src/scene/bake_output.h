@@ -17,6 +17,11 @@ class BakeOutput {
   virtual Result<void> finish(BakeReport& report, Diagnostics& notes, const Progress& progress) = 0;
 };
 
+/// Where the bake writes.
+inline OutputFiles& filesOf(const BakeDesc& desc) {
+  return desc.files != nullptr ? *desc.files : diskFiles();
+}
+
 /// Checks that the ending and the options fit; nothing is opened.
 Result<void> checkOutput(const BakeDesc& desc);
 

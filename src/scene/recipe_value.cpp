@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
+
+#include "derm/base/number_text.h"
 
 namespace derm {
 namespace {
@@ -40,9 +41,7 @@ bool isBareKey(std::string_view key) {
 std::string numberText(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
-  std::array<char, 40> digits;
-  const auto [end, failure] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  std::string out(digits.data(), end);
+  std::string out = exactNumber(number);
   // TOML tells numbers with a fraction from whole ones by their point or exponent.
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
   return out;

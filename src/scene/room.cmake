@@ -1,7 +1,3 @@
-find_package(nlohmann_json 3.11 REQUIRED)
-# toml++ is used header-only, so nothing has to be linked.
-find_path(DERM_TOML_INCLUDE toml++/toml.h REQUIRED)
-
 derm_room(scene
   SOURCES bake.cpp bake_correctives.cpp bake_output.cpp bake_report.cpp baked_frames.cpp
     cache_character.cpp corrective_basis.cpp corrective_keys.cpp
@@ -10,5 +6,4 @@ derm_room(scene
     toml_layout.cpp toml_text.cpp toml_value_edit.cpp
     volume_meter.cpp volume_parameters.cpp volume_study.cpp volume_study_output.cpp
     wrinkle_recipe.cpp wrinkles_parameters.cpp
-  PRIVATE nlohmann_json::nlohmann_json)
-target_include_directories(derm_scene SYSTEM PRIVATE ${DERM_TOML_INCLUDE})
+  PRIVATE nlohmann_json::nlohmann_json $<BUILD_INTERFACE:derm_toml>)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -112,10 +111,24 @@ class VolumeFields {
   /// even(region, points, entry of the first) for runs of points, odd(point) for the others.
   template <class Even, class Odd>
   void eachWelded(const Even& even, const Odd& odd) const noexcept;
-  auto entriesOf(std::size_t point) const {
+  /// Numbers one after another, for range-based loops.
+  struct Entries {
+    struct Iterator {
+      std::uint32_t entry;
+      std::uint32_t operator*() const { return entry; }
+      Iterator& operator++() {
+        ++entry;
+        return *this;
+      }
+      bool operator!=(const Iterator& other) const { return entry != other.entry; }
+    };
+    Iterator first, last;
+    Iterator begin() const { return first; }
+    Iterator end() const { return last; }
+  };
+  Entries entriesOf(std::size_t point) const {
     const std::uint32_t first = rings_.firstEntry(point);
-    return std::views::iota(first,
-                            first + static_cast<std::uint32_t>(rings_.regionsOf(point).size()));
+    return Entries{{first}, {first + static_cast<std::uint32_t>(rings_.regionsOf(point).size())}};
   }
   /// Products of the odd points' gradients and fields, by axis, to sums.odd.
   void multiplyOdd(std::span<const Vec3d> gradients, std::span<const Vec3d> field,

@@ -36,7 +36,7 @@ TEST(Parallel, SumHasTheSameBitsForEveryThreadCount) {
   std::vector<double> sums;
   for (const int threads : {1, 2, 3, 8}) {
     const ThreadLimit limit(threads);
-    EXPECT_EQ(threadCount(), threads);
+    EXPECT_EQ(threadCount(), hasThreads() ? threads : 1);
     sums.push_back(sum());
   }
   for (const double s : sums) EXPECT_EQ(s, sums.front());

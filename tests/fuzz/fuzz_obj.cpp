@@ -10,7 +10,7 @@ using namespace derm;
 /// The input is also its own material library, so that both parsers see it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const ObjSideFileReader read = [&](std::string_view) -> Result<std::vector<std::uint8_t>> {
+  const SideFileReader read = [&](std::string_view) -> Result<std::vector<std::uint8_t>> {
     return std::vector<std::uint8_t>(data, data + size);
   };
   Diagnostics notes;

@@ -12,7 +12,7 @@ namespace derm::fuzz {
 
 /// Reads glTF bytes; what is read must be valid, and what is written from it must be readable.
 inline void roundTripGltf(std::span<const std::uint8_t> bytes) {
-  const UriReader no_files = [](std::string_view uri) -> Result<std::vector<std::uint8_t>> {
+  const SideFileReader no_files = [](std::string_view uri) -> Result<std::vector<std::uint8_t>> {
     return Error{ErrorCode::CannotRead, "no such file", {.file = std::string(uri)}};
   };
   Diagnostics notes;

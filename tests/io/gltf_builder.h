@@ -97,7 +97,7 @@ class GltfBuilder {
 
 inline Result<Character> parse(const std::vector<std::uint8_t>& bytes, Diagnostics& notes,
                                const ImportOptions& options = {}) {
-  return parseGltf(bytes, "test.glb", UriReader(), options, notes);
+  return parseGltf(bytes, "test.glb", SideFileReader(), options, notes);
 }
 inline Result<Character> parse(const std::vector<std::uint8_t>& bytes) {
   Diagnostics notes;
@@ -121,7 +121,7 @@ inline std::vector<std::uint8_t> encode(const Character& c) {
 inline Result<Character> parseText(std::string_view text) {
   Diagnostics notes;
   return parseGltf({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "test.gltf",
-                   UriReader(), {}, notes);
+                   SideFileReader(), {}, notes);
 }
 
 /// The JSON inside a .glb.

@@ -32,7 +32,9 @@ void expectGood(const std::filesystem::path& file) {
   EXPECT_TRUE(valid) << valid.error().text();
   const Result<std::vector<std::uint8_t>> written = encodeGlb(*c, notes);
   ASSERT_TRUE(written) << written.error().text();
-  const UriReader beside = [&](std::string_view uri) { return readFile(file.parent_path() / uri); };
+  const SideFileReader beside = [&](std::string_view uri) {
+    return readFile(file.parent_path() / uri);
+  };
   const Result<Character> back = parseGltf(*written, file.string(), beside, {}, notes);
   ASSERT_TRUE(back) << back.error().text();
   EXPECT_TRUE(sameContent(*c, *back));

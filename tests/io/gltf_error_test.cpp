@@ -286,7 +286,7 @@ TEST(GltfErrors, OfEqualKeysTheLastCounts) {
   Diagnostics notes;
   const Result<Character> c =
       parseGltf({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "a.gltf",
-                UriReader(), {}, notes);
+                SideFileReader(), {}, notes);
   EXPECT_TRUE(c);
   EXPECT_EQ(notes.count("duplicate-key"), 1u);
 }
@@ -362,7 +362,7 @@ TEST(GltfErrors, FilesOutsideTheFolderAreNotRead) {
                              uri + "\"}]}";
     Diagnostics notes;
     bool asked = false;
-    const UriReader files = [&](std::string_view) -> Result<std::vector<std::uint8_t>> {
+    const SideFileReader files = [&](std::string_view) -> Result<std::vector<std::uint8_t>> {
       asked = true;
       return std::vector<std::uint8_t>(36);
     };

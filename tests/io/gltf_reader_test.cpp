@@ -336,7 +336,7 @@ TEST(GltfReader, BuffersMayBeFilesBesideIt) {
     "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}],
     "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}]})";
   std::vector<std::string> asked;
-  const UriReader files = [&](std::string_view uri) -> Result<std::vector<std::uint8_t>> {
+  const SideFileReader files = [&](std::string_view uri) -> Result<std::vector<std::uint8_t>> {
     asked.emplace_back(uri);
     return std::vector<std::uint8_t>(36, 0);
   };

@@ -21,7 +21,7 @@ namespace derm {
 namespace {
 
 Result<Character> parse(std::string_view text, Diagnostics& notes,
-                        const ObjSideFileReader& read = {}) {
+                        const SideFileReader& read = {}) {
   return parseObj(text, "test.obj", {}, notes, read);
 }
 
@@ -258,8 +258,9 @@ TEST(ObjReader, ReadsMaterialLibrariesThroughTheCallback) {
        "newmtl red\r\n\tKd 1 0.5 0\nd 0.75\nTr 0.9\nmap_Kd -s 1 1 1 -o 0 0 -bm 2 texture 01.png\n"
        "norm -bm 3 normalmap.jpg\nPm 0.5\nnewmtl unused\nKd x\nnewmtl grey\nKd .5\nTr .25\nNs 98\n"
        "Kd bad\n"},
-      {"maps/c.mtl", "newmtl blue\nmap_Kd dir\\blue.jpeg\n"}};
-  const ObjSideFileReader read = [&](std::string_view name) -> Result<std::vector<std::uint8_t>> {
+      {"maps/c.mtl", "newmtl blue\nmap_Kd dir\\blue.jpeg\n"},
+      {"texture 01.png", "\x89PNG..."}};
+  const SideFileReader read = [&](std::string_view name) -> Result<std::vector<std::uint8_t>> {
     const auto found = files.find(name);
     if (found == files.end()) return Error{ErrorCode::CannotRead, "none", {}};
     return std::vector<std::uint8_t>(found->second.begin(), found->second.end());
@@ -275,7 +276,8 @@ TEST(ObjReader, ReadsMaterialLibrariesThroughTheCallback) {
   EXPECT_TRUE(c->materials[0].transparent);
   EXPECT_EQ(c->materials[0].metallic, 0.5f);
   ASSERT_EQ(c->images.size(), 3u);
-  EXPECT_EQ(c->images[0].uri, "texture 01.png");
+  EXPECT_EQ(c->images[0].uri, "texture%2001.png");
+  EXPECT_EQ(c->images[0].bytes.size(), 7u);
   EXPECT_EQ(c->images[0].mime_type, "image/png");
   EXPECT_EQ(c->materials[0].base_colour_image, 0);
   EXPECT_EQ(c->images[static_cast<std::size_t>(c->materials[0].normal_image)].uri, "normalmap.jpg");
@@ -284,6 +286,7 @@ TEST(ObjReader, ReadsMaterialLibrariesThroughTheCallback) {
   EXPECT_EQ(c->images[2].uri, "maps/dir/blue.jpeg");
   EXPECT_EQ(notes.count("material-library-missing"), 1u);
   EXPECT_EQ(notes.count("material-statement-unusable"), 1u);
+  EXPECT_EQ(notes.count("image-not-read"), 2u) << "the normal map and the blue picture";
 }
 
 TEST(ObjReader, ReadsVertexColoursAsSrgb) {

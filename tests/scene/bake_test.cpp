@@ -113,6 +113,45 @@ TEST_F(BakeTest, PointCachesHoldTheFramesBitForBit) {
   }
 }
 
+TEST_F(BakeTest, IntoMemoryGivesTheBytesOfTheFiles) {
+  for (const auto& [file, as] :
+       {std::pair("a.pc2", BakeAs::Cache), std::pair("a.mdd", BakeAs::Cache),
+        std::pair("a.glb", BakeAs::Cache), std::pair("a.gltf", BakeAs::Cache),
+        std::pair("a_{frame}.obj", BakeAs::Cache), std::pair("c.glb", BakeAs::Correctives)}) {
+    SCOPED_TRACE(file);
+    MemoryFiles memory;
+    BakeDesc desc = describe(kSpringAndBump, file);
+    desc.as = as;
+    desc.report = folder_ / "report.json";
+    const BakeReport on_disk = baked(desc);
+    desc.files = &memory;
+    const BakeReport in_memory = baked(desc);
+    EXPECT_EQ(on_disk.state_hash, in_memory.state_hash);
+    const auto* report = memory.find(*desc.report);
+    ASSERT_NE(report, nullptr);
+    const std::string_view json(reinterpret_cast<const char*>(report->data()), report->size());
+    EXPECT_EQ(parseBakeReport(json, "report").value().state_hash, on_disk.state_hash);
+    EXPECT_GE(memory.files().size(), std::string(file) == "a.gltf" ? 3u : 2u);
+    for (const auto& [name, bytes] : memory.files()) {
+      if (name == desc.report->generic_string()) continue;  // has times in it
+      EXPECT_EQ(bytes, readFile(name).value()) << name;
+      fs::remove(name);
+    }
+    fs::remove(*desc.report);
+    EXPECT_EQ(fileCount(), 0u) << "nothing but these was written";
+  }
+}
+
+TEST_F(BakeTest, ACancelledBakeIntoMemoryLeavesNothing) {
+  MemoryFiles memory;
+  BakeDesc desc = describe(kBump, "a.pc2");
+  desc.files = &memory;
+  const Progress stop = [](double done, std::string_view) { return done < 0.4; };
+  EXPECT_FALSE(bake(desc, notes_, stop).ok());
+  EXPECT_TRUE(memory.files().empty());
+  EXPECT_EQ(fileCount(), 0u);
+}
+
 TEST_F(BakeTest, ARecipeWithoutLayersBakesToExactlyWhatSkinningGives) {
   const auto character = withMaterial();
   const BakeDesc desc = describe("fps = 10", "a.pc2", character);

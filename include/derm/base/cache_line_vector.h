@@ -22,8 +22,9 @@ struct CacheLineAllocator {
   CacheLineAllocator(const CacheLineAllocator<U>&) {}
 
   T* allocate(std::size_t n) {
-    if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(allocateLines(n * sizeof(T)));
+    // More than there can be is refused below, as any allocation that is too large.
+    constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
+    return static_cast<T*>(allocateLines(n > kMost / sizeof(T) ? kMost : n * sizeof(T)));
   }
   void deallocate(T* memory, std::size_t n) { freeLines(memory, n * sizeof(T)); }
   template <class U>

@@ -22,6 +22,8 @@ class ThreadLimit {
   std::unique_ptr<Control> control_;
 };
 
+/// False where derm was built without threads (DERM_WITH_TBB): everything runs in the caller.
+bool hasThreads();
 /// Threads derm would use now.
 int threadCount();
 

@@ -1,13 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/io/import_options.h"
+#include "derm/io/output_files.h"
+#include "derm/io/side_files.h"
 
 namespace derm {
 
@@ -16,10 +21,16 @@ namespace derm {
 Result<Character> loadCharacter(const std::filesystem::path& file, const ImportOptions& options,
                                 Diagnostics& notes);
 
+/// The same from memory; `name` stands for the file's, and is used in errors and for the character.
+/// `read_side_file` gives the files that it names.
+Result<Character> parseCharacter(std::span<const std::uint8_t> bytes, std::string_view name,
+                                 const ImportOptions& options, Diagnostics& notes,
+                                 const SideFileReader& read_side_file = {});
+
 /// Writes .glb, .gltf or .obj, whole or not at all. What the format cannot hold (an OBJ has no
 /// skeleton) is noted.
 Result<void> saveCharacter(const Character& character, const std::filesystem::path& file,
-                           Diagnostics& notes);
+                           Diagnostics& notes, OutputFiles& files = diskFiles());
 
 /// Endings loadCharacter knows, with the dot: ".glb", ".gltf", ".obj", …
 std::vector<std::string> readableEndings();

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,8 @@
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/io/import_options.h"
+#include "derm/io/output_files.h"
+#include "derm/io/side_files.h"
 
 /// glTF 2.0, .gltf and .glb, in and out (specification: Khronos glTF 2.0.1, ISO/IEC 12113).
 ///
@@ -36,13 +37,11 @@
 /// Limits: no Draco, meshopt or GPU-instancing; key frames at equal times keep the first only.
 namespace derm {
 
-/// Gives the bytes of a file that a glTF refers to by relative uri (percent-decoded, never leaving
-/// the folder); an Error where there is none.
-using UriReader = std::function<Result<std::vector<std::uint8_t>>(std::string_view relative_uri)>;
-
 /// Reads .gltf or .glb, told by the first bytes. `name` is used in errors and for the character.
+/// `read_uri` gives the files that it refers to by relative uri (percent-decoded, never leaving the
+/// folder).
 Result<Character> parseGltf(std::span<const std::uint8_t> bytes, std::string_view name,
-                            const UriReader& read_uri, const ImportOptions& options,
+                            const SideFileReader& read_uri, const ImportOptions& options,
                             Diagnostics& notes);
 
 /// The same from a file; buffers and images are looked for beside it.
@@ -57,6 +56,6 @@ Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnost
 /// at all, the .bin first. Images that are separate files are embedded unless they lie beside the
 /// target already. Errors as encodeGlb().
 Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
-                      Diagnostics& notes);
+                      Diagnostics& notes, OutputFiles& files = diskFiles());
 
 }  // namespace derm

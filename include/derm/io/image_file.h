@@ -11,6 +11,10 @@
 
 namespace derm {
 
+/// False where derm was built without libpng and libjpeg (DERM_WITH_IMAGES): reading and writing
+/// pictures then fails with Unsupported and says so. Characters carry theirs undecoded anyway.
+bool hasImageFiles();
+
 /// Decodes a PNG or JPEG, told by its first bytes whatever its name or declared type: textures of a
 /// character, photographs. Other formats are an Unsupported error that says which it is, if known.
 Result<Rgba8Image> decodeImage(std::span<const std::uint8_t> bytes, std::string_view name);

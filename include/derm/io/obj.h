@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +10,10 @@
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/io/import_options.h"
+#include "derm/io/output_files.h"
+#include "derm/io/side_files.h"
 
 namespace derm {
-
-/// Gives the bytes of a file named inside an OBJ (its material library).
-using ObjSideFileReader =
-    std::function<Result<std::vector<std::uint8_t>>(std::string_view relative_name)>;
 
 /// Reads Wavefront OBJ from memory. Our own reader, since vertex numbers are a promise here:
 /// sculpts, masks and correspondences of other files refer to them, and assimp renumbers, splits
@@ -30,6 +27,8 @@ using ObjSideFileReader =
 ///    another and nothing was doubled; otherwise the file is one instance.
 ///  - Materials: Kd (taken as linear), d or Tr, Ns, Pm, Pr, map_Kd and norm of the `mtllib` files,
 ///    which `read_side_file` provides; without it, or without the file, they keep their names only.
+///    Pictures come the same way and are carried undecoded (PNG, JPEG, WebP); those that are not
+///    there are noted by name.
 ///  - Vertex colours (`v x y z r g b`) are taken as sRGB. The `w` of `v` is ignored.
 ///  - Missing normals are computed, area-weighted over coinciding vertices, and noted.
 ///  - Lines, points, curves and surfaces are skipped with a note. `vt` has its origin at the bottom
@@ -40,9 +39,8 @@ using ObjSideFileReader =
 /// range, no vertex at all. Memory: at most 64 MB + 20 times the text. O(text).
 Result<Character> parseObj(std::string_view text, std::string_view name,
                            const ImportOptions& options, Diagnostics& notes,
-                           const ObjSideFileReader& read_side_file = {});
-/// Material libraries and pictures are looked for beside the file and where it says. Pictures are
-/// carried undecoded (PNG, JPEG, WebP); those that are not there are noted by name.
+                           const SideFileReader& read_side_file = {});
+/// Material libraries and pictures are looked for beside the file and where it says.
 Result<Character> loadObj(const std::filesystem::path& file, const ImportOptions& options,
                           Diagnostics& notes);
 
@@ -55,6 +53,6 @@ std::string encodeObj(const Character& character);
 /// all of a material but its name. A character without vertices is a BadArgument error; one that
 /// fails validate() is that error.
 Result<void> saveObj(const std::filesystem::path& file, const Character& character,
-                     Diagnostics& notes);
+                     Diagnostics& notes, OutputFiles& files = diskFiles());
 
 }  // namespace derm

@@ -23,7 +23,8 @@ inline constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 26;
 Result<Rgba8Image> decodePng(std::span<const std::uint8_t> bytes, std::string_view name);
 
 /// The picture as PNG, without alpha where it is opaque. Lossless: decodePng gives it back. Same
-/// input, same bytes (with one version of zlib). Requires a picture that is not empty.
+/// input, same bytes (with one version of zlib). Requires a picture that is not empty. Nothing
+/// where derm was built without libpng.
 std::vector<std::uint8_t> encodePng(const Rgba8Image& image);
 
 /// The same with 16 bits a channel and the channels the file has: grey, grey and alpha, RGB, RGBA;

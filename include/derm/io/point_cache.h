@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "derm/base/result.h"
+#include "derm/io/output_files.h"
 #include "derm/math/vec.h"
 
 /// Point caches: the positions of every vertex in every frame, and nothing else. The mesh they
@@ -40,7 +41,8 @@ class PointCacheWriter {
   ~PointCacheWriter();
 
   static Result<PointCacheWriter> create(const std::filesystem::path& file,
-                                         const PointCacheDesc& desc);
+                                         const PointCacheDesc& desc,
+                                         OutputFiles& files = diskFiles());
   /// The next frame's positions, desc.points of them; they are copied. Also reports the failure of
   /// an earlier write.
   Result<void> append(std::span<const Vec3f> positions);

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string_view>
 
 #include "derm/base/result.h"
+#include "derm/io/output_files.h"
 
 namespace derm {
 
@@ -14,23 +14,22 @@ namespace derm {
 /// bytes are appended to a temporary beside it ("out.pc2.1234.part"), and commit() puts that in its
 /// place. Without commit() the temporary is removed and what was there before stays. A process that
 /// is killed leaves the old file whole, and the temporary.
-class WholeFile {
+class WholeFile final : public OutputFile {
  public:
   /// Fails where the folder is missing or not writable, or the target is a directory.
   static Result<WholeFile> create(const std::filesystem::path& file);
 
   WholeFile(WholeFile&& other) noexcept;
   WholeFile& operator=(WholeFile&& other) noexcept;
-  ~WholeFile();
+  ~WholeFile() override;
 
   const std::filesystem::path& path() const { return file_; }
-  Result<void> append(std::span<const std::uint8_t> bytes);
-  Result<void> append(std::string_view text);
-  /// Flushes to disk and closes; append() must not follow. Many finished files cost no descriptors
-  /// and can then be committed together.
-  Result<void> finish();
-  /// finish(), then the file takes its name. After an error the temporary is gone.
-  Result<void> commit();
+  using OutputFile::append;
+  Result<void> append(std::span<const std::uint8_t> bytes) override;
+  /// Flushes to disk and closes, so that finished files cost no descriptors.
+  Result<void> finish() override;
+  /// After an error the temporary is gone.
+  Result<void> commit() override;
 
  private:
   WholeFile(std::filesystem::path file, std::filesystem::path temporary, int descriptor);

@@ -6,6 +6,7 @@
 #include "derm/base/diagnostics.h"
 #include "derm/base/progress.h"
 #include "derm/base/result.h"
+#include "derm/io/output_files.h"
 #include "derm/scene/bake_report.h"
 #include "derm/scene/correctives.h"
 #include "derm/scene/recipe.h"
@@ -29,6 +30,8 @@ struct BakeDesc {
   std::optional<std::filesystem::path> report = {};  ///< JSON, see toJson(); needs `measure`
   /// Fill the report's frames and state hash. Costs a few times what plain skinning does.
   bool measure = true;
+  /// Where output and report are written; null = diskFiles(). A MemoryFiles needs no disk.
+  OutputFiles* files = nullptr;
 };
 
 /// Opens the recipe, makes every frame and writes the output, whole or not at all: an error, a

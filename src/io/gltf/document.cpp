@@ -18,7 +18,7 @@ using Bytes = std::vector<std::uint8_t>;
 /// Loads the parts of a document one after the other; owns what they share.
 class DocumentLoader {
  public:
-  DocumentLoader(GltfDocument& document, const UriReader& read_uri, MemoryBudget& budget,
+  DocumentLoader(GltfDocument& document, const SideFileReader& read_uri, MemoryBudget& budget,
                  Diagnostics& notes)
       : document_(document),
         read_uri_(read_uri),
@@ -39,7 +39,7 @@ class DocumentLoader {
   SourceBuffer external(const std::string& uri, const JsonPath& at);
 
   GltfDocument& document_;
-  const UriReader& read_uri_;
+  const SideFileReader& read_uri_;
   MemoryBudget& budget_;
   Diagnostics& notes_;
   ReadContext context_;
@@ -177,7 +177,8 @@ Result<void> ReadContext::take(std::uint64_t bytes, const JsonPath& at) const {
 
 Result<std::shared_ptr<GltfDocument>> readDocument(
     std::span<const std::uint8_t> bytes, std::shared_ptr<const std::vector<std::uint8_t>> owner,
-    std::string_view name, const UriReader& read_uri, MemoryBudget& budget, Diagnostics& notes) {
+    std::string_view name, const SideFileReader& read_uri, MemoryBudget& budget,
+    Diagnostics& notes) {
   GlbChunks chunks{.json = bytes};
   if (isGlb(bytes)) {
     DERM_TRY(chunks, splitGlb(bytes, name, notes));

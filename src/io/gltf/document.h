@@ -96,6 +96,7 @@ struct ReadContext {
 /// alive; where it is null the bytes that are needed are copied.
 Result<std::shared_ptr<GltfDocument>> readDocument(
     std::span<const std::uint8_t> bytes, std::shared_ptr<const std::vector<std::uint8_t>> owner,
-    std::string_view name, const UriReader& read_uri, MemoryBudget& budget, Diagnostics& notes);
+    std::string_view name, const SideFileReader& read_uri, MemoryBudget& budget,
+    Diagnostics& notes);
 
 }  // namespace derm::detail::gltf

@@ -19,7 +19,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 Result<Character> importDocument(std::span<const std::uint8_t> bytes,
                                  std::shared_ptr<const Bytes> owner, std::string_view name,
-                                 const UriReader& read_uri, const ImportOptions& options,
+                                 const SideFileReader& read_uri, const ImportOptions& options,
                                  Diagnostics& notes) {
   DERM_TRY(const double metres, detail::metresPerUnit(options, 1.0, name));
   detail::gltf::MemoryBudget budget(detail::gltf::MemoryBudget::forFile(bytes.size()));
@@ -49,18 +49,14 @@ Result<Character> importDocument(std::span<const std::uint8_t> bytes,
 }
 
 /// Images that are separate files but do not lie beside the target, where the uri would find them.
-std::set<std::size_t> imagesToEmbed(const Character& character,
-                                    const std::filesystem::path& folder) {
+std::set<std::size_t> imagesToEmbed(const Character& character, const std::filesystem::path& folder,
+                                    const OutputFiles& files) {
   std::set<std::size_t> out;
   for (std::size_t i = 0; i < character.images.size(); ++i) {
     const Image& image = character.images[i];
     if (image.uri.empty() || image.bytes.empty()) continue;
     const Result<std::string> path = detail::gltf::relativePath(image.uri);
-    if (path) {
-      const Result<Bytes> there = readFile(folder / *path, image.bytes.size());
-      if (there && *there == image.bytes) continue;
-    }
-    out.insert(i);
+    if (!path || !files.holds(folder / *path, image.bytes)) out.insert(i);
   }
   return out;
 }
@@ -68,7 +64,7 @@ std::set<std::size_t> imagesToEmbed(const Character& character,
 }  // namespace
 
 Result<Character> parseGltf(std::span<const std::uint8_t> bytes, std::string_view name,
-                            const UriReader& read_uri, const ImportOptions& options,
+                            const SideFileReader& read_uri, const ImportOptions& options,
                             Diagnostics& notes) {
   return importDocument(bytes, nullptr, name, read_uri, options, notes);
 }
@@ -77,7 +73,9 @@ Result<Character> loadGltf(const std::filesystem::path& file, const ImportOption
                            Diagnostics& notes) {
   DERM_TRY(Bytes bytes, readFile(file));
   const auto owner = std::make_shared<const Bytes>(std::move(bytes));
-  const UriReader beside = [&](std::string_view uri) { return readFile(file.parent_path() / uri); };
+  const SideFileReader beside = [&](std::string_view uri) {
+    return readFile(file.parent_path() / uri);
+  };
   return importDocument(*owner, owner, file.string(), beside, options, notes);
 }
 
@@ -88,9 +86,10 @@ Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnost
 }
 
 Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
-                      Diagnostics& notes) {
+                      Diagnostics& notes, OutputFiles& files) {
   DERM_CHECK(validate(character));
-  detail::gltf::WriteOptions options{.embed_images = imagesToEmbed(character, file.parent_path())};
+  detail::gltf::WriteOptions options{.embed_images =
+                                         imagesToEmbed(character, file.parent_path(), files)};
   const bool as_text = fileEnding(file) == ".gltf";
   std::filesystem::path bin = file;
   bin.replace_extension(".bin");
@@ -98,11 +97,11 @@ Result<void> saveGltf(const std::filesystem::path& file, const Character& charac
   DERM_TRY(const detail::gltf::Written written,
            detail::gltf::writeCharacter(character, options, notes));
   if (as_text) {
-    if (!written.bin.empty()) DERM_CHECK(writeFileWhole(bin, written.bin));
-    return writeFileWhole(file, written.json);
+    if (!written.bin.empty()) DERM_CHECK(files.write(bin, written.bin));
+    return files.write(file, written.json);
   }
   DERM_TRY(const Bytes glb, detail::gltf::joinGlb(written.json, written.bin, file.string()));
-  return writeFileWhole(file, glb);
+  return files.write(file, glb);
 }
 
 }  // namespace derm

@@ -63,7 +63,7 @@ Material readMaterial(const ReadContext& context, const Json& json, std::size_t 
 
 class ImageReader {
  public:
-  ImageReader(const ReadContext& context, const UriReader& read_uri)
+  ImageReader(const ReadContext& context, const SideFileReader& read_uri)
       : context_(context), read_uri_(read_uri) {}
 
   Image read(const Json& json, std::size_t index) {
@@ -120,7 +120,7 @@ class ImageReader {
   }
 
   const ReadContext& context_;
-  const UriReader& read_uri_;
+  const SideFileReader& read_uri_;
   const JsonPath root_;
   std::set<std::string> fetched_;
 };
@@ -147,7 +147,7 @@ void readMaterials(const ReadContext& context, Import& import) {
     import.character.materials.push_back(readMaterial(context, context.root()["materials"][i], i));
 }
 
-void readImages(const ReadContext& context, const UriReader& read_uri, Import& import) {
+void readImages(const ReadContext& context, const SideFileReader& read_uri, Import& import) {
   const std::size_t count = arraySize(context.root(), "images");
   ImageReader reader(context, read_uri);
   for (std::size_t i = 0; i < count; ++i)

@@ -8,7 +8,7 @@ namespace derm::detail::gltf {
 /// what is wrong is noted and left at its default. `read_uri` may be empty; images then have no
 /// bytes.
 void readMaterials(const ReadContext& context, Import& import);
-void readImages(const ReadContext& context, const UriReader& read_uri, Import& import);
+void readImages(const ReadContext& context, const SideFileReader& read_uri, Import& import);
 
 /// The image a texture shows; -1 where there is none.
 int imageOfTexture(const Json& root, std::size_t texture);

@@ -56,7 +56,7 @@ Result<void> moveToModel(const ReadContext& context, Import& import, std::size_t
 
 }  // namespace
 
-Result<Import> readImport(const ReadContext& context, const UriReader& read_uri) {
+Result<Import> readImport(const ReadContext& context, const SideFileReader& read_uri) {
   Import import;
   DERM_TRY(import.scene, readScene(context));
   DERM_CHECK(readGeometry(context, import));

@@ -12,7 +12,7 @@ namespace {
 Result<Import> readAgain(const GltfDocument& document) {
   Diagnostics noted_at_import;
   MemoryBudget budget = MemoryBudget::unlimited();
-  return readImport({document, noted_at_import, budget}, UriReader());
+  return readImport({document, noted_at_import, budget}, SideFileReader());
 }
 
 }  // namespace
