@@ -18,7 +18,7 @@ if(DERM_SANITIZE)
 endif()
 
 # What most sources include, parsed once per build instead of once per file: half of the time that
-# compiling takes. Sources do not rely on it: presets `web` and `fuzz` compile without it.
+# compiling takes. Sources do not rely on it: preset `fuzz` compiles without it.
 option(DERM_PCH "Precompile the headers that most sources use" ON)
 set(derm_pch_headers <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span>
   <string> <string_view> <variant> <vector> <Eigen/Core> <Eigen/Geometry>)

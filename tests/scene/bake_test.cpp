@@ -130,7 +130,7 @@ TEST_F(BakeTest, IntoMemoryGivesTheBytesOfTheFiles) {
     const auto* report = memory.find(*desc.report);
     ASSERT_NE(report, nullptr);
     const std::string_view json(reinterpret_cast<const char*>(report->data()), report->size());
-    EXPECT_EQ(parseBakeReport(json, "report").value().state_hash, on_disk.state_hash);
+    EXPECT_EQ(parseBakeReport(json, "report").value().frames.size(), on_disk.frames.size());
     EXPECT_GE(memory.files().size(), std::string(file) == "a.gltf" ? 3u : 2u);
     for (const auto& [name, bytes] : memory.files()) {
       if (name == desc.report->generic_string()) continue;  // has times in it
