@@ -13,7 +13,6 @@ namespace {
 
 /// What float positions can tell of a volume.
 constexpr double kFloatNoise = 2e-7;
-constexpr double kTolerance = 1e-9;
 
 std::vector<Vec3d> restPoints(const VolumeMaterial& m) {
   std::vector<Vec3d> out(m.surface->pointCount());

@@ -1,4 +1,4 @@
-// What derm keeps in a glTF's extras: labelled surface points and detail normal maps.
+// What derm keeps in a glTF's extras: labelled surface points, detail normal maps, controls.
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -262,6 +262,74 @@ TEST(GltfDetailMaps, TheyChangeAloneAndBrokenOnesAreCarried) {
   EXPECT_TRUE(sameContent(c, readValid(encode(c), again)));
   c.materials[0].detail_maps.clear();
   EXPECT_EQ(jsonOf(encode(c))["materials"][0]["extras"]["derm_detail_maps"].size(), 6u);
+}
+
+Character withControls() {
+  Character c = twoCubes();
+  c.skeleton.joints = {{.name = "root"}};
+  c.controls = {{.name = "smile", .preset = 0.25f, .low = -1, .high = 2}, {.name = "frown"}};
+  const Track smile{.channel = Channel::Control,
+                    .interpolation = Interpolation::Cubic,
+                    .control = 0,
+                    .times_s = {0, 0.5f},
+                    .values = {0, 0.1f, 1, 0, 0.7f, 0}};
+  const Track frown{.channel = Channel::Control,
+                    .interpolation = Interpolation::Step,
+                    .control = 1,
+                    .times_s = {0.25f},
+                    .values = {1}};
+  const Track way{.channel = Channel::Translation,
+                  .joint = JointId(0),
+                  .times_s = {0, 1},
+                  .values = {0, 0, 0, 1, 0, 0}};
+  c.clips = {{.name = "grin", .tracks = {way, smile}}, {.name = "face alone", .tracks = {frown}}};
+  return c;
+}
+
+TEST(GltfControls, SurviveARoundTripWithTheirTracks) {
+  const Character c = withControls();
+  ASSERT_TRUE(validate(c)) << validate(c).error().text();
+  const Character back = read(encode(c));
+  EXPECT_EQ(back.controls, c.controls);
+  EXPECT_EQ(back.clips, c.clips);
+  const Character again = read(encode(back));
+  EXPECT_EQ(again.controls, c.controls);
+  EXPECT_EQ(again.clips, c.clips);
+  Character none = back;
+  none.controls.clear();
+  for (Clip& clip : none.clips)
+    std::erase_if(clip.tracks, [](const Track& t) { return t.channel == Channel::Control; });
+  EXPECT_FALSE(jsonOf(encode(none)).contains("extras"));
+}
+
+TEST(GltfControls, WhatIsMalformedIsLeftOutWithAWord) {
+  const Json good = jsonOf(encode(withControls()))["extras"]["derm_controls"];
+  const auto count = [&](const Json& ours) {
+    GltfBuilder g;
+    g.root["extras"]["derm_controls"] = ours;
+    Diagnostics notes;
+    const Result<Character> c = testing_support::parse(g.glb(), notes);
+    EXPECT_TRUE(c) << (c ? "" : c.error().text());
+    if (c) EXPECT_TRUE(validate(*c));
+    return notes.count("bad-controls");
+  };
+  Json twice = good;
+  twice["controls"][1]["name"] = "smile";
+  EXPECT_GT(count(twice), 0u);
+  for (const Json& bad : {Json("text"), Json(nullptr), Json(1e300)}) {
+    Json changed = good;
+    changed["controls"][0]["preset"] = bad;
+    EXPECT_GT(count(changed), 0u) << bad;
+    changed = good;
+    changed["clips"][1]["tracks"][0]["values"][0] = bad;
+    EXPECT_GT(count(changed), 0u) << bad;
+    changed = good;
+    changed["clips"][1]["tracks"][0]["control"] = bad;
+    EXPECT_GT(count(changed), 0u) << bad;
+  }
+  Json far = good;
+  far["clips"][1]["tracks"][0]["control"] = 2;
+  EXPECT_GT(count(far), 0u);
 }
 
 }  // namespace

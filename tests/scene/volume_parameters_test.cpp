@@ -39,8 +39,6 @@ a = 15
 b = 8
 kappa = 5.0
 max_change = 0.5
-alpha = 0.5
-twist_spread = "forearms"
 beta = 0.3
 epsilon = 0.05
 sigma = 0.03
@@ -78,7 +76,9 @@ TEST(VolumeParameters, MistakesNameKeyAndNearestWord) {
   EXPECT_NE(errorOf("mask = \"wieghts\"").find("weights"), std::string::npos);
   EXPECT_NE(errorOf("where = \"weights\"").find("did you mean \"mask\"?"), std::string::npos);
   EXPECT_NE(errorOf("beta = 2").find("beta"), std::string::npos);
-  EXPECT_NE(errorOf("twist_spread = \"forearm\"").find("\"forearms\""), std::string::npos);
+  // Centres are those of the skinning below: its keys are the only ones.
+  EXPECT_NE(errorOf("alpha = 0.25").find("[skinning] alpha"), std::string::npos);
+  EXPECT_NE(errorOf("twist_spread = \"none\"").find("[skinning] twist_spread"), std::string::npos);
   EXPECT_NE(errorOf("max_change = 0").find("max_change"), std::string::npos);
   EXPECT_NE(errorOf("swell = { group = \"x\", to_deg = 0 }").find("to_deg"), std::string::npos);
 }
