@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "derm/base/assert.h"
+#include "derm/base/bit_cast.h"
 #include "derm/base/parallel.h"
 
 namespace derm {
@@ -48,12 +48,12 @@ SrgbEncoder::SrgbEncoder() {
   const auto encoded = [](float linear) { return toByte(srgbFromLinear(linear)); };
   for (std::size_t b = 1; b < least_.size(); ++b) {
     // Positive floats have the order of their bits.
-    std::uint32_t low = 0, high = std::bit_cast<std::uint32_t>(1.0f);
+    std::uint32_t low = 0, high = bitCast<std::uint32_t>(1.0f);
     while (high - low > 1) {
       const std::uint32_t middle = low + (high - low) / 2;
-      (encoded(std::bit_cast<float>(middle)) >= b ? high : low) = middle;
+      (encoded(bitCast<float>(middle)) >= b ? high : low) = middle;
     }
-    least_[b] = std::bit_cast<float>(high);
+    least_[b] = bitCast<float>(high);
   }
   for (std::size_t i = 0; i < start_.size(); ++i) start_[i] = encoded(float(i) / kSteps);
 }

@@ -204,7 +204,8 @@ TEST(FleshLayer, WorksBeforeAfterAndWithoutOtherLayersAndOnRefinedSurfaces) {
        {Order{{skinning, flesh, bump}, {skinning, bump}},
         Order{{skinning, bump, flesh}, {skinning, bump}},
         Order{{skinning, refine, flesh}, {skinning, refine}},
-        Order{{skinning, flesh, refine}, {skinning, refine}}, Order{{flesh}, {}}}) {
+        Order{{skinning, flesh, refine}, {skinning, refine}}, Order{{skinning, flesh}, {skinning}},
+        Order{{refine, skinning, flesh}, {refine, skinning}}}) {
     Playback with = playing(order.with), without = playing(order.without);
     for (const double t : {0.2, 0.4, 0.6}) {
       const double moved =

@@ -354,7 +354,7 @@ group = "z"
 [[layer]]
 type = "volume"
 name = "b"
-where = '''
+mask = '''
 group:x'''
 [layer.swell]
 group = """one \

@@ -126,7 +126,10 @@ void ClipWriter::matchSources() {
   match_.assign(now.size(), -1);
   unchanged_.assign(now.size(), false);
   if (context_.original == nullptr || !nodes_.keepsNodes()) return;
-  const std::vector<Clip>& then = context_.original->character.clips;
+  // Clips of controls alone come after those that are animations, and have none to claim.
+  const std::span<const Clip> then =
+      std::span(context_.original->character.clips)
+          .first(arraySize(context_.document->root, "animations"));
   std::vector<bool> claimed(then.size(), false);
   const auto claim = [&](std::size_t i, std::size_t j, bool same) {
     match_[i] = static_cast<int>(j);
