@@ -120,14 +120,14 @@ void crowdStep(benchmark::State& state) {
   const Scene scene(2000, 1);
   Diagnostics notes;
   std::vector<std::unique_ptr<Layer>> layers;
-  const auto surface =
-      std::make_shared<const BoundSurface>(scene.character->mesh, scene.character->skin);
   for (std::size_t e = 0; e < 4; ++e) {
     FleshDesc desc = scene.desc;
     desc.dominant = JointId(10 * e);
     desc.ends = {JointId(10 * e + 10)};
     desc.frequency_hz = 2.0 + static_cast<double>(e);
-    const auto binding = fleshLayer(desc)(*scene.character, surface, notes).value();
+    const auto stack =
+        Stack::bind(scene.character, std::array{skinningLayer({}), fleshLayer(desc)}, notes);
+    const auto binding = stack.value()->layers()[1];
     for (int i = 0; i < 1000; ++i) layers.push_back(binding->makeLayer());
   }
   Pose pose = scene.character->restPose();

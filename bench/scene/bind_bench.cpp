@@ -10,6 +10,7 @@
 #include "derm/cast/cast.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/flesh.h"
+#include "derm/deform/stack.h"
 #include "derm/deform/wrinkles.h"
 #include "derm/volume/volume_layer.h"
 

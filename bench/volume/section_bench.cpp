@@ -134,8 +134,8 @@ void methodLayer(benchmark::State& state, VolumeMethod method) {
   const auto character =
       std::make_shared<const Character>(bench_support::riggedTube(kVertices / 50, 50, 21, 1));
   VolumeDesc desc = sectionDesc();
-  desc.method = method;
-  desc.mask = {{.rule = MaskRule::SmoothWeights}};
+  desc.method.method = method;
+  desc.mask.terms = {{.rule = MaskRule::SmoothWeights}};
   Timed linear(character, {skinningLayer({})});
   const double at_first = heapBytes();
   Timed again(character, {skinningLayer({})});

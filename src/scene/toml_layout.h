@@ -43,7 +43,11 @@ struct TomlStatement {
 struct TomlStep {
   std::string key = {};
   std::optional<std::size_t> index = {};
-  auto operator<=>(const TomlStep&) const = default;
+
+  bool operator==(const TomlStep&) const = default;
+  bool operator<(const TomlStep& other) const {
+    return key != other.key ? key < other.key : index < other.index;
+  }
 };
 using TomlPath = std::vector<TomlStep>;
 
