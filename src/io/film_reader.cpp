@@ -168,8 +168,7 @@ struct FilmReader::Sequence final : Impl {
     const NumberedFile& file = files[index];
     DERM_TRY(frame.picture, loadImage(file.path));
     if (frame.picture.pixels.size() > desc.max_pixels)
-      return tooLarge(file.path, index, frame.picture.width, frame.picture.height,
-                      desc.max_pixels);
+      return tooLarge(file.path, index, frame.picture.width, frame.picture.height, desc.max_pixels);
     for (Rgba8& pixel : frame.picture.pixels) pixel.a = 255;
     const std::uint64_t steps = std::stoull(file.digits) - std::stoull(files.front().digits);
     frame.time_s = static_cast<double>(steps) / desc.fps;

@@ -197,7 +197,8 @@ TEST(VolumeLayer, GivesTheSameBitsOnAnyNumberOfThreadsAndAllocatesNothing) {
       four = work(c, bentPose(c), desc).positions;
     }
     EXPECT_EQ(one, four);
-    StackRunner runner(stackOf(std::make_shared<const Character>(c), {skinningLayer({}), volumeLayer("v", desc)}));
+    StackRunner runner(
+        stackOf(std::make_shared<const Character>(c), {skinningLayer({}), volumeLayer("v", desc)}));
     const ThreadLimit limit(1);
     runner.setPose(bentPose(c), 0);
     runner.evaluate();

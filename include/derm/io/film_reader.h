@@ -16,7 +16,7 @@ struct FilmReadDesc {
   double fps =
       30.0;  ///< [Hz] (0, 1000] of numbered pictures, which have no times; films know theirs
   std::uint64_t max_pixels = kMaxPixels;  ///< larger frames are refused before memory is taken
-  std::string program = "ffmpeg";           ///< name looked for in PATH, or a path; 5.1 or later
+  std::string program = "ffmpeg";         ///< name looked for in PATH, or a path; 5.1 or later
 };
 
 struct FilmFrame {

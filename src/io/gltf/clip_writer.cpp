@@ -127,9 +127,8 @@ void ClipWriter::matchSources() {
   unchanged_.assign(now.size(), false);
   if (context_.original == nullptr || !nodes_.keepsNodes()) return;
   // Clips of controls alone come after those that are animations, and have none to claim.
-  const std::span<const Clip> then =
-      std::span(context_.original->character.clips)
-          .first(arraySize(context_.document->root, "animations"));
+  const std::span<const Clip> then = std::span(context_.original->character.clips)
+                                         .first(arraySize(context_.document->root, "animations"));
   std::vector<bool> claimed(then.size(), false);
   const auto claim = [&](std::size_t i, std::size_t j, bool same) {
     match_[i] = static_cast<int>(j);
