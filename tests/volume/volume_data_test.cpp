@@ -80,7 +80,7 @@ TEST(VolumeData, EveryFrameOfEveryGltfCharacterKeepsItsVolumes) {
       Playback playback = Playback::make(stack, &clip, {.end_s = clip.duration_s()}).value();
       for (double t = 0; t <= double{clip.duration_s()} + 1e-6; t += 1 / 30.0) {
         const SkinFrame& frame = playback.frameAt(t);
-        const VolumeReport report = playback.find<VolumeLayer>("v")->report();
+        const VolumeReport report = playback.find<VolumeLayer>("volume")->report();
         regions.jointPositions(playback.model(), anchors);
         const Vec3d origin = anchors[0];
         for (Vec3d& f : anchors) f -= origin;
