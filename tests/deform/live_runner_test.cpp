@@ -83,8 +83,8 @@ TEST(LiveRunner, SwingsAsAPlaybackDoesAtAnyUnevenFrameRate) {
 }
 
 TEST(LiveRunner, GuessesPosesBetweenFrames) {
-  for (const auto& [fps, bar] :
-       {std::pair(240.0, 0.03), std::pair(120.0, 0.05), std::pair(60.0, 0.12)})
+  for (const auto& [fps, bar] : {std::pair(240.0, 0.002), std::pair(60.0, 0.003),
+                                 std::pair(30.0, 0.01), std::pair(15.0, 0.1)})
     for (const std::size_t clip : {0u, 1u}) {
       const Largest found = compared(
           clip, fps,

@@ -88,7 +88,6 @@ void expectSwingGoesOn(const Edit& edit) {
     const Vec3d before = p.find<FleshLayer>("flesh")->elongation_m();
     const Vec3d speed = p.find<FleshLayer>("flesh")->velocity_m_per_s();
     EXPECT_GT(before.norm(), 1e-4) << "there must be something to lose";
-    Diagnostics notes;
     p.change(edit(p.stack()).value());
     ASSERT_NE(p.find<FleshLayer>("flesh"), nullptr);
     EXPECT_LE((p.find<FleshLayer>("flesh")->elongation_m() - before).norm(), 1e-12);

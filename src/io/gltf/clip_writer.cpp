@@ -21,18 +21,6 @@ const char* pathName(Channel channel) {
   return "weights";
 }
 
-const char* interpolationName(Interpolation interpolation) {
-  switch (interpolation) {
-    case Interpolation::Step:
-      return "STEP";
-    case Interpolation::Cubic:
-      return "CUBICSPLINE";
-    case Interpolation::Linear:
-      break;
-  }
-  return "LINEAR";
-}
-
 /// All numbers of a clip in one buffer view; equal runs of times are stored once.
 class KeyPool {
  public:
@@ -93,6 +81,18 @@ bool sameKeys(const Track& a, const Track& b) {
 }
 
 }  // namespace
+
+const char* interpolationName(Interpolation interpolation) {
+  switch (interpolation) {
+    case Interpolation::Step:
+      return "STEP";
+    case Interpolation::Cubic:
+      return "CUBICSPLINE";
+    case Interpolation::Linear:
+      break;
+  }
+  return "LINEAR";
+}
 
 bool ClipWriter::sameTrack(const Track& now, const Track& then) const {
   if (now.channel != then.channel || now.interpolation != then.interpolation ||

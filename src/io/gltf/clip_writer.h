@@ -9,6 +9,9 @@
 
 namespace derm::detail::gltf {
 
+/// As glTF calls it: "STEP", "LINEAR", "CUBICSPLINE".
+const char* interpolationName(Interpolation interpolation);
+
 /// Clips as animations, in the character's order. A clip that is as it was keeps its JSON; one that
 /// changed keeps its extras and the channels derm does not understand.
 class ClipWriter {

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <optional>
 
+#include "io/gltf/clip_writer.h"
+
 namespace derm::detail::gltf {
 namespace {
 
@@ -72,18 +74,6 @@ bool readClip(const Json& json, Character& c) {
     if (complete) clip.tracks.push_back(*std::move(track));
   }
   return complete;
-}
-
-const char* interpolationName(Interpolation interpolation) {
-  switch (interpolation) {
-    case Interpolation::Step:
-      return "STEP";
-    case Interpolation::Cubic:
-      return "CUBICSPLINE";
-    case Interpolation::Linear:
-      break;
-  }
-  return "LINEAR";
 }
 
 }  // namespace
