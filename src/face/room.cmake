@@ -1,0 +1,2 @@
+derm_room(face
+  SOURCES head_correspondence.cpp)

@@ -1,0 +1,1 @@
+derm_test(face unit head_correspondence_test.cpp)
