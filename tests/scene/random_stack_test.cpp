@@ -42,7 +42,7 @@ std::vector<RecipeLayer> sensibleLayers(const Character& c) {
   if (const auto flesh = proposeFlesh(c, notes))
     for (const FleshProposal& p : *flesh) out.push_back(fleshRecipeLayer(p.desc, c.skeleton));
   for (const Clip& clip : c.clips)
-    if (const auto folds = proposeWrinkles(c, clip, {.most = 2}))
+    if (const auto folds = proposeWrinkles(c, clip, {.max_tools = 2}))
       for (const WrinkleProposal& p : *folds) {
         out.push_back(wrinkleRecipeLayer(p.tool));
         out.back().name += " " + clip.name;
