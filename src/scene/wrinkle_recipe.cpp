@@ -9,7 +9,7 @@ namespace {
 
 double rounded(double metres) { return std::round(metres * 1e5) / 1e5; }
 
-RecipeValue placeOf(const Vec3d& p) {
+RecipeValue coordinates(const Vec3d& p) {
   RecipeValue::List list;
   for (const double v : {p.x(), p.y(), p.z()}) list.push_back({.content = rounded(v)});
   return {.content = list};
@@ -26,9 +26,9 @@ RecipeValue nameOf(Choice choice, const Names& names) {
 
 RecipeLayer wrinkleRecipeLayer(const WrinkleToolDesc& tool) {
   DERM_REQUIRE(tool.path.size() >= 2);
-  RecipeLayer layer{.type = "wrinkles", .name = tool.name, .keys = {}, .place = {}};
-  layer.keys = {{"from", placeOf(tool.path[0].position), {}},
-                {"to", placeOf(tool.path[1].position), {}},
+  RecipeLayer layer{.type = "wrinkles", .name = tool.name, .keys = {}, .location = {}};
+  layer.keys = {{"from", coordinates(tool.path[0].position), {}},
+                {"to", coordinates(tool.path[1].position), {}},
                 {"width_m", {.content = rounded(tool.width_m)}, {}},
                 {"points", {.content = std::int64_t{tool.curve.points}}, {}},
                 {"h_max_m", {.content = rounded(tool.curve.h_max)}, {}}};
