@@ -22,7 +22,7 @@ void RecipeInput::addTo(CLI::App& verb) {
   verb.add_option("--clip", clip, "name or number; default the recipe's, or the first");
   verb.add_option("--method", method, "skinning method, instead of the recipe's");
   verb.add_option("--fps", fps, "[Hz] of what comes out, instead of the recipe's")
-      ->check(within(Recipe::kLeastFps, Recipe::kMostFps));
+      ->check(within(Recipe::kMinFps, Recipe::kMaxFps));
   verb.add_option("--range", range_s, "[s] first and last instant, instead of the recipe's")
       ->expected(2)
       ->type_name("FROM TO");

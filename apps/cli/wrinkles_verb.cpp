@@ -56,7 +56,7 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
     fmt::print("{}\n", nlohmann::json{{"recipe", options.input.output}, {"tools", list}}.dump(2));
   if (proposals.empty() && !options.json)
     fmt::print("no skin of \"{}\" is squeezed by {:.0f} % or more in \"{}\"\n", character.name,
-               100 * options.desc.least_squeeze, clip.name);
+               100 * options.desc.min_squeeze, clip.name);
   return {};
 }
 
@@ -64,9 +64,9 @@ void addAuto(CLI::App& wrinkles, Run& run) {
   const auto options = std::make_shared<AutoOptions>();
   CLI::App* verb = wrinkles.add_subcommand("auto", "propose tools where a clip squeezes the skin");
   options->input.addTo(*verb);
-  verb->add_option("--least", options->desc.least_squeeze, "smallest squeeze worth a fold, of 1")
+  verb->add_option("--least", options->desc.min_squeeze, "smallest squeeze worth a fold, of 1")
       ->capture_default_str();
-  verb->add_option("--most", options->desc.most, "tools at most")->capture_default_str();
+  verb->add_option("--most", options->desc.max_tools, "tools at most")->capture_default_str();
   verb->add_flag("--json", options->json, "the list as JSON");
   verb->footer("example:\n  derm wrinkles auto cast:arm --clip flex -o arm.toml");
   setWork(*verb, run, options, proposeRecipe);

@@ -1,8 +1,8 @@
 // How fast characters are skinned, beside a straightforward loop with Eigen in the same run.
 //   derm_bench_deform [character files] [--benchmark_…]
 // Real characters are also looked for in the folder that DERM_BENCH_DATA names.
-// Prints nanoseconds per vertex (positions and normals; least of many repetitions), a hash of each
-// result, and the ratios derm holds itself to: 3 on smooth weights, 2 on real characters; two
+// Prints nanoseconds per vertex (positions and normals; minimum of many repetitions), a hash of
+// each result, and the ratios derm holds itself to: 3 on smooth weights, 2 on real characters; two
 // threads are judged at 100k vertices, where starting them does not count.
 
 #include <algorithm>
@@ -139,7 +139,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
     std::copy_if(runs.begin(), runs.end(), std::back_inserter(shown),
                  [](const Run& run) { return run.aggregate_name == "min"; });
     if (shown.empty()) shown = runs;  // one repetition only, or somebody else's benchmark
-    for (const Run& run : shown) least_[run.run_name.function_name] = run.GetAdjustedRealTime();
+    for (const Run& run : shown) min_times_[run.run_name.function_name] = run.GetAdjustedRealTime();
     ConsoleReporter::ReportRuns(shown);
   }
 
@@ -150,8 +150,8 @@ class RatioReporter : public benchmark::ConsoleReporter {
 
  private:
   double microseconds(const Scene& scene, const std::string& what) const {
-    const auto at = least_.find(scene.name + "/" + what);
-    return at == least_.end() ? std::numeric_limits<double>::quiet_NaN() : at->second;
+    const auto at = min_times_.find(scene.name + "/" + what);
+    return at == min_times_.end() ? std::numeric_limits<double>::quiet_NaN() : at->second;
   }
 
   void printTimes() const {
@@ -192,7 +192,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
   static constexpr const char* kLabels[] = {"eigen 3x4", "eigen 4x4", "rigid",    "linear", "other",
                                             "stretched", "dual",      "dual str", "mixed"};
   const std::vector<Scene>& scenes_;
-  std::map<std::string, double> least_;
+  std::map<std::string, double> min_times_;
 };
 
 void addFile(const std::filesystem::path& file, std::vector<Scene>& scenes) {

@@ -35,8 +35,8 @@ void addStretched(Scene& scene) {
     m.linear() = Mat3f(m.linear() * Vec3f(1.2f, 0.9f, 1.1f).asDiagonal());
 }
 
-/// The `most` nearest joints, by inverse distance to the power 4.
-void weighByDistance(Scene& scene, const std::vector<Vec3f>& joints, std::size_t most) {
+/// The `max_influences` nearest joints, by inverse distance to the power 4.
+void weighByDistance(Scene& scene, const std::vector<Vec3f>& joints, std::size_t max_influences) {
   std::vector<SkinSlot> slots;
   for (std::size_t j = 0; j < joints.size(); ++j) {
     SkinSlot slot{.joint = JointId(j)};
@@ -52,9 +52,10 @@ void weighByDistance(Scene& scene, const std::vector<Vec3f>& joints, std::size_t
       const float square = (p - joints[j]).squaredNorm() + 1e-4f;
       row.push_back({static_cast<std::uint32_t>(j), 1 / (square * square)});
     }
-    std::partial_sort(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(most), row.end(),
+    std::partial_sort(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(max_influences),
+                      row.end(),
                       [](const Influence& a, const Influence& b) { return a.weight > b.weight; });
-    row.resize(most);
+    row.resize(max_influences);
     builder.addVertex(row, 0, scene.name, notes);
   }
   scene.skin = std::move(builder).finish();

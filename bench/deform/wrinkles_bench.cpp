@@ -64,7 +64,7 @@ void wholeFrames(benchmark::State& state, const char* recipe_file) {
   Scene plain = opened(withoutLayers(recipe), folded.character());
   FrameTimes with_tools(folded), without(plain);
   std::vector<std::size_t> active, idle;
-  std::size_t most_vertices = 0;
+  std::size_t max_vertices = 0;
   const std::size_t base = folded.character()->mesh.vertexCount();
   Hash64 hash;
   for (auto _ : state) {
@@ -74,14 +74,14 @@ void wholeFrames(benchmark::State& state, const char* recipe_file) {
       without.play(i);
       const SkinFrame& frame = with_tools.play(i);
       (frame.vertexCount() > base ? active : idle).push_back(i);
-      most_vertices = std::max(most_vertices, frame.vertexCount());
+      max_vertices = std::max(max_vertices, frame.vertexCount());
       hash.addSpan(frame.positions());
     }
   }
   state.SetLabel("hash " + std::to_string(hash.value()));
   state.counters["active_frames_per_s"] = active.empty() ? 0 : 1 / with_tools.mean(active);
   state.counters["skinning_frames_per_s"] = 1 / without.mean(active.empty() ? idle : active);
-  state.counters["added_vertices"] = double(most_vertices - base);
+  state.counters["added_vertices"] = double(max_vertices - base);
   if (!idle.empty())
     state.counters["idle_overhead_percent"] =
         100 * (with_tools.mean(idle) / without.mean(idle) - 1);

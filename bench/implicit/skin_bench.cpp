@@ -1,6 +1,6 @@
 // How fast a skin steps and turns into polygons, beside OpenVDB on the same ball in the same run.
 //   derm_bench_implicit [--benchmark_…]
-// Prints nanoseconds per active node (least of many repetitions), a hash of each skin, the ratios
+// Prints nanoseconds per active node (minimum of many repetitions), a hash of each skin, the ratios
 // derm holds itself to (step 6, polygons 3), the exponent of cost over resolution (2: surface, not
 // volume), steps a second of Desbrun and Cani's metamorphosis, and the particle field against the
 // plain sum.

@@ -40,14 +40,15 @@ std::shared_ptr<const Character> bodyOf(int vertices, Parameters& p) {
     const auto cat = std::make_shared<const Character>(makeCastMember("cat").value());
     p.flesh.dominant = *cat->skeleton.named("spine_1");
     p.flesh.ends = {*cat->skeleton.named("spine_5")};
-    p.fold.path = {{.place = Vec3d(0.045, 0.235, 0.155)}, {.place = Vec3d(0.045, 0.150, 0.105)}};
+    p.fold.path = {{.position = Vec3d(0.045, 0.235, 0.155)},
+                   {.position = Vec3d(0.045, 0.150, 0.105)}};
     return cat;
   }
   const auto tube =
       std::make_shared<const Character>(bench_support::riggedTube(vertices / 100, 100, 21, 1));
   p.flesh.dominant = *tube->skeleton.named("joint2");
   p.flesh.ends = {*tube->skeleton.named("joint18")};
-  p.fold.path = {{.place = Vec3d(0, 0.3, 1.6)}, {.place = Vec3d(0, 0.3, 2.4)}};
+  p.fold.path = {{.position = Vec3d(0, 0.3, 1.6)}, {.position = Vec3d(0, 0.3, 2.4)}};
   p.fold.width_m = 0.3;
   return tube;
 }

@@ -112,7 +112,7 @@ LayerFactory layerOf(const std::string& name, const Character& c) {
   // A fold of a fifth of the tube's length, on as many triangles as there are there.
   WrinkleToolDesc fold;
   fold.name = name;
-  fold.path = {{.place = Vec3d(0, 0.3, 1.6)}, {.place = Vec3d(0, 0.3, 2.4)}};
+  fold.path = {{.position = Vec3d(0, 0.3, 1.6)}, {.position = Vec3d(0, 0.3, 2.4)}};
   fold.width_m = 0.3;
   fold.curve.h_max = 0.05;
   fold.rest_length_m = 0.9;

@@ -32,21 +32,22 @@ Result<void> validateJoints(const FleshDesc& desc, const Skeleton& skeleton) {
       return error;
     }
   }
-  for (const auto& [field, place] : {std::pair{"from", desc.from}, std::pair{"to", desc.to}})
-    if (place && !place->allFinite()) return badField(field, "expected finite numbers of metres");
+  for (const auto& [field, position] : {std::pair{"from", desc.from}, std::pair{"to", desc.to}})
+    if (position && !position->allFinite())
+      return badField(field, "expected finite numbers of metres");
   return {};
 }
 
 Result<void> validateSpring(const FleshDesc& desc) {
-  constexpr double kMost = 1e9;
+  constexpr double kMax = 1e9;
   if (desc.frequency_hz && !positive(*desc.frequency_hz, 1000))
     return badField("frequency_hz", "expected more than 0, at most 1000 Hz");
   if (desc.damping_ratio && !within(*desc.damping_ratio, 0, 100))
     return badField("damping_ratio", "expected 0 to 100");
-  if (!positive(desc.mass_kg, kMost)) return badField("mass_kg", "expected more than 0 kg");
-  if (desc.stiffness && !positive(*desc.stiffness, kMost))
+  if (!positive(desc.mass_kg, kMax)) return badField("mass_kg", "expected more than 0 kg");
+  if (desc.stiffness && !positive(*desc.stiffness, kMax))
     return badField("stiffness", "expected more than 0 N/m");
-  if (desc.damping && !within(*desc.damping, 0, kMost))
+  if (desc.damping && !within(*desc.damping, 0, kMax))
     return badField("damping", "expected 0 N s/m or more");
   if (desc.stiffness && desc.frequency_hz)
     return badField("stiffness", "give either stiffness or frequency_hz: each gives the other");

@@ -43,14 +43,14 @@ constexpr double kUnderTheBack = 0.85;
 /// hair are fewer.
 constexpr std::size_t kFaceBones = 8;
 /// Elements of fewer vertices are not worth a spring.
-constexpr std::size_t kFewestVertices = 12;
+constexpr std::size_t kMinVertices = 12;
 
 /// How deep flesh hangs and how far it is ever thrown, as shares of its depth, and how it swings.
 /// Skin and muscle hold it long before it meets the bone; a face holds its lips and eyelids, too.
 struct Tissue {
   double sag;
   double damping_ratio;
-  double most;
+  double max_elongation;
 };
 constexpr Tissue kLimbTissue = {0.12, 0.2, 0.35};
 constexpr Tissue kBellyTissue = {0.08, 0.3, 0.4};
@@ -60,7 +60,7 @@ constexpr Tissue kCheekTissue = {0.12, 0.25, 0.25};
 /// The joints that carry skin and those that join them, as a tree of their own.
 struct BoneTree {
   std::vector<JointId> joints;
-  std::vector<Vec3d> place;
+  std::vector<Vec3d> position;
   std::vector<std::uint32_t> parent;
   std::vector<std::vector<std::uint32_t>> children;
   std::vector<double> reach;  ///< [m] of the skin of a bone and all below it, from its parent
@@ -70,7 +70,7 @@ struct BoneTree {
   bool fork(std::uint32_t b) const { return branches[b].size() >= kForkBranches; }
 };
 
-/// Joints with weights and all above them, less what lies above the first that has a weight or a
+/// Joints with weights and all above them, without what lies above the first that has a weight or a
 /// fork: armatures and scene roots.
 std::vector<JointId> treeJoints(const Character& c) {
   std::vector<bool> weighted(c.skeleton.size(), false);
@@ -103,7 +103,7 @@ BoneTree boneTree(const Character& c, std::span<const Affine3d> bind) {
   for (std::uint32_t b = 0; b < t.joints.size(); ++b) index[t.joints[b].index()] = b;
   t.children.resize(t.joints.size());
   for (std::uint32_t b = 0; b < t.joints.size(); ++b) {
-    t.place.push_back(bind[t.joints[b].index()].translation());
+    t.position.push_back(bind[t.joints[b].index()].translation());
     JointId above = c.skeleton[t.joints[b]].parent;
     while (above.valid() && index[above.index()] == kNone) above = c.skeleton[above].parent;
     t.parent.push_back(above.valid() ? index[above.index()] : kNone);
@@ -114,9 +114,9 @@ BoneTree boneTree(const Character& c, std::span<const Affine3d> bind) {
   for (std::size_t v = 0; v < c.skin.vertexCount(); ++v) {
     const Vec3d p = c.mesh.positions[v].cast<double>();
     std::uint32_t b = index[c.skin.slots[c.skin[v].front().slot].joint.index()];
-    if (b != kNone) own_reach[b] = std::max(own_reach[b], (p - t.place[b]).norm());
+    if (b != kNone) own_reach[b] = std::max(own_reach[b], (p - t.position[b]).norm());
     for (; b != kNone; b = t.parent[b]) {
-      const Vec3d& from = t.place[t.parent[b] != kNone ? t.parent[b] : b];
+      const Vec3d& from = t.position[t.parent[b] != kNone ? t.parent[b] : b];
       t.reach[b] = std::max(t.reach[b], (p - from).norm());
     }
   }
@@ -225,7 +225,7 @@ class Proposer {
   bool hasTwin(std::uint32_t from, std::uint32_t branch) const {
     const auto differ = [](double a, double b) { return std::abs(a - b) / std::max(a, b); };
     const auto length = [&](std::uint32_t b) {
-      return (tree_.place[b] - tree_.place[from]).norm();
+      return (tree_.position[b] - tree_.position[from]).norm();
     };
     const auto unlike = [&](std::uint32_t a, std::uint32_t b) {
       return std::max(differ(tree_.reach[a], tree_.reach[b]), differ(length(a), length(b)));
@@ -245,7 +245,7 @@ class Proposer {
     if (!validate(p.desc, c_.skeleton)) return false;
     const Result<detail::FleshWeights> weights =
         detail::fleshWeights(p.desc, c_.skeleton, bind_, surface_);
-    if (!weights || weights->vertices.size() < kFewestVertices) return false;
+    if (!weights || weights->vertices.size() < kMinVertices) return false;
     const detail::VirtualBone bone = detail::virtualBone(p.desc, bind_);
     double sum = 0, total = 0;
     for (std::size_t i = 0; i < weights->vertices.size(); ++i) {
@@ -266,7 +266,7 @@ class Proposer {
     const double digits = frequency >= 10 ? 1 : frequency >= 1 ? 10 : 100;
     p.desc.frequency_hz = std::clamp(std::round(frequency * digits) / digits, 0.01, 100.0);
     p.desc.damping_ratio = tissue.damping_ratio;
-    p.desc.max_elongation = tissue.most;
+    p.desc.max_elongation = tissue.max_elongation;
     return true;
   }
 
@@ -313,12 +313,12 @@ class Proposer {
     for (std::uint32_t b = branch; b != kNone && !tree_.fork(b); b = next(b)) {
       const std::uint32_t end = next(b);
       if (end == kNone) break;
-      const double length = (tree_.place[end] - tree_.place[b]).norm();
+      const double length = (tree_.position[end] - tree_.position[b]).norm();
       const std::string stem = withoutNumber(meaning(b).plain);
-      const bool same = !out.empty() && !stem.empty() &&
-                        withoutNumber(meaning(out.back().begin).plain) == stem &&
-                        out.back().way + length <
-                            kStraight * (tree_.place[end] - tree_.place[out.back().begin]).norm();
+      const bool same =
+          !out.empty() && !stem.empty() && withoutNumber(meaning(out.back().begin).plain) == stem &&
+          out.back().way + length <
+              kStraight * (tree_.position[end] - tree_.position[out.back().begin]).norm();
       if (!same) out.push_back({b, end, 0});
       out.back().end = end;
       out.back().way += length;
@@ -404,8 +404,8 @@ class Proposer {
   void addCheeks(std::uint32_t branch) {
     const std::uint32_t head = headOf(branch);
     if (tree_.parent[head] == kNone) return;
-    const Vec3d origin = tree_.place[head];
-    Vec3d direction = origin - tree_.place[tree_.parent[head]];
+    const Vec3d origin = tree_.position[head];
+    Vec3d direction = origin - tree_.position[tree_.parent[head]];
     if (!(direction.norm() > 0)) return;
     direction.normalize();
     double low = std::numeric_limits<double>::infinity(), high = -low, aside = 0, total = 0;
@@ -419,7 +419,7 @@ class Proposer {
       aside += (q - along * direction).norm();
       ++total;
     }
-    if (!(total >= kFewestVertices) || !(high > low)) return;
+    if (!(total >= kMinVertices) || !(high > low)) return;
     const double thickness = aside / total;
     if (thickness < kHeadStoutness * (high - low) || thickness > 2 * (high - low)) return;
     FleshProposal p{.region = FleshRegion::Cheeks};
@@ -433,9 +433,9 @@ class Proposer {
   }
 
   /// To a thousandth of the character or so: what an artist would write.
-  Vec3d rounded(const Vec3d& place) const {
+  Vec3d rounded(const Vec3d& position) const {
     const double digits = std::pow(10.0, 3 - std::floor(std::log10(tree_.size)));
-    return (place * digits).array().round() / digits;
+    return (position * digits).array().round() / digits;
   }
 
   void nameAll() {

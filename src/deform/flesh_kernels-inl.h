@@ -185,7 +185,7 @@ void moveTogether(const FleshFrame& frame, std::size_t task) {
   forRuns(frame, task, [&](float* positions, V alpha) { add(positions, alpha); });
 }
 
-/// alpha, less what the limits take of it: shareWithin() for a displacement that is alpha times
+/// alpha, minus what the limits take of it: shareWithin() for a displacement that is alpha times
 /// one vector, so that all but the vertex's depth and alpha is known beforehand.
 struct LimitedAlpha {
   V wanted, knee, room, bend, back;  ///< of the way at alpha 1, or of 1 m depth
@@ -258,12 +258,12 @@ FleshTightest tightestOnTarget(const FleshFrame& frame, std::size_t task) {
   V offset = infinity, swing = infinity;
   forRuns(frame, task, [&](float* positions, V alpha) {
     const V3 p = loadPositions(positions);
-    const V most = hn::Div(f.depth(p), alpha);
+    const V max_offset = hn::Div(f.depth(p), alpha);
     const auto moves = hn::Gt(alpha, hn::Zero(d));
-    offset = hn::Min(offset, hn::IfThenElse(moves, most, infinity));
+    offset = hn::Min(offset, hn::IfThenElse(moves, max_offset, infinity));
     if (!frame.rotates) return;
     const V3 arm = minus(p, f.origin);
-    const V turn = hn::Div(most, hn::Sqrt(dot(arm, arm)));
+    const V turn = hn::Div(max_offset, hn::Sqrt(dot(arm, arm)));
     swing = hn::Min(swing, hn::IfThenElse(moves, turn, infinity));
   });
   return {hn::GetLane(hn::MinOfLanes(d, offset)), hn::GetLane(hn::MinOfLanes(d, swing))};

@@ -32,12 +32,12 @@ constexpr float kContactFull = 0.2f;
 constexpr int kContactPasses = 3;
 constexpr std::size_t kChunk = 2048;
 
-/// A place beside the bind-pose mesh that follows some joints: the mean of where they carry it.
-struct CarriedPlace {
+/// A point beside the bind-pose mesh that follows some joints: the mean of where they carry it.
+struct CarriedPoint {
   struct Part {
     JointId joint;
     Affine3d inverse_bind;
-    Vec3d in_joint;  ///< the place in the joint's space
+    Vec3d in_joint;  ///< the point in the joint's space
 
     bool operator==(const Part& other) const {
       return joint == other.joint && in_joint == other.in_joint;
@@ -62,14 +62,14 @@ struct FleshElement {
   FleshDesc desc;
   detail::FleshDynamics dynamics;
   std::shared_ptr<const FleshTables> tables;
-  CarriedPlace from, to, anchor;
+  CarriedPoint from, to, anchor;
   ContactBinding contact;
 
   detail::FleshAnchor anchorAt(std::span<const Affine3d> model) const noexcept {
-    const CarriedPlace::Part& part = anchor.parts.front();
+    const CarriedPoint::Part& part = anchor.parts.front();
     const Affine3d carried = model[part.joint.index()] * part.inverse_bind;
     detail::FleshAnchor out;
-    out.place = model[part.joint.index()] * part.in_joint;
+    out.position = model[part.joint.index()] * part.in_joint;
     const double volume = carried.linear().determinant();
     out.scale = std::cbrt(std::abs(volume));
     if (dynamics.rotation && std::isfinite(volume))
@@ -151,23 +151,23 @@ bool SwingingLayer::setUp(const FrameInput& in, FleshFrame& frame) const noexcep
 }
 
 /// Elongation and swing of the whole element kept within what its tightest vertex allows: |u| /
-/// u_most + |swing| / swing_most bounds the share of its way that any vertex goes.
+/// max_offset + |swing| / max_swing bounds the share of its way that any vertex goes.
 void SwingingLayer::limitWhole(FleshFrame& frame) noexcept {
   parallelFor(tightest_.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t task = begin; task < end; ++task)
       tightest_[task] = tightestVertex(frame, task);
   });
-  double most_offset = std::numeric_limits<double>::infinity(), most_swing = most_offset;
+  double max_offset = std::numeric_limits<double>::infinity(), max_swing = max_offset;
   for (const FleshTightest& t : tightest_) {
-    most_offset = std::min<double>(most_offset, t.offset);
-    most_swing = std::min<double>(most_swing, t.swing);
+    max_offset = std::min<double>(max_offset, t.offset);
+    max_swing = std::min<double>(max_swing, t.swing);
   }
-  const auto used = [](double wanted, double most) {
+  const auto used = [](double wanted, double limit) {
     if (!(wanted > 0)) return 0.0;
-    return most > 0 ? wanted / most : std::numeric_limits<double>::infinity();
+    return limit > 0 ? wanted / limit : std::numeric_limits<double>::infinity();
   };
-  const double wanted = used(frame.offset.norm(), most_offset) +
-                        (frame.rotates ? used(frame.swing.norm(), most_swing) : 0.0);
+  const double wanted = used(frame.offset.norm(), max_offset) +
+                        (frame.rotates ? used(frame.swing.norm(), max_swing) : 0.0);
   if (!(wanted > 0)) return;
   const double share = std::isfinite(wanted)
                            ? detail::withinLimit(wanted, frame.reach, frame.soft_limit) / wanted
@@ -198,9 +198,9 @@ Vec3f SwingingLayer::pushedOut(const FleshFrame& frame, const Vec3f& posed, cons
   const Vec3f q = posed - frame.bone_from;
   const float share = square > 0 ? std::clamp(q.dot(frame.bone_along) / square, 0.0f, 1.0f) : 0.0f;
   const float depth = Vec3f(q - share * frame.bone_along).norm() - frame.bone_radius;
-  const float most = frame.reach * std::max(depth, 0.0f);
+  const float max_length = frame.reach * std::max(depth, 0.0f);
   const float length = (p - posed).norm();
-  return length > most ? Vec3f(posed + (p - posed) * (most / length)) : p;
+  return length > max_length ? Vec3f(posed + (p - posed) * (max_length / length)) : p;
 }
 
 void SwingingLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept {
@@ -252,10 +252,10 @@ class FleshBinding final : public LayerBinding {
   std::shared_ptr<const FleshElement> element_;
 };
 
-Result<CarriedPlace> carriedPlace(std::span<const JointId> joints,
-                                  const std::optional<Vec3d>& place, const Skeleton& skeleton,
+Result<CarriedPoint> carriedPoint(std::span<const JointId> joints,
+                                  const std::optional<Vec3d>& position, const Skeleton& skeleton,
                                   std::span<const Affine3d> bind_model) {
-  CarriedPlace out;
+  CarriedPoint out;
   for (const JointId joint : joints) {
     bool ok = true;
     const Affine3d inverse = inverseOrIdentity(bind_model[joint.index()], ok);
@@ -263,7 +263,7 @@ Result<CarriedPlace> carriedPlace(std::span<const JointId> joints,
       return Error{ErrorCode::BadData,
                    "the bind matrix of joint \"" + skeleton[joint].name + "\" has no inverse",
                    {.element = "skin", .index = joint.index()}};
-    const Vec3d in_joint = place ? Vec3d(inverse * *place) : Vec3d(Vec3d::Zero());
+    const Vec3d in_joint = position ? Vec3d(inverse * *position) : Vec3d(Vec3d::Zero());
     out.parts.push_back({joint, inverse, in_joint});
   }
   return out;
@@ -317,9 +317,9 @@ BindResult bindFlesh(const std::string&, const FleshDesc& desc, const BindInput&
   element->dynamics = dynamicsOf(desc, bone, element->tables->weights.safe_elongation_m);
   const std::vector<JointId> dominant = {desc.dominant};
   const std::vector<JointId>& ends = desc.ends.empty() ? dominant : desc.ends;
-  DERM_TRY(element->from, carriedPlace(dominant, desc.from, skeleton, bind));
-  DERM_TRY(element->to, carriedPlace(ends, desc.to, skeleton, bind));
-  DERM_TRY(element->anchor, carriedPlace(dominant, bone.middle(), skeleton, bind));
+  DERM_TRY(element->from, carriedPoint(dominant, desc.from, skeleton, bind));
+  DERM_TRY(element->to, carriedPoint(ends, desc.to, skeleton, bind));
+  DERM_TRY(element->anchor, carriedPoint(dominant, bone.middle(), skeleton, bind));
   element->contact = ContactBinding(desc.contact, bind);
   return std::shared_ptr<const LayerBinding>(
       std::make_shared<FleshBinding>(std::shared_ptr<const FleshElement>(std::move(element))));

@@ -33,7 +33,7 @@ void apply(const SpringStep& s, const Vec3d& rest, Vec3d& offset, Vec3d& velocit
 }
 
 bool usable(const FleshAnchor& anchor) {
-  return anchor.place.allFinite() && anchor.orientation.coeffs().allFinite() &&
+  return anchor.position.allFinite() && anchor.orientation.coeffs().allFinite() &&
          std::isfinite(anchor.scale) && anchor.scale > 0;
 }
 
@@ -44,7 +44,7 @@ void FleshMotion::reset(const FleshDynamics& dynamics, const FleshAnchor& anchor
   *this = FleshMotion();
   steps_ = kept;
   if (usable(anchor)) {
-    place_ = anchor.place;
+    position_ = anchor.position;
     orientation_ = anchor.orientation;
     known_ = 1;
   }
@@ -77,7 +77,7 @@ void FleshMotion::step(const FleshDynamics& dynamics, const FleshAnchor& anchor,
   }
   prepare(dynamics, dt_s);
   if (known_ > 0) {
-    const Vec3d moved = anchor.place - place_;
+    const Vec3d moved = anchor.position - position_;
     const Vec3d unexpected = known_ > 1 ? Vec3d(moved - dt_s * anchor_velocity_) : moved;
     // Without a known velocity any first movement is taken for one; a leap is one either way.
     if (unexpected.norm() > dynamics.cut_m * anchor.scale && known_ > 1) {
@@ -90,7 +90,7 @@ void FleshMotion::step(const FleshDynamics& dynamics, const FleshAnchor& anchor,
   }
   if (dynamics.rotation) turnOn(dynamics, anchor, dt_s, known_ > 1);
   known_ = std::min<std::uint32_t>(known_ + 1, 2);
-  place_ = anchor.place;
+  position_ = anchor.position;
   const Vec3d rest = dynamics.gravity / (dynamics.spring.omega * dynamics.spring.omega);
   const double farthest = dynamics.farthest_m * anchor.scale;
   for (int i = 0; i < steps_.substeps; ++i) {
@@ -113,7 +113,7 @@ void FleshMotion::turnOn(const FleshDynamics& dynamics, const FleshAnchor& ancho
 
 void FleshMotion::save(StateWriter& out) const {
   for (const Vec3d* v : {&now_.offset, &now_.turn, &before_.offset, &before_.turn, &velocity_,
-                         &turning_, &place_, &anchor_velocity_, &spin_})
+                         &turning_, &position_, &anchor_velocity_, &spin_})
     out.writeSpan(std::span(v->data(), 3));
   out.writeSpan(std::span(orientation_.coeffs().data(), 4));
   out.write(known_);
@@ -121,7 +121,7 @@ void FleshMotion::save(StateWriter& out) const {
 
 Result<void> FleshMotion::restore(StateReader& in) {
   for (Vec3d* v : {&now_.offset, &now_.turn, &before_.offset, &before_.turn, &velocity_, &turning_,
-                   &place_, &anchor_velocity_, &spin_})
+                   &position_, &anchor_velocity_, &spin_})
     DERM_CHECK(in.readSpan(std::span(v->data(), 3)));
   DERM_CHECK(in.readSpan(std::span(orientation_.coeffs().data(), 4)));
   return in.read(known_);

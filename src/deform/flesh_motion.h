@@ -9,7 +9,7 @@ namespace derm::detail {
 
 /// Where the static frame F_s of an element is at one instant.
 struct FleshAnchor {
-  Vec3d place = Vec3d::Zero();            ///< [m] model space
+  Vec3d position = Vec3d::Zero();         ///< [m] model space
   Quatd orientation = Quatd::Identity();  ///< only read where the element rotates
   double scale = 1;                       ///< of lengths, against the bind pose
 };
@@ -38,7 +38,7 @@ struct FleshDynamics {
 /// forgets the anchor's past: it causes no motion.
 class FleshMotion {
  public:
-  /// At rest at this place: hanging where gravity pulls, moving with the anchor whatever speed it
+  /// At rest at this anchor: hanging where gravity pulls, moving with the anchor whatever speed it
   /// turns out to have.
   void reset(const FleshDynamics& dynamics, const FleshAnchor& anchor) noexcept;
   /// Moves on by dt_s. A dt that is not a positive number, or an anchor that is not finite, changes
@@ -77,12 +77,12 @@ class FleshMotion {
   Shown now_;
   Shown before_;
   Vec3d velocity_ = Vec3d::Zero();
-  Vec3d turning_ = Vec3d::Zero();  ///< [rad/s] of `turn`
-  Vec3d place_ = Vec3d::Zero();    ///< of the anchor after the last step
+  Vec3d turning_ = Vec3d::Zero();   ///< [rad/s] of `turn`
+  Vec3d position_ = Vec3d::Zero();  ///< of the anchor after the last step
   Vec3d anchor_velocity_ = Vec3d::Zero();
   Quatd orientation_ = Quatd::Identity();
   Vec3d spin_ = Vec3d::Zero();  ///< [rad/s] of the anchor in model space
-  std::uint32_t known_ = 0;     ///< of the anchor: 0 nothing, 1 its place, 2 its velocity too
+  std::uint32_t known_ = 0;     ///< of the anchor: 0 nothing, 1 its position, 2 its velocity too
   Coefficients steps_;          ///< no state: follows from the dynamics and dt
 };
 

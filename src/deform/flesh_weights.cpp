@@ -12,7 +12,7 @@ namespace derm::detail {
 namespace {
 
 /// Less of the motion than this is not worth a vertex.
-constexpr double kLeastAlpha = 1e-5;
+constexpr double kMinAlpha = 1e-5;
 /// Share of the mesh's size below which a virtual bone has no length.
 constexpr double kNoLength = 1e-6;
 /// Diagonals of the character.
@@ -25,11 +25,12 @@ Error badElement(const char* key, std::string message, ErrorCode code = ErrorCod
   return Error{code, std::move(message), {.element = key}};
 }
 
-/// A place far outside the character is a slip (of units, mostly), and a bone there a long lever.
-Result<void> checkNear(const std::optional<Vec3d>& place, const char* key, const Bounds& box) {
-  if (!place || box.empty()) return {};
-  const Vec3d outside =
-      (box.low.cast<double>() - *place).cwiseMax(*place - box.high.cast<double>()).cwiseMax(0.0);
+/// A point far outside the character is a slip (of units, mostly), and a bone there a long lever.
+Result<void> checkNear(const std::optional<Vec3d>& position, const char* key, const Bounds& box) {
+  if (!position || box.empty()) return {};
+  const Vec3d outside = (box.low.cast<double>() - *position)
+                            .cwiseMax(*position - box.high.cast<double>())
+                            .cwiseMax(0.0);
   if (outside.norm() <= kFarthestBone * box.diagonal()) return {};
   return badElement(
       key, "lies " + std::to_string(outside.norm()) + " m outside the character in its bind pose");
@@ -106,8 +107,8 @@ std::vector<bool> jointsOfElement(const FleshDesc& desc, const Skeleton& skeleto
   // Where every joint below is near the bone, children first.
   std::vector<bool> inside(count, true);
   for (std::size_t j = count; j-- > 0;) {
-    const Vec3d place = bind_model[j].translation();
-    if (std::abs(bone.along(place)) > 1 || bone.distance(place) > kSideReach * bone.length())
+    const Vec3d position = bind_model[j].translation();
+    if (std::abs(bone.along(position)) > 1 || bone.distance(position) > kSideReach * bone.length())
       inside[j] = false;
     const JointId parent = skeleton.joints[j].parent;
     if (!inside[j] && parent.valid()) inside[parent.index()] = false;
@@ -132,24 +133,24 @@ Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleto
     return badElement("ends", "the virtual bone has no length: its ends are at one place");
   DERM_TRY(const std::vector<double> strength, strengths(desc, skeleton, bind_model, surface));
   std::vector<double> amount(strength.size(), 0.0);
-  double most = 0;
+  double max_amount = 0;
   for (std::size_t v = 0; v < amount.size(); ++v) {
     if (!(strength[v] > 0)) continue;
     const Vec3d p = surface.rest.positions[v].cast<double>();
     const double depth = std::max(0.0, bone.distance(p) - desc.bone_radius_m);
     amount[v] = std::pow(depth / bone.length(), desc.shape_power) * strength[v] *
                 attenuation(desc.attenuation, bone.along(p));
-    most = std::max(most, amount[v]);
+    max_amount = std::max(max_amount, amount[v]);
   }
-  if (!(most > 0))
+  if (!(max_amount > 0))
     return badElement("vertices",
                       "no vertex can move: none lies between the ends, outside the bone's radius "
                       "and within the chosen vertices");
   FleshWeights out;
   out.safe_elongation_m = std::numeric_limits<double>::infinity();
   for (std::size_t v = 0; v < amount.size(); ++v) {
-    const double alpha = amount[v] / most;
-    if (alpha < kLeastAlpha) continue;
+    const double alpha = amount[v] / max_amount;
+    if (alpha < kMinAlpha) continue;
     out.vertices.push_back(static_cast<std::uint32_t>(v));
     out.alpha.push_back(static_cast<float>(alpha));
     const double depth =

@@ -98,14 +98,14 @@ struct FoldCurve::Ground {
   }
 };
 
-double foldHeight(double gain, double pas) {
-  return std::sqrt(std::max(0.0, gain * pas + gain * gain / 4));
+double foldHeight(double gain, double step) {
+  return std::sqrt(std::max(0.0, gain * step + gain * gain / 4));
 }
 
-double foldGain(double height, double pas) {
-  // 2 (sqrt(pas^2 + h^2) - pas) without cancellation.
-  const double slope = std::hypot(pas, height);
-  return slope + pas > 0 ? 2 * height * height / (slope + pas) : 0;
+double foldGain(double height, double step) {
+  // 2 (sqrt(step^2 + h^2) - step) without cancellation.
+  const double slope = std::hypot(step, height);
+  return slope + step > 0 ? 2 * height * height / (slope + step) : 0;
 }
 
 double foldLength(double ab, std::span<const double> heights) {
@@ -118,8 +118,8 @@ double foldLength(double ab, std::span<const double> heights) {
 }
 
 Result<void> validate(const FoldCurveDesc& desc) {
-  if (desc.points < 3 || desc.points > FoldCurveDesc::kMostPoints)
-    return bad("points", "must be 3 to " + std::to_string(FoldCurveDesc::kMostPoints) + ", is " +
+  if (desc.points < 3 || desc.points > FoldCurveDesc::kMaxPoints)
+    return bad("points", "must be 3 to " + std::to_string(FoldCurveDesc::kMaxPoints) + ", is " +
                              std::to_string(desc.points));
   if (desc.spacing < 0 || desc.spacing >= desc.points)
     return bad("spacing", "must be 0 to points - 1, is " + std::to_string(desc.spacing));
@@ -129,8 +129,8 @@ Result<void> validate(const FoldCurveDesc& desc) {
                             std::to_string(desc.points - 2));
   if (!(desc.h_max > 0) || !std::isfinite(desc.h_max))
     return bad("h_max_m", "must be above 0: a bump of no height takes up no length");
-  if (desc.shares.empty() || desc.shares.size() > FoldCurveDesc::kMostLevels)
-    return bad("levels", "needs 1 to " + std::to_string(FoldCurveDesc::kMostLevels) +
+  if (desc.shares.empty() || desc.shares.size() > FoldCurveDesc::kMaxLevels)
+    return bad("levels", "needs 1 to " + std::to_string(FoldCurveDesc::kMaxLevels) +
                              " shares, has " + std::to_string(desc.shares.size()));
   double sum = 0;
   for (std::size_t i = 0; i < desc.shares.size(); ++i) {
@@ -175,7 +175,7 @@ FoldCurve::FoldCurve(const FoldCurveDesc& desc) : desc_(desc) {
   const int rest = desc_.points - 1 - (bump_count_ * period - desc_.spacing);
   for (int b = 0; b < bump_count_; ++b) {
     int shift = 0;
-    if (desc_.strategy == FoldStrategy::Symmetric) {
+    if (desc_.propagation == FoldPropagation::Symmetric) {
       if (2 * b + 1 == bump_count_)
         shift = rest / 2;
       else if (2 * b + 1 > bump_count_)
@@ -237,7 +237,7 @@ double FoldCurve::fillSqueezed(double spare, const Ground& ground, std::span<con
   return topUp(over, caps, gains);
 }
 
-/// Puts `spare` into the bumps in the order of the strategy, at most caps[b] in each; what does not
+/// Puts `spare` into the bumps in the order of propagation, at most caps[b] in each; what does not
 /// fit is returned.
 double FoldCurve::fillCoarse(double spare, const Ground& ground, std::span<const double> caps,
                              std::span<double> gains) const noexcept {
@@ -252,15 +252,15 @@ double FoldCurve::fillCoarse(double spare, const Ground& ground, std::span<const
       if (ground.lost(i) > 0) return true;
     return false;
   };
-  if (desc_.strategy == FoldStrategy::Squeezed && has_lost())
+  if (desc_.propagation == FoldPropagation::Squeezed && has_lost())
     return fillSqueezed(spare, ground, caps, gains);
   std::fill(gains.begin(), gains.end(), 0.0);
-  if (desc_.strategy == FoldStrategy::FromA) {
+  if (desc_.propagation == FoldPropagation::FromA) {
     for (std::size_t b = 0; b < count && spare > 0; ++b) {
       gains[b] = std::min(caps[b], spare);
       spare -= gains[b];
     }
-  } else if (desc_.strategy == FoldStrategy::Symmetric) {
+  } else if (desc_.propagation == FoldPropagation::Symmetric) {
     for (std::size_t b = 0; b < (count + 1) / 2 && spare > 0; ++b) {
       const std::size_t mirror = count - 1 - b;
       const std::array<double, 2> pair = {caps[b], mirror == b ? 0.0 : caps[mirror]};

@@ -16,7 +16,7 @@ double straightExcess(double height, double width) {
   return slope + width > 0 ? height * height / (slope + width) : 0;
 }
 
-/// Two parabolas, level at foot and crest, with the slope 2 h / w where they meet half-way:
+/// Two parabolas, level at both ends, with the slope 2 h / w where they meet half-way:
 /// length = w / 2 (sqrt(1 + s^2) + asinh(s) / s).
 double roundExcess(double height, double width) {
   if (width <= kUpright * height) return height - width;

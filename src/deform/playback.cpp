@@ -12,15 +12,15 @@ namespace {
 /// Inner steps between checkpoints at first: scrubbing back replays at most this many.
 constexpr std::int64_t kCheckpointEvery = 64;
 /// When there are more, every second one goes: a long clip must not eat the memory.
-constexpr std::size_t kMostCheckpoints = 256;
+constexpr std::size_t kMaxCheckpoints = 256;
 /// [s] A frame further ahead than this does not follow the one before.
 constexpr double kFollows_s = 0.5;
 /// A frame this close to an inner step is on it: 1/60 is not a whole number of 1/240 in binary.
 constexpr double kOnStep = 1e-6;
 /// [s] Beyond it the grid of inner steps would lose its digits.
-constexpr double kMostSeconds = 1e6;
+constexpr double kMaxSeconds = 1e6;
 /// Minutes of work that nothing could interrupt.
-constexpr double kMostPrerollSteps = 1e7;
+constexpr double kMaxPrerollSteps = 1e7;
 
 Error badArgument(const char* element, std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {.element = element}};
@@ -39,7 +39,7 @@ double wrapped(double time_s, double start_s, double end_s) {
 Result<Playback> Playback::make(std::shared_ptr<const Stack> stack, const Clip* clip,
                                 const PlaybackDesc& desc) {
   DERM_REQUIRE(stack != nullptr);
-  const auto reachable = [](double t) { return std::abs(t) <= kMostSeconds; };  // false for NaN
+  const auto reachable = [](double t) { return std::abs(t) <= kMaxSeconds; };  // false for NaN
   if (!reachable(desc.start_s) || !reachable(desc.end_s) || desc.end_s < desc.start_s)
     return badArgument("range", "a range ends after it starts and stays within 1e6 seconds");
   if (!reachable(desc.preroll_s) || desc.preroll_s < 0)
@@ -48,7 +48,7 @@ Result<Playback> Playback::make(std::shared_ptr<const Stack> stack, const Clip* 
     return badArgument("inner_rate_hz", "expected 1 to 100000 Hz");
   if (desc.teleport_m && !(*desc.teleport_m > 0))
     return badArgument("teleport_m", "expected more than 0 metres");
-  if (desc.preroll_s * desc.inner_rate_hz > kMostPrerollSteps)
+  if (desc.preroll_s * desc.inner_rate_hz > kMaxPrerollSteps)
     return badArgument("preroll_s", "more than ten million inner steps before the first frame");
   for (const auto& [control, value] : desc.controls)
     if (control >= stack->character().controls.size() || !std::isfinite(value))
@@ -110,7 +110,7 @@ void Playback::poseAt(double time_s) {
 
 /// Where the character is: the mean of its skin's joints, so that no single joint's jerk counts as
 /// a cut; of all joints where there is no skin.
-Vec3d Playback::place() const {
+Vec3d Playback::position() const {
   const std::span<const Affine3d> model = runner_.model();
   const std::vector<SkinSlot>& slots = runner_.stack().character().skin.slots;
   Vec3d sum = Vec3d::Zero();
@@ -124,7 +124,7 @@ Vec3d Playback::place() const {
 void Playback::restartAt(std::int64_t step) {
   poseAt(timeOfStep(step));
   runner_.reset();
-  last_place_ = place();
+  last_position_ = position();
   step_ = step;
 }
 
@@ -132,9 +132,9 @@ void Playback::advanceTo(std::int64_t step, std::span<double> layer_seconds) {
   while (step_ < step) {
     ++step_;
     poseAt(timeOfStep(step_));
-    const Vec3d here = place();
-    const bool cut = (here - last_place_).norm() > teleport_m_;
-    last_place_ = here;
+    const Vec3d here = position();
+    const bool cut = (here - last_position_).norm() > teleport_m_;
+    last_position_ = here;
     if (cut)
       runner_.reset();
     else
@@ -149,7 +149,7 @@ void Playback::keepCheckpoint() {
   StateWriter state;
   runner_.saveState(state);
   checkpoints_.push_back({step_, state.bytes()});
-  if (checkpoints_.size() <= kMostCheckpoints) return;
+  if (checkpoints_.size() <= kMaxCheckpoints) return;
   checkpoint_every_ *= 2;
   std::erase_if(checkpoints_, [&](const Checkpoint& c) { return c.step % checkpoint_every_ != 0; });
 }
@@ -171,9 +171,9 @@ void Playback::restartBefore(std::int64_t step) {
 }
 
 void Playback::seekTo(std::int64_t step, std::span<double> layer_seconds) {
-  const auto most_ahead = static_cast<std::int64_t>(std::ceil(kFollows_s * desc_.inner_rate_hz));
+  const auto max_ahead = static_cast<std::int64_t>(std::ceil(kFollows_s * desc_.inner_rate_hz));
   const bool ahead = started_ && step >= step_;
-  const bool follows = ahead && step - step_ <= most_ahead;
+  const bool follows = ahead && step - step_ <= max_ahead;
   const auto preroll = static_cast<std::int64_t>(std::ceil(desc_.preroll_s * desc_.inner_rate_hz));
   if (!started_)
     restartAt(desc_.seek == SeekRule::Replay ? 0 : std::max<std::int64_t>(0, step - preroll - 1));

@@ -41,12 +41,12 @@ void compare(const RestTriangle& rest, const Triangle& t, std::span<const Vec3f>
   const double a = f.col(0).squaredNorm(), b = f.col(0).dot(f.col(1)), d = f.col(1).squaredNorm();
   const double middle = (a + d) / 2, half = std::hypot((a - d) / 2, b);
   // Skin that is pulled the other way gives its length there and lies flat.
-  const double least =
+  const double stretch =
       std::sqrt(std::max(0.0, middle - half)) * std::max(1.0, std::sqrt(middle + half));
-  if (!(least < out.least_stretch)) return;
-  const double angle =
-      0.5 * std::atan2(2 * b, a - d) + std::acos(0.0);  // at right angles to the most
-  out = {least, std::cos(angle) * rest.u + std::sin(angle) * rest.v, time_s};
+  if (!(stretch < out.min_stretch)) return;
+  // At right angles to the largest stretch.
+  const double angle = 0.5 * std::atan2(2 * b, a - d) + std::acos(0.0);
+  out = {stretch, std::cos(angle) * rest.u + std::sin(angle) * rest.v, time_s};
 }
 
 }  // namespace derm::detail

@@ -17,7 +17,7 @@ struct RestTriangle {
 
 /// How far a triangle was squeezed, at most, and when.
 struct Squeeze {
-  double least_stretch = 1;
+  double min_stretch = 1;
   Vec3d direction = Vec3d::Zero();  ///< at rest, unit length
   double time_s = 0;
 };

@@ -57,8 +57,8 @@ struct SkinningBlocks {
   CacheLineVector<float> normals;           ///< the same, or empty
   CacheLineVector<float> tangents;          ///< 4 * kBlockLanes per block, or empty
   // For dual quaternions only, otherwise empty; the centre method has centres alone:
-  CacheLineVector<std::uint32_t>
-      pivots;  ///< per lane its largest influence, as index into the run's slots
+  /// Per lane its largest influence, as index into the run's slots.
+  CacheLineVector<std::uint32_t> pivots;
   CacheLineVector<float> centres;  ///< 3 * kBlockLanes per block: centre of stretch, of rotation
   CacheLineVector<float> shares;   ///< per lane the share of the dual quaternion result
   CacheLineVector<float> twist_shares;  ///< per lane, where there are twist bones

@@ -33,7 +33,7 @@ struct Lanes {
   V tangent_w;
 };
 
-/// Blended stretch less the identity, symmetric.
+/// Blended stretch minus the identity, symmetric.
 struct Stretch {
   V xx, yy, zz, xy, xz, yz;
 };

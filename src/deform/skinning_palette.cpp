@@ -117,8 +117,8 @@ Shape shapeOf(const float* m) {
   const float mean = (xx + yy + zz) * (1.0f / 3.0f);
   const float off = std::max(std::max(std::abs(dot(0, 3)), std::abs(dot(0, 6))),
                              std::max(std::abs(dot(3, 6)), std::abs(xx - mean)));
-  const float most = std::max(off, std::max(std::abs(yy - mean), std::abs(zz - mean)));
-  return {std::sqrt(mean), mean > 0 ? most / mean : 0.0f};
+  const float max_error = std::max(off, std::max(std::abs(yy - mean), std::abs(zz - mean)));
+  return {std::sqrt(mean), mean > 0 ? max_error / mean : 0.0f};
 }
 
 }  // namespace

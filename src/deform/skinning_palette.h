@@ -20,8 +20,8 @@ struct SkinningPalette {
   };
 
   CacheLineVector<float> matrices;
-  CacheLineVector<float>
-      normal_matrices;  ///< equal to the linear part where kOwnNormals is not set
+  /// Equal to the linear part where kOwnNormals is not set.
+  CacheLineVector<float> normal_matrices;
   CacheLineVector<float> dual_quats;
   /// E = stretch - identity as xx yy zz xy xz yz, then D as 4x3 column-major: stretching about a
   /// centre c adds D c to the dual part. Unset where kStretched is not set.

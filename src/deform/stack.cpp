@@ -140,15 +140,15 @@ std::vector<std::string> Stack::channels() const {
 }
 
 std::size_t Stack::maxVertices() const {
-  std::size_t most = 0;
-  for (const auto& surface : surfaces_) most = std::max(most, surface->rest.vertexCount());
-  return most;
+  std::size_t count = 0;
+  for (const auto& surface : surfaces_) count = std::max(count, surface->rest.vertexCount());
+  return count;
 }
 
 std::size_t Stack::maxTriangles() const {
-  std::size_t most = 0;
-  for (const auto& surface : surfaces_) most = std::max(most, surface->rest.triangles.size());
-  return most;
+  std::size_t count = 0;
+  for (const auto& surface : surfaces_) count = std::max(count, surface->rest.triangles.size());
+  return count;
 }
 
 StackRunner::StackRunner(std::shared_ptr<const Stack> stack, Topology topology)

@@ -15,7 +15,7 @@ namespace derm {
 namespace {
 
 /// A hand has at least this many fingers, of at least this many joints each.
-constexpr std::size_t kFewestFingers = 3;
+constexpr std::size_t kMinFingers = 3;
 constexpr std::size_t kFingerJoints = 2;
 /// No finger is longer than this times the bone above the hand.
 constexpr double kLongestFinger = 1.2;
@@ -39,11 +39,11 @@ bool isCalled(std::string_view joint_name, std::string_view wanted) {
 class Finder {
  public:
   Finder(const Skeleton& skeleton, const Skin& skin)
-      : skeleton_(skeleton), slots_(skeleton.size(), kNone), place_(skeleton.size()) {
+      : skeleton_(skeleton), slots_(skeleton.size(), kNone), positions_(skeleton.size()) {
     const std::vector<Transform> bind_local = bindTransforms(skeleton, skin);
     std::vector<Affine3d> bind(skeleton.size());
     localToModel(skeleton, bind_local, bind);
-    for (std::size_t j = 0; j < skeleton.size(); ++j) place_[j] = bind[j].translation();
+    for (std::size_t j = 0; j < skeleton.size(); ++j) positions_[j] = bind[j].translation();
     for (std::size_t s = skin.slots.size(); s-- > 0;)
       slots_[skin.slots[s].joint.index()] = static_cast<std::uint32_t>(s);
     children_.resize(skeleton.size());
@@ -95,27 +95,27 @@ class Finder {
   std::size_t fingerJoints(std::size_t joint, double& reach_m) const {
     std::size_t count = 1;
     for (; children_[joint].size() == 1; ++count) {
-      reach_m += (place_[children_[joint][0]] - place_[joint]).norm();
+      reach_m += (positions_[children_[joint][0]] - positions_[joint]).norm();
       joint = children_[joint][0];
     }
     return children_[joint].empty() ? count : 0;
   }
   bool isHand(std::size_t joint, JointId above) const {
-    if (children_[joint].size() < kFewestFingers || !skeleton_[above].parent.valid()) return false;
-    const double bone_m = (place_[joint] - place_[above.index()]).norm();
+    if (children_[joint].size() < kMinFingers || !skeleton_[above].parent.valid()) return false;
+    const double bone_m = (positions_[joint] - positions_[above.index()]).norm();
     return std::all_of(children_[joint].begin(), children_[joint].end(), [&](std::size_t finger) {
-      double reach_m = (place_[finger] - place_[joint]).norm();
+      double reach_m = (positions_[finger] - positions_[joint]).norm();
       return fingerJoints(finger, reach_m) >= kFingerJoints && reach_m <= kLongestFinger * bone_m;
     });
   }
 
   void add(JointId start, std::size_t end, std::vector<TwistBone>& out) const {
     if (!start.valid()) return;
-    TwistBone bone{.start = start, .end = JointId(end), .origin = place_[start.index()]};
-    const Vec3d along = place_[end] - bone.origin;
+    TwistBone bone{.start = start, .end = JointId(end), .origin = positions_[start.index()]};
+    const Vec3d along = positions_[end] - bone.origin;
     bone.length_m = along.norm();
     // Where float matrices cannot tell the ends apart there is no axis.
-    if (!(bone.length_m > 1e-5 * place_[end].norm()) || !along.allFinite()) return;
+    if (!(bone.length_m > 1e-5 * positions_[end].norm()) || !along.allFinite()) return;
     bone.axis = along / bone.length_m;
     bone.end_slot = slots_[end];
     out.push_back(bone);
@@ -123,14 +123,14 @@ class Finder {
 
   const Skeleton& skeleton_;
   std::vector<std::uint32_t> slots_;  ///< per joint its first slot
-  std::vector<Vec3d> place_;          ///< [m] per joint, at bind
+  std::vector<Vec3d> positions_;      ///< [m] per joint, at bind
   std::vector<std::vector<std::size_t>> children_;
 };
 
-bool onAxis(const TwistBone& bone, const Skeleton& skeleton, JointId joint, const Vec3d& place) {
+bool onAxis(const TwistBone& bone, const Skeleton& skeleton, JointId joint, const Vec3d& position) {
   if (joint == bone.end) return true;
   if (isBelow(skeleton, joint, bone.end)) return false;
-  const Vec3d from = place - bone.origin;
+  const Vec3d from = position - bone.origin;
   const double along = from.dot(bone.axis) / bone.length_m;
   const double off = (from - along * bone.length_m * bone.axis).norm() / bone.length_m;
   return off < kNearAxis && along > -kNearAxis && along < 1 + kNearAxis;
@@ -141,12 +141,12 @@ void addMembers(const Skeleton& skeleton, const Skin& skin, TwistBone& bone) {
     const SkinSlot& slot = skin.slots[link.slot];
     if (slot.joint == bone.start || !isBelow(skeleton, slot.joint, bone.start)) continue;
     bool invertible = false;
-    const Vec3d place =
+    const Vec3d position =
         inverseOrIdentity(slot.inverse_bind.cast<double>(), invertible).translation();
     bone.members.push_back({.slot = link.slot,
                             .parent = link.parent,
                             .first = skin.slots[link.parent].joint == bone.start,
-                            .on_axis = onAxis(bone, skeleton, slot.joint, place)});
+                            .on_axis = onAxis(bone, skeleton, slot.joint, position)});
   }
 }
 

@@ -14,7 +14,7 @@ class SkinLine {
  public:
   SkinLine() = default;
   /// `points`: `kSteps` per segment of the curve and its end, evenly spread over the drawn length;
-  /// those without a place are bridged. The first and the last have one.
+  /// those without a position are bridged. The first and the last have one.
   explicit SkinLine(std::vector<RidingPoint> points) : points_(std::move(points)) {}
 
   static constexpr std::size_t kSteps = 4;

@@ -7,7 +7,7 @@
 namespace derm::detail {
 namespace {
 
-/// Normals closer than this at one place belong to one smooth surface (as in NormalUpdate).
+/// Normals closer than this at one position belong to one smooth surface (as in NormalUpdate).
 constexpr float kSameNormal = 1e-3f;
 
 Vec4f wide(const Vec3f& v) { return Vec4f(v.x(), v.y(), v.z(), 0); }
@@ -96,16 +96,16 @@ void WrinklePatch::collectVertices(const BoundSurface& bound, std::span<const st
   const auto sources = refinement_.stencils.sources();
   std::map<std::uint32_t, std::uint32_t> extra;
   for (const std::uint32_t v : own_) {
-    const std::uint32_t place = weld[v];
-    const auto at = std::lower_bound(sources.begin(), sources.end(), place);
-    if (at != sources.end() && *at == place) {
+    const std::uint32_t source = weld[v];
+    const auto at = std::lower_bound(sources.begin(), sources.end(), source);
+    if (at != sources.end() && *at == source) {
       slots_.push_back(static_cast<std::uint32_t>(at - sources.begin()));
       continue;
     }
     const auto next =
-        static_cast<std::uint32_t>(refinement_.stencils.slotCount() + extra_places_.size());
-    const auto [slot, added] = extra.try_emplace(place, next);
-    if (added) extra_places_.push_back(place);
+        static_cast<std::uint32_t>(refinement_.stencils.slotCount() + extra_sources_.size());
+    const auto [slot, added] = extra.try_emplace(source, next);
+    if (added) extra_sources_.push_back(source);
     slots_.push_back(slot->second);
   }
   for (const MiddleVertex& v : refinement_.vertices) {
@@ -120,7 +120,7 @@ void WrinklePatch::collectVertices(const BoundSurface& bound, std::span<const st
 }
 
 void WrinklePatch::collectInfluences(std::span<const Tool> tools) {
-  const std::size_t slot_count = refinement_.stencils.slotCount() + extra_places_.size();
+  const std::size_t slot_count = refinement_.stencils.slotCount() + extra_sources_.size();
   std::vector<std::vector<Influence>> of_slot(slot_count);
   for (const Tool& tool : tools) {
     std::vector<Vec3d> positions, normals;
@@ -133,22 +133,22 @@ void WrinklePatch::collectInfluences(std::span<const Tool> tools) {
       const Vec3d sum = normals[a] + normals[b];
       normals.push_back(sum.norm() > 1e-12 ? Vec3d(sum.normalized()) : normals[a]);
     }
-    // Only what hangs together under the tool; one normal for all vertices at a place.
+    // Only what hangs together under the tool; one normal for all vertices of a slot.
     std::vector<std::uint8_t> under(slots_.size(), 0);
     for (std::size_t f = 0; f < face_vertices_.size(); ++f)
       if (std::binary_search(tool.placed->triangles().begin(), tool.placed->triangles().end(),
                              face_source_[f]))
         for (const std::uint32_t v : face_vertices_[f]) under[v] = 1;
-    std::vector<Vec3d> place_normal(slot_count, Vec3d::Zero());
+    std::vector<Vec3d> slot_normals(slot_count, Vec3d::Zero());
     std::vector<std::uint32_t> first(slot_count, 0xFFFFFFFFu);
     for (std::uint32_t v = 0; v < slots_.size(); ++v) {
       if (under[v] == 0) continue;
-      place_normal[slots_[v]] += normals[v];
+      slot_normals[slots_[v]] += normals[v];
       first[slots_[v]] = std::min(first[slots_[v]], v);
     }
     for (std::size_t s = 0; s < slot_count; ++s) {
-      if (first[s] == 0xFFFFFFFFu || !(place_normal[s].norm() > 1e-12)) continue;
-      const auto at = tool.placed->project(positions[first[s]], place_normal[s].normalized());
+      if (first[s] == 0xFFFFFFFFu || !(slot_normals[s].norm() > 1e-12)) continue;
+      const auto at = tool.placed->project(positions[first[s]], slot_normals[s].normalized());
       if (at)
         of_slot[s].push_back({.tool = tool.index,
                               .along = static_cast<float>(at->along),
@@ -195,7 +195,7 @@ void WrinklePatch::collectFans(const BoundSurface& bound) {
   for (const std::uint32_t v : own_) normals.push_back(bound.rest.normals[v]);
   for (const auto& [a, b] : parents_)
     normals.push_back(unitOr(normals[a] + normals[b], normals[a]));
-  // Groups: same place, same normal at rest; only those with a moving face turn.
+  // Groups: same slot, same normal at rest; only those with a moving face turn.
   std::vector<std::uint8_t> turns(slots_.size(), 0);
   for (std::size_t f = 0; f < moving_faces_; ++f)
     for (const std::uint32_t v : face_vertices_[f]) turns[v] = 1;
@@ -236,12 +236,12 @@ void WrinklePatch::collectFans(const BoundSurface& bound) {
 }
 
 void WrinklePatch::growScratch(PatchScratch& scratch) const {
-  const std::size_t places = refinement_.stencils.slotCount() + extra_places_.size();
+  const std::size_t slot_count = refinement_.stencils.slotCount() + extra_sources_.size();
   const auto grow = [](auto& v, std::size_t n) {
     if (v.size() < n) v.resize(n, std::remove_reference_t<decltype(v[0])>::Zero());
   };
-  grow(scratch.before, places + 1);
-  grow(scratch.after, places + 1);
+  grow(scratch.before, slot_count + 1);
+  grow(scratch.after, slot_count + 1);
   grow(scratch.normals, slots_.size());
   grow(scratch.faces_before, faces_.size());
   grow(scratch.faces_after, faces_.size());
@@ -258,7 +258,7 @@ void WrinklePatch::interpolateNormals(std::span<const Vec3f> normals,
   }
 }
 
-/// Moves places along their normals; false where nothing moved.
+/// Moves slots along their normals; false where nothing moved.
 bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noexcept {
   bool any = false;
   for (std::size_t i = 0; i < raised_.size(); ++i) {
@@ -319,19 +319,19 @@ void WrinklePatch::turnNormals(PatchScratch& scratch) const noexcept {
 
 void WrinklePatch::write(bool raised, const PatchScratch& scratch,
                          const SurfaceOutput& streams) const noexcept {
-  const std::vector<Vec3f>& places = raised ? scratch.after : scratch.before;
+  const std::vector<Vec3f>& positions = raised ? scratch.after : scratch.before;
   if (raised) {
     for (std::size_t i = 0; i < raised_.size(); ++i) {
       const std::uint32_t s = raised_[i];
       if (scratch.after[s] == scratch.before[s]) continue;
       for (const std::uint32_t v : raised_members_[i])
-        if (v < own_.size()) streams.positions[own_[v]] = places[s];
+        if (v < own_.size()) streams.positions[own_[v]] = positions[s];
     }
     for (const std::uint32_t v : fan_members_.indices)
       if (v < own_.size()) streams.normals[own_[v]] = scratch.normals[v].head<3>();
   }
   for (std::size_t i = 0; i < parents_.size(); ++i) {
-    streams.positions[first_new_ + i] = places[slots_[own_.size() + i]];
+    streams.positions[first_new_ + i] = positions[slots_[own_.size() + i]];
     streams.normals[first_new_ + i] = scratch.normals[own_.size() + i].head<3>();
   }
   if (streams.tangents.empty()) return;
@@ -362,12 +362,12 @@ void WrinklePatch::evaluate(const PatchInput& in, PatchScratch& scratch,
   const std::span<Vec3f> slots = std::span(scratch.before).first(stencils.slotCount() + 1);
   stencils.gather(streams.positions, slots);
   stencils.evaluate(in.smoothing, slots);
-  for (std::size_t i = 0; i < extra_places_.size(); ++i)
-    scratch.before[stencils.slotCount() + i] = streams.positions[extra_places_[i]];
+  for (std::size_t i = 0; i < extra_sources_.size(); ++i)
+    scratch.before[stencils.slotCount() + i] = streams.positions[extra_sources_[i]];
   interpolateNormals(streams.normals, scratch);
   bool raised = false;
   if (!in.curves.empty()) {
-    std::copy_n(scratch.before.begin(), stencils.slotCount() + extra_places_.size(),
+    std::copy_n(scratch.before.begin(), stencils.slotCount() + extra_sources_.size(),
                 scratch.after.begin());
     raised = raise(in, scratch);
     if (raised) turnNormals(scratch);

@@ -13,8 +13,8 @@ namespace derm::detail {
 
 /// Work space of a patch; one size fits all patches of a layer.
 struct PatchScratch {
-  std::vector<Vec3f> before;        ///< places, refined, not folded
-  std::vector<Vec3f> after;         ///< places, folded
+  std::vector<Vec3f> before;        ///< positions of slots, refined, not folded
+  std::vector<Vec3f> after;         ///< the same, folded
   std::vector<Vec4f> normals;       ///< per vertex, before folding
   std::vector<Vec4f> faces_before;  ///< twice the area vector of triangles
   std::vector<Vec4f> faces_after;
@@ -23,9 +23,9 @@ struct PatchScratch {
 /// What a patch is evaluated with.
 struct PatchInput {
   float smoothing = 0;  ///< [0,1] see ButterflyStencils
-  std::span<const std::span<const float>>
-      curves;                           ///< heights [m] per tool of the layer; empty = idle
-  std::span<const std::uint8_t> round;  ///< per tool: FoldProfile::Round
+  /// Heights [m] per tool of the layer; empty = idle.
+  std::span<const std::span<const float>> curves;
+  std::span<const std::uint8_t> round;           ///< per tool: FoldProfile::Round
   std::span<const std::vector<float>> falloffs;  ///< per tool, one per influence
 };
 
@@ -92,9 +92,9 @@ class WrinklePatch {
   LocalRefinement refinement_;
   std::vector<std::uint32_t> tools_;
   std::uint32_t first_new_ = 0;
-  std::vector<std::uint32_t> own_;           ///< the surface's vertices that are read, sorted
-  std::vector<std::uint32_t> slots_;         ///< per local vertex its place
-  std::vector<std::uint32_t> extra_places_;  ///< vertices in slots after the stencils' own
+  std::vector<std::uint32_t> own_;            ///< the surface's vertices that are read, sorted
+  std::vector<std::uint32_t> slots_;          ///< per local vertex: welded vertices share one
+  std::vector<std::uint32_t> extra_sources_;  ///< vertices in slots after the stencils' own
   std::vector<std::array<std::uint32_t, 2>> parents_;  ///< per added vertex, local
   std::vector<Triangle> faces_;          ///< by slots; the first moving_faces_ have a raised corner
   std::vector<Triangle> face_vertices_;  ///< the same by local vertices

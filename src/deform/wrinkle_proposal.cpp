@@ -22,34 +22,34 @@ namespace {
 using detail::RestTriangle;
 using detail::Squeeze;
 
-constexpr std::size_t kMostSamples = 2000;
+constexpr std::size_t kMaxSamples = 2000;
 /// A region goes on down to this share of the squeeze in its middle: the crease, not the limb.
 constexpr double kRegionEdge = 0.5;
 /// Cosine between directions of one region, and between its normals and the middle's.
 constexpr double kSameDirection = 0.75;
 constexpr double kSameSide = 0.4;
 /// Of the best proposal's lost area: what loses less is not worth a tool.
-constexpr double kLeastArea = 0.05;
+constexpr double kMinArea = 0.05;
 /// Of a region's lost area, left out at either end of its length and width: a few triangles far out
 /// do not stretch the tool over half of the body.
 constexpr double kOutliers = 0.05;
 /// Bumps of a tool: soft rolls, not pleats.
-constexpr int kFewestBumps = 2, kMostBumps = 6;
+constexpr int kMinBumps = 2, kMaxBumps = 6;
 /// A bump is full at this share of a segment: beyond it folds are steep.
 constexpr double kFullBump = 0.6;
 /// Of its rest length, what a tool's full bumps may fail to hold where a crease closes; else its
 /// stroke is made longer, this much and so often.
-constexpr double kMostRefused = 0.01;
+constexpr double kMaxRefused = 0.01;
 constexpr double kLonger = 1.4;
 constexpr int kLengthenings = 4;
 /// Candidates that are tried out, per tool that is wanted: some will lie over a better one.
 constexpr std::size_t kTried = 3;
 /// Two tools share at most this much of the smaller one's skin: both would give back the same
 /// length, one fold on top of the other.
-constexpr double kMostShared = 0.25;
+constexpr double kMaxShared = 0.25;
 
 /// A rectangle on the skin: what a region of squeezed triangles asks for.
-struct Place {
+struct Strip {
   std::uint32_t seed = 0;
   Vec3d middle = Vec3d::Zero();
   Vec3d along, across;  ///< unit vectors
@@ -59,7 +59,7 @@ struct Place {
 
 struct Candidate {
   WrinkleProposal proposal;
-  Place place;
+  Strip strip;
   std::vector<std::uint32_t> skin;  ///< triangles under the tool
 };
 
@@ -70,9 +70,9 @@ class Proposer {
         clip_(clip),
         desc_(desc),
         rest_(detail::restTriangles(character.mesh)),
-        places_(mapped(character.mesh.triangles, weldMap(character.mesh.positions))),
-        around_(vertexTriangles(places_, character.mesh.vertexCount())),
-        pieces_(connectedPieces(places_, character.mesh.vertexCount())),
+        welded_(mapped(character.mesh.triangles, weldMap(character.mesh.positions))),
+        around_(vertexTriangles(welded_, character.mesh.vertexCount())),
+        pieces_(connectedPieces(welded_, character.mesh.vertexCount())),
         squeeze_(rest_.size()) {}
 
   Result<void> measure(const Progress& progress) {
@@ -100,19 +100,19 @@ class Proposer {
                      [&](std::uint32_t a, std::uint32_t b) { return mean_[a] > mean_[b]; });
     std::vector<std::uint8_t> taken(rest_.size(), 0);
     for (const std::uint32_t seed : order) {
-      if (mean_[seed] < desc_.least_squeeze) break;
+      if (mean_[seed] < desc_.min_squeeze) break;
       if (taken[seed] != 0 || rest_[seed].area == 0) continue;
       const std::vector<std::uint32_t> region = regionOf(seed, taken);
       for (const std::uint32_t t : region) taken[t] = 1;
       if (region.size() < 4) continue;
-      Candidate candidate = toolAt(placeOf(seed, region));
-      if (candidate.proposal.squeeze > desc_.least_squeeze / 4)
+      Candidate candidate = toolAt(stripOver(seed, region));
+      if (candidate.proposal.squeeze > desc_.min_squeeze / 4)
         candidates.push_back(std::move(candidate));
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
       return a.proposal.lost_area_m2 > b.proposal.lost_area_m2;
     });
-    if (candidates.size() > kTried * desc_.most) candidates.resize(kTried * desc_.most);
+    if (candidates.size() > kTried * desc_.max_tools) candidates.resize(kTried * desc_.max_tools);
     DERM_CHECK(makeRoom(candidates, progress));
     std::vector<WrinkleProposal> out;
     for (Candidate& c : bestApart(std::move(candidates))) out.push_back(std::move(c.proposal));
@@ -127,7 +127,7 @@ class Proposer {
                     const Look& look) const {
     const double length = clip_.duration_s();
     const auto samples = std::clamp<std::size_t>(
-        static_cast<std::size_t>(std::ceil(length * desc_.samples_per_s)), 1, kMostSamples);
+        static_cast<std::size_t>(std::ceil(length * desc_.samples_per_s)), 1, kMaxSamples);
     Pose pose = character_.restPose();
     for (std::size_t i = 0; i <= samples; ++i) {
       const double done = static_cast<double>(i) / static_cast<double>(samples);
@@ -146,9 +146,9 @@ class Proposer {
     mean_.assign(rest_.size(), 0);
     for (std::size_t t = 0; t < rest_.size(); ++t) {
       double sum = 0, area = 0;
-      for (const std::uint32_t p : places_[t])
+      for (const std::uint32_t p : welded_[t])
         for (const std::uint32_t n : around_[p]) {
-          sum += rest_[n].area * (1 - squeeze_[n].least_stretch);
+          sum += rest_[n].area * (1 - squeeze_[n].min_stretch);
           area += rest_[n].area;
         }
       if (area > 0) mean_[t] = sum / area;
@@ -165,7 +165,7 @@ class Proposer {
       const std::uint32_t t = open.back();
       open.pop_back();
       out.push_back(t);
-      for (const std::uint32_t p : places_[t])
+      for (const std::uint32_t p : welded_[t])
         for (const std::uint32_t n : around_[p]) {
           if (seen[n] != 0 || rest_[n].area == 0) continue;
           seen[n] = 1;
@@ -188,19 +188,19 @@ class Proposer {
   }
 
   std::uint32_t pieceOf(std::size_t triangle) const {
-    return pieces_.of_vertex[places_[triangle][0]];
+    return pieces_.of_vertex[welded_[triangle][0]];
   }
 
   /// Of the vertices of triangles that face the seed's way and hang together with it: not one of
   /// the back, nor of the clothes over it.
-  std::uint32_t nearestVertex(const Vec3d& place, std::uint32_t seed) const {
+  std::uint32_t nearestVertex(const Vec3d& point, std::uint32_t seed) const {
     std::uint32_t best = 0;
     double distance = std::numeric_limits<double>::infinity();
     for (std::size_t t = 0; t < rest_.size(); ++t) {
       if (rest_[t].area == 0 || rest_[t].normal.dot(rest_[seed].normal) < kSameSide) continue;
       if (pieceOf(t) != pieceOf(seed)) continue;
       for (const std::uint32_t v : character_.mesh.triangles[t]) {
-        const double d = (position(v) - place).squaredNorm();
+        const double d = (position(v) - point).squaredNorm();
         if (d > distance || (d == distance && v >= best)) continue;
         distance = d;
         best = v;
@@ -209,7 +209,7 @@ class Proposer {
     return best;
   }
 
-  /// The region's extent along an axis through the origin, less its outliers: from and to.
+  /// The region's extent along an axis through the origin, without its outliers: from and to.
   std::pair<double, double> extent(std::span<const std::uint32_t> region, const Vec3d& axis) const {
     std::vector<std::pair<double, double>> lost;  // where, how much
     double total = 0;
@@ -227,7 +227,7 @@ class Proposer {
     return {reach(lost.begin(), lost.end()), reach(lost.rbegin(), lost.rend())};
   }
 
-  Place placeOf(std::uint32_t seed, std::span<const std::uint32_t> region) const {
+  Strip stripOver(std::uint32_t seed, std::span<const std::uint32_t> region) const {
     const Vec3d along = squeeze_[seed].direction;
     const Vec3d across = along.cross(rest_[seed].normal).normalized();
     // The middle: where most is lost.
@@ -249,33 +249,33 @@ class Proposer {
     return {seed, middle, along, across, half_length, half_width, edge};
   }
 
-  Candidate toolAt(const Place& place) const {
+  Candidate toolAt(const Strip& strip) const {
     Candidate found;
-    found.place = place;
+    found.strip = strip;
     WrinkleProposal& out = found.proposal;
-    const Vec3d reach = place.half_length * place.along;
-    const std::uint32_t a = nearestVertex(place.middle - reach, place.seed);
-    const std::uint32_t b = nearestVertex(place.middle + reach, place.seed);
-    out.time_s = squeeze_[place.seed].time_s;
+    const Vec3d reach = strip.half_length * strip.along;
+    const std::uint32_t a = nearestVertex(strip.middle - reach, strip.seed);
+    const std::uint32_t b = nearestVertex(strip.middle + reach, strip.seed);
+    out.time_s = squeeze_[strip.seed].time_s;
     const double length = (position(a) - position(b)).norm();
     if (!(length > 0)) return found;
     out.squeeze = 1 - lengthAt(a, b, out.time_s) / length;
-    out.tool.path = {{.vertex = std::nullopt, .place = position(a)},
-                     {.vertex = std::nullopt, .place = position(b)}};
-    out.tool.width_m = 2 * place.half_width;
-    found.skin = skinUnder(place.seed, place.middle, reach, place.half_width * place.across);
+    out.tool.path = {{.vertex = std::nullopt, .position = position(a)},
+                     {.vertex = std::nullopt, .position = position(b)}};
+    out.tool.width_m = 2 * strip.half_width;
+    found.skin = skinUnder(strip.seed, strip.middle, reach, strip.half_width * strip.across);
     // Rolls side by side, each over two of the surface's own triangles, where the skin is lost.
     FoldCurveDesc& curve = out.tool.curve;
-    const int bumps = std::clamp(static_cast<int>(std::lround(length / (3 * place.edge))),
-                                 kFewestBumps, kMostBumps);
-    curve.strategy = FoldStrategy::Squeezed;
+    const int bumps =
+        std::clamp(static_cast<int>(std::lround(length / (3 * strip.edge))), kMinBumps, kMaxBumps);
+    curve.propagation = FoldPropagation::Squeezed;
     curve.profile = FoldProfile::Round;
     curve.spacing = 0;
     curve.points = 2 * bumps + 1;
     showable(found.skin, (position(b) - position(a)) / length, length, out.tool);
     curve.h_max = kFullBump * length / (curve.points - 1);
     out.lost_area_m2 = std::max(0.0, out.squeeze) * length * out.tool.width_m;
-    out.joint = nearestJoint(place.middle);
+    out.joint = nearestJoint(strip.middle);
     return found;
   }
 
@@ -290,12 +290,12 @@ class Proposer {
                        position(corners[2]).dot(along)});
       longest = std::max(longest, high - low);
     }
-    const auto most_points = [&] {  // a cut triangle is at most two segments long
+    const auto max_points = [&] {  // a cut triangle is at most two segments long
       return 1 + static_cast<int>(2 * length / std::ldexp(longest, -tool.subdivide));
     };
-    if (!(longest > 0) || tool.curve.points <= most_points()) return;
+    if (!(longest > 0) || tool.curve.points <= max_points()) return;
     ++tool.subdivide;
-    tool.curve.points = std::clamp(most_points(), 5, tool.curve.points);
+    tool.curve.points = std::clamp(max_points(), 5, tool.curve.points);
   }
 
   /// What the tool's rectangle touches: triangles that face the same way and hang together.
@@ -326,16 +326,16 @@ class Proposer {
     std::sort(second.begin(), second.end());
     std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
                           std::back_inserter(both));
-    return areaOf(both) <= kMostShared * std::min(areaOf(first), areaOf(second));
+    return areaOf(both) <= kMaxShared * std::min(areaOf(first), areaOf(second));
   }
 
   /// The best first, without those that lose little and those that lie over a better one.
   std::vector<Candidate> bestApart(std::vector<Candidate> candidates) const {
     std::vector<Candidate> out;
     if (candidates.empty()) return out;
-    const double least = kLeastArea * candidates.front().proposal.lost_area_m2;
+    const double min_area = kMinArea * candidates.front().proposal.lost_area_m2;
     for (Candidate& c : candidates) {
-      if (out.size() == desc_.most || c.proposal.lost_area_m2 < least) break;
+      if (out.size() == desc_.max_tools || c.proposal.lost_area_m2 < min_area) break;
       if (std::all_of(out.begin(), out.end(), [&](const Candidate& o) { return apart(c, o); }))
         out.push_back(std::move(c));
     }
@@ -374,15 +374,15 @@ class Proposer {
   /// crease has room to rise.
   Result<void> makeRoom(std::vector<Candidate>& best, const Progress& progress) const {
     if (best.empty()) return {};
-    DERM_TRY(std::vector<double> least, refused(best, progress));
+    DERM_TRY(std::vector<double> smallest, refused(best, progress));
     std::vector<Candidate> longer = best;
     for (int round = 0; round < kLengthenings; ++round) {
       bool any = false;
       for (std::size_t i = 0; i < best.size(); ++i) {
-        if (least[i] <= kMostRefused) continue;
-        Place place = longer[i].place;
-        place.half_length *= kLonger;
-        Candidate trial = toolAt(place);
+        if (smallest[i] <= kMaxRefused) continue;
+        Strip strip = longer[i].strip;
+        strip.half_length *= kLonger;
+        Candidate trial = toolAt(strip);
         if (!(trial.proposal.squeeze > 0)) continue;
         trial.proposal.lost_area_m2 = best[i].proposal.lost_area_m2;  // no more skin is squeezed
         longer[i] = std::move(trial);
@@ -391,9 +391,9 @@ class Proposer {
       if (!any) break;
       DERM_TRY(const std::vector<double> now, refused(longer, progress));
       for (std::size_t i = 0; i < best.size(); ++i) {
-        if (!(now[i] < least[i])) continue;
+        if (!(now[i] < smallest[i])) continue;
         best[i] = longer[i];
-        least[i] = now[i];
+        smallest[i] = now[i];
       }
     }
     return {};
@@ -431,13 +431,13 @@ class Proposer {
     return sum;
   }
 
-  std::string nearestJoint(const Vec3d& place) const {
+  std::string nearestJoint(const Vec3d& point) const {
     std::string out;
     double best = std::numeric_limits<double>::infinity();
     for (const SkinSlot& slot : character_.skin.slots) {
       const Vec3d joint = slot.inverse_bind.cast<double>().inverse().translation();
-      if ((joint - place).norm() >= best) continue;
-      best = (joint - place).norm();
+      if ((joint - point).norm() >= best) continue;
+      best = (joint - point).norm();
       out = character_.skeleton[slot.joint].name;
     }
     return out;
@@ -457,7 +457,7 @@ class Proposer {
   const Clip& clip_;
   WrinkleProposalDesc desc_;
   std::vector<RestTriangle> rest_;
-  std::vector<Triangle> places_;
+  std::vector<Triangle> welded_;
   IndexLists around_;
   Pieces pieces_;
   std::vector<Squeeze> squeeze_;
@@ -472,9 +472,9 @@ Result<std::vector<WrinkleProposal>> proposeWrinkles(const Character& character,
   const auto bad = [](const char* key, const char* message) {
     return Error{ErrorCode::BadArgument, message, {.element = key}};
   };
-  if (!(desc.least_squeeze > 0 && desc.least_squeeze < 1))
-    return bad("least_squeeze", "must be between 0 and 1");
-  if (desc.most < 1 || desc.most > 64) return bad("most", "must be 1 to 64");
+  if (!(desc.min_squeeze > 0 && desc.min_squeeze < 1))
+    return bad("min_squeeze", "must be between 0 and 1");
+  if (desc.max_tools < 1 || desc.max_tools > 64) return bad("max_tools", "must be 1 to 64");
   if (!(desc.samples_per_s > 0 && desc.samples_per_s <= 1000))
     return bad("samples_per_s", "must be above 0, at most 1000");
   DERM_CHECK(validate(character));

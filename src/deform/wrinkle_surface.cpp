@@ -20,7 +20,8 @@ constexpr float kHardEdge = 1e-3f;
 /// Edges whose two sides have normals of their own at both ends: artists' hard edges.
 std::vector<std::array<std::uint32_t, 2>> hardEdges(const TriMesh& mesh,
                                                     std::span<const std::uint32_t> weld) {
-  std::map<std::array<std::uint32_t, 2>, std::array<std::uint32_t, 2>> seen;  // places: vertices
+  // The vertices of each welded edge.
+  std::map<std::array<std::uint32_t, 2>, std::array<std::uint32_t, 2>> seen;
   std::vector<std::array<std::uint32_t, 2>> out;
   const auto differ = [&](std::uint32_t a, std::uint32_t b) {
     return (mesh.normals[a] - mesh.normals[b]).norm() > kHardEdge;
@@ -36,10 +37,10 @@ std::vector<std::array<std::uint32_t, 2>> hardEdges(const TriMesh& mesh,
 }
 
 void noteOddTriangles(const WrinkleToolDesc& desc, const PlacedTool& tool,
-                      std::span<const Triangle> places, Diagnostics& notes) {
+                      std::span<const Triangle> welded, Diagnostics& notes) {
   std::map<std::array<std::uint32_t, 2>, int> uses;
   for (const std::uint32_t t : tool.triangles()) {
-    const Triangle& p = places[t];
+    const Triangle& p = welded[t];
     if (p[0] == p[1] || p[1] == p[2] || p[2] == p[0]) {
       notes.warn("wrinkles-degenerate", desc.name,
                  "a triangle under the tool has two corners at one place and is not cut", t);
@@ -81,22 +82,22 @@ std::vector<std::uint8_t> wantedLevels(const WrinklesDesc& desc, std::span<const
 }
 
 /// Triangles that must be handled together, because vertices of one count in normals of the other.
-std::vector<std::vector<std::uint32_t>> clusters(std::span<const Triangle> places,
+std::vector<std::vector<std::uint32_t>> clusters(std::span<const Triangle> welded,
                                                  std::span<const std::uint8_t> touched,
                                                  std::size_t vertex_count) {
   std::vector<std::uint8_t> inside(vertex_count, 0);
-  for (std::size_t t = 0; t < places.size(); ++t)
+  for (std::size_t t = 0; t < welded.size(); ++t)
     if (touched[t] != 0)
-      for (const std::uint32_t p : places[t]) inside[p] = 1;
+      for (const std::uint32_t p : welded[t]) inside[p] = 1;
   DisjointSets sets(vertex_count);
-  for (const Triangle& t : places)
+  for (const Triangle& t : welded)
     for (int i = 0; i < 3; ++i) {
       const std::uint32_t a = t[i], b = t[(i + 1) % 3];
       if (inside[a] != 0 && inside[b] != 0) sets.unite(a, b);
     }
   std::map<std::uint32_t, std::vector<std::uint32_t>> out;
-  for (std::uint32_t t = 0; t < places.size(); ++t)
-    if (touched[t] != 0) out[sets.rootOf(places[t][0])].push_back(t);
+  for (std::uint32_t t = 0; t < welded.size(); ++t)
+    if (touched[t] != 0) out[sets.rootOf(welded[t][0])].push_back(t);
   std::vector<std::vector<std::uint32_t>> lists;
   for (auto& [first, triangles] : out) lists.push_back(std::move(triangles));
   return lists;
@@ -214,15 +215,15 @@ Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
   if (rest.normals.empty() && rest.vertexCount() > 0)
     return Error{ErrorCode::BadData, "folds need normals", {.element = desc.name}};
   const std::vector<std::uint32_t> weld = weldMap(rest.positions);
-  const std::vector<Triangle> places = mapped(rest.triangles, weld);
-  const Pieces pieces = connectedPieces(places, rest.vertexCount());
+  const std::vector<Triangle> welded = mapped(rest.triangles, weld);
+  const Pieces pieces = connectedPieces(welded, rest.vertexCount());
   WrinkleSurface out;
   out.input = bound;
   std::vector<ToolSurface> surfaces;
   for (std::size_t k = 0; k < desc.tools.size(); ++k) {
     DERM_TRY(ToolSurface surface, toolSurface(desc.tools[k], character, *bound, weld, pieces));
     DERM_TRY(PlacedTool tool, PlacedTool::place(desc.tools[k], surface, notes));
-    noteOddTriangles(desc.tools[k], tool, places, notes);
+    noteOddTriangles(desc.tools[k], tool, welded, notes);
     const std::size_t segments = static_cast<std::size_t>(curves[k].desc().points) - 1;
     out.lines.emplace_back(tool.pointsOnCurve(segments * SkinLine::kSteps + 1, surface));
     out.rest_segments.emplace_back(segments);
@@ -242,7 +243,7 @@ Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
   auto next = static_cast<std::uint32_t>(rest.vertexCount());
   std::vector<std::uint8_t> cut(rest.triangles.size(), 0);
   out.influence_counts.assign(out.tools.size(), 0);
-  for (const auto& triangles : clusters(places, touched, rest.vertexCount())) {
+  for (const auto& triangles : clusters(welded, touched, rest.vertexCount())) {
     std::vector<WrinklePatch::Tool> tools;
     for (std::uint32_t k = 0; k < out.tools.size(); ++k)
       if (std::any_of(triangles.begin(), triangles.end(), [&](std::uint32_t t) {

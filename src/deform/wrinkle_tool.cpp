@@ -49,11 +49,11 @@ Result<std::vector<std::uint32_t>> snapped(const WrinkleToolDesc& desc,
       out.push_back(*pick.vertex);
       continue;
     }
-    if (!pick.place.allFinite()) return bad(desc, "path", "a place must be finite", i);
+    if (!pick.position.allFinite()) return bad(desc, "path", "a place must be finite", i);
     std::uint32_t best = 0;
     for (std::uint32_t v = 1; v < surface.positions.size(); ++v)
-      if ((surface.positions[v] - pick.place).squaredNorm() <
-          (surface.positions[best] - pick.place).squaredNorm())
+      if ((surface.positions[v] - pick.position).squaredNorm() <
+          (surface.positions[best] - pick.position).squaredNorm())
         best = v;
     out.push_back(best);
   }
@@ -140,9 +140,9 @@ double restLengthAt(const WrinkleToolDesc& desc, double defined, double time_s) 
 
 Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurface& surface,
                                      Diagnostics& notes) {
-  if (desc.path.size() < 2 || desc.path.size() > WrinkleToolDesc::kMostPicked)
+  if (desc.path.size() < 2 || desc.path.size() > WrinkleToolDesc::kMaxPicked)
     return bad(desc, "path",
-               "a curve needs 2 to " + std::to_string(WrinkleToolDesc::kMostPicked) +
+               "a curve needs 2 to " + std::to_string(WrinkleToolDesc::kMaxPicked) +
                    " points, has " + std::to_string(desc.path.size()));
   if (!(desc.width_m > 0) || !std::isfinite(desc.width_m))
     return bad(desc, "width_m", "must be above 0: folds of no length do not show");
@@ -234,13 +234,14 @@ PlacedTool::Projection PlacedTool::nearest(const Vec3d& position) const {
   return best;
 }
 
-std::optional<ToolPlace> PlacedTool::project(const Vec3d& position, const Vec3d& normal) const {
+std::optional<ToolCoordinates> PlacedTool::project(const Vec3d& position,
+                                                   const Vec3d& normal) const {
   const Projection p = nearest(position);
   const double facing = normal.dot(segments_[p.segment].up);
   if (!p.inside || !(std::abs(p.across_m) < half_width_) || !(facing > 0)) return std::nullopt;
   const double t = std::min(facing / kFadeFacing, 1.0);
-  return ToolPlace{std::clamp(p.along_m / defined_length_, 0.0, 1.0), p.across_m / half_width_,
-                   t * t * (3 - 2 * t)};
+  return ToolCoordinates{std::clamp(p.along_m / defined_length_, 0.0, 1.0),
+                         p.across_m / half_width_, t * t * (3 - 2 * t)};
 }
 
 double PlacedTool::extentAlong(const Triangle& t, std::span<const Vec3d> positions) const {
@@ -270,8 +271,8 @@ bool PlacedTool::covers(const Triangle& t, const ToolSurface& surface) const {
 /// Goes from the curve's start over neighbouring triangles as long as the rectangle covers them.
 void PlacedTool::collectTriangles(std::uint32_t start, const ToolSurface& surface) {
   const std::vector<Triangle>& triangles = surface.bound.rest.triangles;
-  const std::vector<Triangle> places = mapped(triangles, surface.weld);
-  const IndexLists around = vertexTriangles(places, surface.positions.size());
+  const std::vector<Triangle> welded = mapped(triangles, surface.weld);
+  const IndexLists around = vertexTriangles(welded, surface.positions.size());
   std::vector<std::uint8_t> seen(triangles.size(), 0);
   std::vector<std::uint32_t> open(around[surface.weld[start]].begin(),
                                   around[surface.weld[start]].end());
@@ -282,7 +283,7 @@ void PlacedTool::collectTriangles(std::uint32_t start, const ToolSurface& surfac
     seen[t] = 1;
     if (!covers(triangles[t], surface)) continue;
     triangles_.push_back(t);
-    for (const std::uint32_t p : places[t])
+    for (const std::uint32_t p : welded[t])
       open.insert(open.end(), around[p].begin(), around[p].end());
   }
   std::sort(triangles_.begin(), triangles_.end());

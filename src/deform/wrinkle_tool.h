@@ -14,13 +14,13 @@ namespace derm::detail {
 struct ToolSurface {
   const BoundSurface& bound;
   std::span<const std::uint32_t> weld;
-  const Pieces& pieces;          ///< of places
+  const Pieces& pieces;          ///< of welded vertices
   std::vector<Vec3d> positions;  ///< in the defining pose
   std::vector<Vec3d> normals;
 };
 
 /// Where a point is in a tool's rectangle.
-struct ToolPlace {
+struct ToolCoordinates {
   double along = 0;   ///< [0,1] from A to B
   double across = 0;  ///< [-1,1]
   double facing = 0;  ///< (0,1] fades to 0 where the surface turns away
@@ -50,7 +50,7 @@ class PlacedTool {
                                   Diagnostics& notes);
 
   /// None outside the rectangle or turned away.
-  std::optional<ToolPlace> project(const Vec3d& position, const Vec3d& normal) const;
+  std::optional<ToolCoordinates> project(const Vec3d& position, const Vec3d& normal) const;
   /// Triangles of the surface that the rectangle covers some of, sorted.
   const std::vector<std::uint32_t>& triangles() const { return triangles_; }
   /// [m] of the path when it was defined, from picked point to picked point.

@@ -107,8 +107,8 @@ class FoldingLayer final : public WrinklesLayer {
     std::vector<double> segments, lost, limits;  ///< [m] per coarsest segment
     // What was odd in all frames so far.
     std::size_t frames_saturated = 0, frames_held_back = 0;
-    double most_missing_m = 0, most_held_back_m = 0;
-    double most_held_back_share = 0;  ///< of the rest length
+    double max_missing_m = 0, max_held_back_m = 0;
+    double max_held_back_share = 0;  ///< of the rest length
   };
   void setUp(std::size_t index);
   bool measureTools(std::span<const Vec3f> positions, double time_s) noexcept;
@@ -212,11 +212,11 @@ void FoldingLayer::fold(std::size_t index, std::span<const Vec3f> positions,
   state.held_back = state.fold.held;
   state.held_back_m = state.fold.refused;
   tool.frames_held_back += state.held_back > 0;
-  tool.most_held_back_m = std::max(tool.most_held_back_m, state.held_back_m);
-  tool.most_held_back_share =
-      std::max(tool.most_held_back_share, state.held_back_m / state.rest_length_m);
+  tool.max_held_back_m = std::max(tool.max_held_back_m, state.held_back_m);
+  tool.max_held_back_share =
+      std::max(tool.max_held_back_share, state.held_back_m / state.rest_length_m);
   tool.frames_saturated += state.fold.saturated;
-  tool.most_missing_m = std::max(tool.most_missing_m, state.fold.missing);
+  tool.max_missing_m = std::max(tool.max_missing_m, state.fold.missing);
 }
 
 bool FoldingLayer::active(const WrinklePatch& patch) const noexcept {
@@ -225,11 +225,12 @@ bool FoldingLayer::active(const WrinklePatch& patch) const noexcept {
 }
 
 float FoldingLayer::smoothingOf(const WrinklePatch& patch) const noexcept {
-  double most = 0;
+  double share = 0;
   for (const std::uint32_t k : patch.tools())
-    most = std::max(most, tools_[k].state.fold.spare / (kSmoothAt * tools_[k].state.rest_length_m));
-  most = std::clamp(most, 0.0, 1.0);
-  return static_cast<float>(most * most * (3 - 2 * most));
+    share =
+        std::max(share, tools_[k].state.fold.spare / (kSmoothAt * tools_[k].state.rest_length_m));
+  share = std::clamp(share, 0.0, 1.0);
+  return static_cast<float>(share * share * (3 - 2 * share));
 }
 
 /// Rewrites the list where other patches fold than in the frame before.
@@ -338,21 +339,21 @@ void FoldingLayer::report(Diagnostics& notes) const {
       notes.info("wrinkles-saturated", tool.desc.name,
                  "all bumps were at h_max_m in " + std::to_string(tool.frames_saturated) +
                      " frames" +
-                     (tool.most_missing_m > 0
-                          ? "; up to " + millimetres(tool.most_missing_m) + " of length are missing"
+                     (tool.max_missing_m > 0
+                          ? "; up to " + millimetres(tool.max_missing_m) + " of length are missing"
                           : "; they grew beyond it"));
     if (tool.frames_held_back == 0) continue;
     const std::string met = "crests met their neighbours in " +
                             std::to_string(tool.frames_held_back) + " frames and stopped; ";
-    if (tool.most_held_back_share <= kShortOfLength)
+    if (tool.max_held_back_share <= kShortOfLength)
       notes.info("wrinkles-contact", tool.desc.name,
-                 met + (tool.most_held_back_m > 0
-                            ? millimetres(tool.most_held_back_m) + " of length are missing at most"
+                 met + (tool.max_held_back_m > 0
+                            ? millimetres(tool.max_held_back_m) + " of length are missing at most"
                             : "others took up their length"));
     else
       notes.warn("wrinkles-contact", tool.desc.name,
-                 met + "up to " + millimetres(tool.most_held_back_m) + " of length (" +
-                     percent(tool.most_held_back_share) +
+                 met + "up to " + millimetres(tool.max_held_back_m) + " of length (" +
+                     percent(tool.max_held_back_share) +
                      ") found no room: take a longer stroke, more points or a wider crease");
   }
 }

@@ -30,13 +30,13 @@ class SrgbEncoder {
     if (!(linear > 0)) return 0;
     if (linear >= 1) return 255;
     std::uint8_t out = start_[static_cast<std::size_t>(linear * kSteps)];
-    while (out < 255 && linear >= least_[out + 1u]) ++out;
+    while (out < 255 && linear >= thresholds_[out + 1u]) ++out;
     return out;
   }
 
  private:
   static constexpr float kSteps = 4096;
-  std::array<float, 256> least_{};  ///< linear value from which a byte is reached
+  std::array<float, 256> thresholds_{};  ///< linear value from which a byte is reached
   std::array<std::uint8_t, 4096> start_{};
 };
 
@@ -46,14 +46,14 @@ std::uint8_t toByte(float value) {
 
 SrgbEncoder::SrgbEncoder() {
   const auto encoded = [](float linear) { return toByte(srgbFromLinear(linear)); };
-  for (std::size_t b = 1; b < least_.size(); ++b) {
+  for (std::size_t b = 1; b < thresholds_.size(); ++b) {
     // Positive floats have the order of their bits.
     std::uint32_t low = 0, high = bitCast<std::uint32_t>(1.0f);
     while (high - low > 1) {
       const std::uint32_t middle = low + (high - low) / 2;
       (encoded(bitCast<float>(middle)) >= b ? high : low) = middle;
     }
-    least_[b] = bitCast<float>(high);
+    thresholds_[b] = bitCast<float>(high);
   }
   for (std::size_t i = 0; i < start_.size(); ++i) start_[i] = encoded(float(i) / kSteps);
 }

@@ -140,9 +140,9 @@ std::size_t ReadProcess::read(std::span<std::uint8_t> out, std::string& words) {
   if (ends[0].fd < 0 && ends[1].fd < 0) return 0;
   while (::poll(ends, 2, -1) < 0)
     if (errno != EINTR) return 0;
-  const auto from = [](int& fd, void* into, std::size_t most) -> std::size_t {
+  const auto from = [](int& fd, void* into, std::size_t max_bytes) -> std::size_t {
     ssize_t count;
-    do count = ::read(fd, into, most);
+    do count = ::read(fd, into, max_bytes);
     while (count < 0 && errno == EINTR);
     if (count <= 0) closeEnd(fd);
     return static_cast<std::size_t>(std::max<ssize_t>(0, count));

@@ -18,7 +18,7 @@ namespace {
 
 /// Engines read four influences; most ignore further ones.
 constexpr std::size_t kEngineInfluences = 4;
-constexpr int kMostAttempts = 8;
+constexpr int kMaxAttempts = 8;
 /// Of an error bound: what interpolation between keys may take; shapes need the rest.
 constexpr double kBetweenShare = 0.5;
 /// Of the bounding diagonal: the same where a number of shapes is asked for instead.
@@ -76,9 +76,9 @@ class CorrectivesOutput final : public BakeOutput {
       DERM_TRY(const Outcome all, make({}, progress));
       if (all.played.frames_m > *ask.error_m) return cannotKeep(all);
     }
-    const double most_m =
+    const double max_error_m =
         ask.error_m ? kBetweenShare * *ask.error_m : kBetweenOfDiagonal * diagonal_m;
-    if (!keys.refine(most_m, progress)) return Error{ErrorCode::Cancelled, "cancelled", {}};
+    if (!keys.refine(max_error_m, progress)) return Error{ErrorCode::Cancelled, "cancelled", {}};
     return {};
   }
 
@@ -100,11 +100,11 @@ class CorrectivesOutput final : public BakeOutput {
       const double bound_m = *desc_.correctives.error_m;
       const bool at_keys = out.played.keys_m <= bound_m;
       if (at_keys && out.played.between_m <= bound_m) return out;
-      if (attempt < kMostAttempts && keys.splitAt(out.played.over_s)) continue;
+      if (attempt < kMaxAttempts && keys.splitAt(out.played.over_s)) continue;
       if (at_keys) return out;
       if (out.fitted.max_error_m > *ask.error_m) return cannotKeep(out);
       *ask.error_m -= 2 * (out.played.keys_m - out.fitted.max_error_m);
-      if (!(*ask.error_m > 0) || attempt >= kMostAttempts) break;
+      if (!(*ask.error_m > 0) || attempt >= kMaxAttempts) break;
     }
     DERM_TRY(Outcome all, make({}, progress));
     if (all.played.keys_m > *desc_.correctives.error_m) return cannotKeep(all);

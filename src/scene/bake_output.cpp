@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kFrameMark = "{frame}";
 /// Step weights take frames x frames numbers.
-constexpr std::size_t kMostGltfFrames = 4096;
-constexpr std::uint64_t kMostCacheBytes = std::uint64_t{4} << 30;
+constexpr std::size_t kMaxGltfFrames = 4096;
+constexpr std::uint64_t kMaxCacheBytes = std::uint64_t{4} << 30;
 
 bool isGltf(const std::filesystem::path& file) {
   const std::string ending = fileEnding(file);
@@ -107,12 +107,12 @@ class GltfCacheOutput final : public BakeOutput {
 
 Result<std::unique_ptr<BakeOutput>> openGltfCache(const BakeDesc& desc, const Scene& scene) {
   const std::size_t frames = scene.frameTimes().size();
-  if (frames > kMostGltfFrames)
+  if (frames > kMaxGltfFrames)
     return badOutput(desc, std::to_string(frames) + " frames; a glTF cache holds at most " +
-                               std::to_string(kMostGltfFrames) + ": use .pc2 or .mdd");
+                               std::to_string(kMaxGltfFrames) + ": use .pc2 or .mdd");
   const std::uint64_t bytes =
       std::uint64_t{frames} * scene.stack().output().rest.vertexCount() * 2 * sizeof(Vec3f);
-  if (bytes > kMostCacheBytes)
+  if (bytes > kMaxCacheBytes)
     return badOutput(desc, "the cache would need " + std::to_string(bytes >> 20) +
                                " MiB of memory: use .pc2 or .mdd");
   return std::unique_ptr<BakeOutput>(std::make_unique<GltfCacheOutput>(desc, scene));

@@ -14,7 +14,7 @@ namespace derm::detail {
 /// L^-1, or where L hardly keeps a direction the inverse of what it keeps.
 struct SafeInverse {
   /// Singular values below this share of the largest are damped rather than inverted.
-  static constexpr double kLeastShare = 1.0 / 50;
+  static constexpr double kMinShare = 1.0 / 50;
 
   Mat3d matrix = Mat3d::Identity();
   bool near_singular = false;
@@ -23,18 +23,19 @@ struct SafeInverse {
     const Mat3d plain = linear.inverse();
     // The product of the norms bounds the ratio of singular values from above.
     const double ratio = plain.norm() * linear.norm();
-    if (std::isfinite(ratio) && ratio < 1 / kLeastShare) {
+    if (std::isfinite(ratio) && ratio < 1 / kMinShare) {
       matrix = plain;
       return;
     }
     const Eigen::JacobiSVD<Eigen::Matrix3d> svd(linear, Eigen::ComputeFullU | Eigen::ComputeFullV);
     const Eigen::Vector3d values = svd.singularValues();
-    const double least = kLeastShare * values[0];
-    near_singular = !(values[2] >= least) || !(values[0] > 0);
+    const double min_value = kMinShare * values[0];
+    near_singular = !(values[2] >= min_value) || !(values[0] > 0);
     Eigen::Vector3d gains;
     // Goes on continuously below the limit: 1/s above it, s/limit^2 below.
     for (int i = 0; i < 3; ++i) {
-      const double gain = values[i] >= least ? 1 / values[i] : values[i] / (least * least);
+      const double gain =
+          values[i] >= min_value ? 1 / values[i] : values[i] / (min_value * min_value);
       gains[i] = std::isfinite(gain) ? gain : 0;
     }
     matrix = svd.matrixV() * gains.asDiagonal() * svd.matrixU().transpose();

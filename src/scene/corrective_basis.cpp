@@ -71,7 +71,7 @@ MatrixXf FrameBasis::weights(Eigen::Index shapes) const {
 }
 
 void addShapes(const MatrixXf& a, const FrameBasis& basis, Eigen::Index first, Eigen::Index count,
-               double least, MatrixXf& shapes) {
+               double min_length, MatrixXf& shapes) {
   const MatrixXd vectors =
       basis.vectors.middleCols(first, count) * basis.scales.segment(first, count).asDiagonal();
   parallelFor(static_cast<std::size_t>(a.rows() / 3), kVertexChunk,
@@ -82,25 +82,26 @@ void addShapes(const MatrixXf& a, const FrameBasis& basis, Eigen::Index first, E
                 MatrixXd part = from * vectors;
                 for (Eigen::Index k = 0; k < count; ++k)
                   for (Eigen::Index v = 0; v < rows; v += 3)
-                    if (part.block<3, 1>(v, k).norm() < least) part.block<3, 1>(v, k).setZero();
+                    if (part.block<3, 1>(v, k).norm() < min_length)
+                      part.block<3, 1>(v, k).setZero();
                 shapes.block(row, first, rows, count) = part.cast<float>();
               });
 }
 
 UnitWeights::UnitWeights(const MatrixXf& weights)
-    : least(weights.rowwise().minCoeff().cwiseMin(0.0f)),
-      span(weights.rowwise().maxCoeff() - least) {}
+    : min_weights(weights.rowwise().minCoeff().cwiseMin(0.0f)),
+      span(weights.rowwise().maxCoeff() - min_weights) {}
 
 MatrixXf UnitWeights::shapes(const MatrixXf& from) const {
   MatrixXf out(from.rows(), from.cols() + 1);
   out.leftCols(from.cols()) = from * span.asDiagonal();
-  out.rightCols(1) = (from.cast<double>() * least.cast<double>()).cast<float>();
+  out.rightCols(1) = (from.cast<double>() * min_weights.cast<double>()).cast<float>();
   return out;
 }
 
 MatrixXf UnitWeights::weights(const MatrixXf& from) const {
   MatrixXf out = MatrixXf::Ones(from.rows() + 1, from.cols());
-  out.topRows(from.rows()) = span.cwiseInverse().asDiagonal() * (from.colwise() - least);
+  out.topRows(from.rows()) = span.cwiseInverse().asDiagonal() * (from.colwise() - min_weights);
   return out;
 }
 

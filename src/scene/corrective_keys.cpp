@@ -31,7 +31,7 @@ bool CorrectiveKeys::canSplit(std::size_t instant) const {
   if (fitter_.isKey(instant)) return false;
   const auto [from_s, to_s] = fitter_.gapAround(instant);
   const double time_s = fitter_.timeOf(instant);
-  return time_s - from_s >= kLeastGap_s && to_s - time_s >= kLeastGap_s;
+  return time_s - from_s >= kMinGap_s && to_s - time_s >= kMinGap_s;
 }
 
 std::size_t CorrectiveKeys::keyCount() const {
@@ -45,7 +45,7 @@ bool CorrectiveKeys::split(std::span<const std::size_t> checks) {
   std::vector<double> new_checks_s;
   std::size_t keys = keyCount();
   for (const std::size_t i : checks) {
-    if (++keys > kMostDenseKeys || !fitter_.hasRoomFor(new_checks_s.size() + 3)) break;
+    if (++keys > kMaxDenseKeys || !fitter_.hasRoomFor(new_checks_s.size() + 3)) break;
     const auto [from_s, to_s] = fitter_.gapAround(i);
     const double time_s = fitter_.timeOf(i);
     new_checks_s.push_back(0.5 * (from_s + time_s));
@@ -56,12 +56,12 @@ bool CorrectiveKeys::split(std::span<const std::size_t> checks) {
   return !new_checks_s.empty();
 }
 
-bool CorrectiveKeys::refine(double most_m, const Progress& progress) {
+bool CorrectiveKeys::refine(double max_error_m, const Progress& progress) {
   for (;;) {
     if (!keepGoing(progress, 0.0, "between frames")) return false;
     std::vector<std::size_t> wide;
     for (std::size_t i = 0; i < fitter_.instantCount(); ++i)
-      if (canSplit(i) && fitter_.interpolationError(i) > most_m) wide.push_back(i);
+      if (canSplit(i) && fitter_.interpolationError(i) > max_error_m) wide.push_back(i);
     if (!split(wide)) return true;
   }
 }

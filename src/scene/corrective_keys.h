@@ -17,9 +17,9 @@ namespace derm::detail {
 class CorrectiveKeys {
  public:
   /// [s] Keys are never nearer to each other.
-  static constexpr double kLeastGap_s = 0.001;
+  static constexpr double kMinGap_s = 0.001;
   /// Keys beyond this are made for frames only: the time a fit takes goes with their square.
-  static constexpr std::size_t kMostDenseKeys = 1024;
+  static constexpr std::size_t kMaxDenseKeys = 1024;
 
   /// The fitter has the scene's frames as keys.
   CorrectiveKeys(const Scene& scene, CorrectiveFitter& fitter, MotionSamples& samples)
@@ -29,7 +29,7 @@ class CorrectiveKeys {
   void addChecks(bool end_is_key);
   /// Halves gaps until linear weights would be off by at most so much in all of them, or as small
   /// as they may get. False where the progress says stop.
-  bool refine(double most_m, const Progress& progress);
+  bool refine(double max_error_m, const Progress& progress);
   /// Halves the gaps that these instants lie in. False where no gap can be.
   bool splitAt(std::span<const double> times_s);
 

@@ -27,7 +27,7 @@ using Eigen::MatrixXf;
 constexpr double kNoShape = 1e-8;
 /// Of an error bound: a check whose interpolation alone errs by more cannot be mended by shapes.
 constexpr double kReachable = 0.9;
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{4} << 30;
 constexpr std::size_t kVertexChunk = 512;
 
 struct PosedError {
@@ -65,7 +65,7 @@ struct CorrectiveFitter::Data {
   };
   std::shared_ptr<const Character> character;
   std::size_t vertex_count = 0;
-  std::size_t most_instants = 0;
+  std::size_t max_instants = 0;
   bool with_normals = false;
   double diagonal_m = 0;
   std::optional<double> loop_end_s;
@@ -256,19 +256,19 @@ Result<CorrectiveFitter> CorrectiveFitter::make(std::shared_ptr<const Character>
   const auto failed = [](std::string message) {
     return Error{ErrorCode::Unsupported, std::move(message), {.element = "correctives"}};
   };
-  if (key_count > kMostKeys)
-    return failed(std::to_string(key_count) + " frames; at most " + std::to_string(kMostKeys) +
+  if (key_count > kMaxKeys)
+    return failed(std::to_string(key_count) + " frames; at most " + std::to_string(kMaxKeys) +
                   " can become shapes: shorten the range or lower the fps");
   const std::uint64_t per_instant =
       std::max<std::uint64_t>(1, character->mesh.vertexCount()) * 4 * sizeof(Vec3f);
-  if (per_instant * key_count > kMostBytes)
+  if (per_instant * key_count > kMaxBytes)
     return failed("need " + std::to_string(per_instant * key_count >> 20) + " MiB, more than the " +
-                  std::to_string(kMostBytes >> 20) +
+                  std::to_string(kMaxBytes >> 20) +
                   " accepted: shorten the range or lower the fps");
   auto data = std::make_unique<Data>();
   data->with_normals = !character->mesh.normals.empty();
   data->vertex_count = character->mesh.vertexCount();
-  data->most_instants = static_cast<std::size_t>(kMostBytes / per_instant);
+  data->max_instants = static_cast<std::size_t>(kMaxBytes / per_instant);
   data->diagonal_m = bounds(character->mesh.positions).diagonal();
   data->character = std::move(character);
   return CorrectiveFitter(std::move(data));
@@ -279,8 +279,8 @@ void CorrectiveFitter::addCheck(const Frame& frame) { data_->add(frame, false); 
 void CorrectiveFitter::setLoopEnd(double time_s) { data_->loop_end_s = time_s; }
 
 bool CorrectiveFitter::hasRoomFor(std::size_t more) const {
-  return data_->instants.size() + more <= data_->most_instants &&
-         data_->keyCount() + more <= kMostKeys;
+  return data_->instants.size() + more <= data_->max_instants &&
+         data_->keyCount() + more <= kMaxKeys;
 }
 
 std::size_t CorrectiveFitter::instantCount() const { return data_->instants.size(); }
@@ -354,7 +354,7 @@ struct CorrectiveFitter::Search {
         deltas(of.gathered(&Data::Instant::deltas, vertices)),
         basis(deltas),
         reachable(of.instants.size(), 1),
-        count(mostShapes()),
+        count(maxShapes()),
         shapes(deltas.rows(), count) {
     for (std::size_t i = 0; i < reachable.size(); ++i)
       if (desc.error_m && !of.instants[i].is_key)
@@ -366,14 +366,14 @@ struct CorrectiveFitter::Search {
     return unit.needBase() && !(desc.shapes && *desc.shapes == 1);
   }
 
-  Eigen::Index mostShapes() const {
+  Eigen::Index maxShapes() const {
     const Eigen::Index rank = basis.rank();
     if (!desc.shapes) return rank;
-    const auto most =
+    const auto max_count =
         static_cast<Eigen::Index>(std::min(*desc.shapes, static_cast<std::size_t>(rank)));
     // One of the shapes asked for may have to be the base.
-    const bool fills = static_cast<std::size_t>(most) == *desc.shapes;
-    return fills && needsBase(UnitWeights(basis.weights(most))) ? most - 1 : most;
+    const bool fills = static_cast<std::size_t>(max_count) == *desc.shapes;
+    return fills && needsBase(UnitWeights(basis.weights(max_count))) ? max_count - 1 : max_count;
   }
 
   void make(Eigen::Index from, Eigen::Index to) {

@@ -30,16 +30,16 @@ constexpr std::array<std::pair<ContactShape::Kind, std::string_view>, 3> kShapes
      {ContactShape::Kind::Capsule, "capsule"},
      {ContactShape::Kind::Plane, "plane"}}};
 
-const ListRange kPlace = {0, 3, {-1e6, 1e6, "m"}};
+const ListRange kPosition = {0, 3, {-1e6, 1e6, "m"}};
 const ListRange kDirection = {3, 3, {-1e6, 1e6}};
 
 Vec3d vec(const std::vector<double>& v) { return Vec3d(v[0], v[1], v[2]); }
 std::vector<double> list(const Vec3d& v) { return {v.x(), v.y(), v.z()}; }
 
-/// A place is three numbers, or left out.
-void place(RecipeFields& f, std::string_view key, std::vector<double>& values,
-           std::string_view help) {
-  f.numbers(key, values, kPlace, help);
+/// A position is three numbers, or left out.
+void position(RecipeFields& f, std::string_view key, std::vector<double>& values,
+              std::string_view help) {
+  f.numbers(key, values, kPosition, help);
   f.require(values.empty() || values.size() == 3, key, "a place is three numbers: x, y, z");
 }
 
@@ -50,7 +50,7 @@ void direction(RecipeFields& f, std::string_view key, std::vector<double>& value
             "a direction needs a length");
 }
 
-std::optional<Vec3d> optionalPlace(const std::vector<double>& values) {
+std::optional<Vec3d> optionalPosition(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional<Vec3d>(vec(values));
 }
 
@@ -59,9 +59,9 @@ std::optional<Vec3d> optionalPlace(const std::vector<double>& values) {
 void ContactKeys::fields(RecipeFields& f) {
   f.choice("shape", kind, kShapes, "what the flesh must not enter");
   f.name("joint", joint, NameKind::Joint, "that it follows; absent = the world");
-  place(f, "from_m", from_m, "centre, first end or a point of the plane; absent = at the joint");
+  position(f, "from_m", from_m, "centre, first end or a point of the plane; absent = at the joint");
   f.name("to_joint", to_joint, NameKind::Joint, "capsule: that its other end follows");
-  place(f, "to_m", to_m, "capsule: its other end; absent = at to_joint");
+  position(f, "to_m", to_m, "capsule: its other end; absent = at to_joint");
   direction(f, "normal", normal, "plane: towards the free side");
   f.number("radius_m", radius_m, {1e-6, 1e6, "m"}, "of a sphere or capsule");
   f.require(!from_m.empty() || !joint.text.empty(), "from_m", "a shape needs a joint or a place");
@@ -114,7 +114,8 @@ void FleshParameters::springFields(RecipeFields& f) {
             "give either stiffness or frequency_hz");
   f.require(!desc_.damping || !desc_.damping_ratio, "damping",
             "give either damping or damping_ratio");
-  f.choice("integrator", desc_.integrator, kIntegrators, "euler: the document's");
+  f.choice("integrator", desc_.integrator, kIntegrators,
+           "euler: symplectic, with steps of euler_step_s");
   f.number("euler_step_s", desc_.euler_step_s, {1e-6, 1, "s"}, "longest step of euler");
   f.number("gravity", desc_.gravity, {0, 1}, "of 9.81 m/s^2");
   direction(f, "gravity_direction", gravity_direction_, "where gravity pulls");
@@ -141,8 +142,9 @@ void FleshParameters::shapeFields(RecipeFields& f) {
 void FleshParameters::fields(RecipeFields& f) {
   f.name("dominant", dominant_, NameKind::Joint, "the joint the flesh hangs on");
   f.names("ends", ends_, NameKind::Joint, "joints below it where the flesh ends");
-  place(f, "from_m", from_m_, "where the bone begins in the bind pose; absent = at the dominant");
-  place(f, "to_m", to_m_, "where it ends; absent = in the middle of the ends");
+  position(f, "from_m", from_m_,
+           "where the bone begins in the bind pose; absent = at the dominant");
+  position(f, "to_m", to_m_, "where it ends; absent = in the middle of the ends");
   f.text("vertices", vertices_, "auto, or group:NAME");
   springFields(f);
   shapeFields(f);
@@ -165,8 +167,8 @@ Result<FleshDesc> FleshParameters::resolved(const Character& character) const {
                    name.where};
     out.ends.push_back(end);
   }
-  out.from = optionalPlace(from_m_);
-  out.to = optionalPlace(to_m_);
+  out.from = optionalPosition(from_m_);
+  out.to = optionalPosition(to_m_);
   if (vertices_ != "auto") out.vertex_group = vertices_.substr(kGroupPrefix.size());
   out.gravity_direction = vec(gravity_direction_);
   out.contact.clear();

@@ -29,18 +29,18 @@ constexpr std::array<std::string_view, 2> kTakenNames = {"morphs", "skinning"};
 void plainFields(Recipe& recipe, std::vector<double>& range_s, RecipeFields& f) {
   f.text("character", recipe.character, "cast:NAME, or a path relative to this file");
   f.number("metres_per_unit", recipe.metres_per_unit,
-           {1 / Recipe::kMostMetresPerUnit, Recipe::kMostMetresPerUnit, "m"},
+           {1 / Recipe::kMaxMetresPerUnit, Recipe::kMaxMetresPerUnit, "m"},
            "of the character's file; default what the file says");
   f.text("motion", recipe.motion, "a file whose motion is taken by joint names; default none");
   f.text("motion_map", recipe.motion_map, "a file of joint names for it; default by themselves");
   f.require(recipe.motion_map.empty() || !recipe.motion.empty(), "motion_map",
             "a map of joint names is for a motion; none is named");
-  f.number("fps", recipe.fps, {Recipe::kLeastFps, Recipe::kMostFps, "Hz"},
+  f.number("fps", recipe.fps, {Recipe::kMinFps, Recipe::kMaxFps, "Hz"},
            "frames per second of what comes out");
   f.numbers("range_s", range_s, {2, 2, {-1e6, 1e6, "s"}}, "part of the clip; default all of it");
   f.require(range_s.size() != 2 || range_s[0] <= range_s[1], "range_s",
             "a range ends after it starts");
-  f.number("preroll_s", recipe.preroll_s, {0, Recipe::kMostPreroll_s, "s"},
+  f.number("preroll_s", recipe.preroll_s, {0, Recipe::kMaxPreroll_s, "s"},
            "simulated before the first frame");
   f.flag("loop", recipe.loop, "the end goes on at the start");
 }
@@ -61,14 +61,14 @@ void simulationFields(Recipe& recipe, RecipeFields& f) {
            "a move larger than this in one step is a cut; default half the character's size");
 }
 
-Error badValue(const Recipe& recipe, const TextPlace& place, std::string element,
+Error badValue(const Recipe& recipe, const SourceLocation& location, std::string element,
                std::string message) {
   Error error{ErrorCode::BadData,
               std::move(message),
               {.file = recipe.origin.file, .element = std::move(element)}};
-  if (place.line > 0) {
-    error.where.line = place.line;
-    error.where.column = place.column;
+  if (location.line > 0) {
+    error.where.line = location.line;
+    error.where.column = location.column;
   }
   return error;
 }
@@ -81,7 +81,7 @@ Result<void> readSection(const RecipeValue::Table& top, std::string_view key, co
   const auto* table = std::get_if<RecipeValue::Table>(&entry->value.content);
   if (table == nullptr)
     return badValue(
-        recipe, entry->value.place, std::string(key),
+        recipe, entry->value.location, std::string(key),
         "expected a table, [" + std::string(key) + "], found " + std::string(kindOf(entry->value)));
   return readFields(*table, recipe.origin.file, key, fields);
 }
@@ -92,7 +92,7 @@ Result<ClipChoice> readClip(const RecipeValue::Table& top, const Recipe& recipe)
   if (const auto* name = std::get_if<std::string>(&entry->value.content)) return ClipChoice(*name);
   const auto* number = std::get_if<std::int64_t>(&entry->value.content);
   if (number != nullptr && *number >= 0) return ClipChoice(*number);
-  return badValue(recipe, entry->value.place, "clip",
+  return badValue(recipe, entry->value.location, "clip",
                   "expected the name of a clip or its number, found " + toToml(entry->value));
 }
 
@@ -102,7 +102,7 @@ Result<void> readControls(const RecipeValue::Table& top, Recipe& recipe) {
   if (entry == nullptr) return {};
   const auto* table = std::get_if<RecipeValue::Table>(&entry->value.content);
   if (table == nullptr)
-    return badValue(recipe, entry->value.place, "controls",
+    return badValue(recipe, entry->value.location, "controls",
                     "expected a table, [controls], found " + std::string(kindOf(entry->value)));
   for (const RecipeEntry& e : *table) {
     double value = 0;
@@ -111,12 +111,12 @@ Result<void> readControls(const RecipeValue::Table& top, Recipe& recipe) {
     else if (const auto* whole = std::get_if<std::int64_t>(&e.value.content))
       value = static_cast<double>(*whole);
     else
-      return badValue(recipe, e.value.place, "controls." + e.key,
+      return badValue(recipe, e.value.location, "controls." + e.key,
                       "expected a number, found " + std::string(kindOf(e.value)));
     if (!std::isfinite(static_cast<float>(value)))
-      return badValue(recipe, e.value.place, "controls." + e.key, "expected a finite number");
+      return badValue(recipe, e.value.location, "controls." + e.key, "expected a finite number");
     recipe.controls.emplace_back(e.key, value);
-    recipe.origin.values["controls." + e.key] = e.value.place;
+    recipe.origin.values["controls." + e.key] = e.value.location;
   }
   return {};
 }
@@ -129,12 +129,12 @@ void headFields(RecipeLayer& layer, RecipeFields& f) {
   f.flag("before_skinning", layer.before_skinning, "it shapes the surface in the bind pose");
 }
 
-Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPlace& place,
+Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const SourceLocation& location,
                                   const std::string& element, const Recipe& recipe,
                                   const LayerTypes& types) {
-  RecipeLayer layer{.place = place};
+  RecipeLayer layer{.location = location};
   if (find(table, "type") == nullptr)
-    return badValue(recipe, place, element + ".type", "missing; a layer needs a type");
+    return badValue(recipe, location, element + ".type", "missing; a layer needs a type");
   RecipeValue::Table head;
   for (const RecipeEntry& e : table) {
     const bool ours = std::find(kLayerKeys.begin(), kLayerKeys.end(), e.key) != kLayerKeys.end();
@@ -147,7 +147,7 @@ Result<RecipeLayer> readLayerHead(const RecipeValue::Table& table, const TextPla
   for (const std::string& name : types.names())
     known += (known.empty() ? "\"" : ", \"") + name + "\"";
   const std::vector<std::string> near = nearestNames(layer.type, types.names(), 1);
-  return badValue(recipe, find(table, "type")->value.place, element + ".type",
+  return badValue(recipe, find(table, "type")->value.location, element + ".type",
                   "unknown layer type \"" + layer.type + "\"; known are " +
                       (known.empty() ? "none" : known) +
                       (near.empty() ? "" : "; did you mean \"" + near.front() + "\"?"));
@@ -162,9 +162,9 @@ Result<void> nameLayers(const RecipeValue::List& list, Recipe& recipe) {
     if (given == nullptr) continue;
     const std::string element = "layer[" + std::to_string(i) + "].name";
     if (layer.name.empty())
-      return badValue(recipe, given->value.place, element, "a name has at least one letter");
+      return badValue(recipe, given->value.location, element, "a name has at least one letter");
     if (!taken.insert(layer.name).second)
-      return badValue(recipe, given->value.place, element,
+      return badValue(recipe, given->value.location, element,
                       "another layer is named \"" + layer.name + "\"");
   }
   for (RecipeLayer& layer : recipe.layers) {
@@ -182,19 +182,19 @@ Result<void> readLayers(const RecipeValue::Table& top, const LayerTypes& types, 
   const auto* list = std::get_if<RecipeValue::List>(&entry->value.content);
   if (list == nullptr)
     return badValue(
-        recipe, entry->place, "layer",
+        recipe, entry->location, "layer",
         "expected a list of tables, [[layer]], found " + std::string(kindOf(entry->value)));
-  if (list->size() > Recipe::kMostLayers)
-    return badValue(recipe, entry->place, "layer",
+  if (list->size() > Recipe::kMaxLayers)
+    return badValue(recipe, entry->location, "layer",
                     std::to_string(list->size()) + " layers; at most " +
-                        std::to_string(Recipe::kMostLayers) + " are accepted");
+                        std::to_string(Recipe::kMaxLayers) + " are accepted");
   for (std::size_t i = 0; i < list->size(); ++i) {
     const std::string element = "layer[" + std::to_string(i) + "]";
     const auto* table = std::get_if<RecipeValue::Table>(&(*list)[i].content);
     if (table == nullptr)
-      return badValue(recipe, (*list)[i].place, element,
+      return badValue(recipe, (*list)[i].location, element,
                       "expected a table, found " + std::string(kindOf((*list)[i])));
-    DERM_TRY(RecipeLayer layer, readLayerHead(*table, (*list)[i].place, element, recipe, types));
+    DERM_TRY(RecipeLayer layer, readLayerHead(*table, (*list)[i].location, element, recipe, types));
     const std::unique_ptr<LayerParameters> parameters = types.find(layer.type)->make();
     DERM_CHECK(readFields(
         layer.keys, recipe.origin.file, element, [&](RecipeFields& f) { parameters->fields(f); },
@@ -235,23 +235,23 @@ Where Recipe::where(std::string_view key) const {
   if (const auto option = origin.options.find(key); option != origin.options.end())
     return {.element = option->second};
   Where out{.file = origin.file, .element = std::string(key)};
-  const auto place = origin.values.find(key);
-  if (place == origin.values.end() || place->second.line == 0) return out;
-  out.line = place->second.line;
-  out.column = place->second.column;
+  const auto location = origin.values.find(key);
+  if (location == origin.values.end() || location->second.line == 0) return out;
+  out.line = location->second.line;
+  out.column = location->second.column;
   return out;
 }
 
 Result<Recipe> parseRecipe(std::string_view text, std::string_view name, const LayerTypes& types) {
-  if (text.size() > Recipe::kMostBytes)
+  if (text.size() > Recipe::kMaxBytes)
     return Error{ErrorCode::BadData,
                  std::to_string(text.size()) + " bytes; a recipe has at most " +
-                     std::to_string(Recipe::kMostBytes),
+                     std::to_string(Recipe::kMaxBytes),
                  {.file = std::string(name)}};
   DERM_TRY(const RecipeValue::Table top, detail::parseToml(text, name));
   Recipe recipe;
   recipe.origin.file = std::string(name);
-  for (const RecipeEntry& e : top) recipe.origin.values[e.key] = e.value.place;
+  for (const RecipeEntry& e : top) recipe.origin.values[e.key] = e.value.location;
   std::vector<double> range_s;
   DERM_CHECK(readFields(
       top, name, "", [&](RecipeFields& f) { plainFields(recipe, range_s, f); }, kOtherKeys));
@@ -267,7 +267,7 @@ Result<Recipe> parseRecipe(std::string_view text, std::string_view name, const L
 }
 
 Result<Recipe> loadRecipe(const std::filesystem::path& file, const LayerTypes& types) {
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, Recipe::kMostBytes));
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, Recipe::kMaxBytes));
   return parseRecipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(),
                      types);
 }

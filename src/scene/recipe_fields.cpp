@@ -20,9 +20,10 @@ std::string expectedNumber(const NumberRange& range) {
 }
 
 std::string expectedNumbers(const ListRange& range) {
-  std::string count = range.fewest == range.most
-                          ? std::to_string(range.fewest)
-                          : std::to_string(range.fewest) + " to " + std::to_string(range.most);
+  std::string count =
+      range.min_count == range.max_count
+          ? std::to_string(range.min_count)
+          : std::to_string(range.min_count) + " to " + std::to_string(range.max_count);
   const std::string limits = range.each.text();
   return "a list of " + count + " numbers" + (limits.empty() ? "" : ", " + limits);
 }
@@ -96,7 +97,7 @@ class Reader final : public RecipeFields {
     const RecipeValue* given = find(key);
     if (given == nullptr) return;
     const auto* list = std::get_if<RecipeValue::List>(&given->content);
-    if (list == nullptr || list->size() < range.fewest || list->size() > range.most) {
+    if (list == nullptr || list->size() < range.min_count || list->size() > range.max_count) {
       expected(key, *given, expectedNumbers(range));
       return;
     }
@@ -109,7 +110,7 @@ class Reader final : public RecipeFields {
     const RecipeValue* given = find(key);
     if (given == nullptr) return;
     readText(key, *given, expectedName(kind), value.text);
-    value.where = where(key, given->place);
+    value.where = where(key, given->location);
   }
   void names(std::string_view key, std::vector<RecipeName>& values, NameKind kind,
              std::string_view) override {
@@ -124,7 +125,7 @@ class Reader final : public RecipeFields {
     std::vector<RecipeName> read(list->size());
     for (std::size_t i = 0; i < list->size(); ++i) {
       if (!readText(key, (*list)[i], expectedName(kind), read[i].text)) return;
-      read[i].where = where(key, (*list)[i].place);
+      read[i].where = where(key, (*list)[i].location);
     }
     values = std::move(read);
   }
@@ -137,7 +138,7 @@ class Reader final : public RecipeFields {
     if (at == words.end()) {
       const std::vector<std::string> names(words.begin(), words.end());
       const std::vector<std::string> near = nearestNames(read, names, 1);
-      fail(key, given->place,
+      fail(key, given->location,
            "expected " + expectedWord(words) + ", found \"" + read + "\"" +
                (near.empty() ? "" : "; did you mean \"" + near.front() + "\"?"));
       return;
@@ -156,7 +157,7 @@ class Reader final : public RecipeFields {
     }
   }
   void tables(std::string_view key, TableList& list, std::string_view) override {
-    constexpr std::size_t kMostTables = 1000;
+    constexpr std::size_t kMaxTables = 1000;
     const RecipeValue* given = find(key);
     if (given == nullptr) return;
     std::vector<const RecipeValue*> each;
@@ -169,8 +170,8 @@ class Reader final : public RecipeFields {
         expected(key, *one, expectedTables(list));
         return;
       }
-    if (each.size() > kMostTables) {
-      fail(key, given->place, "more than " + std::to_string(kMostTables) + " tables");
+    if (each.size() > kMaxTables) {
+      fail(key, given->location, "more than " + std::to_string(kMaxTables) + " tables");
       return;
     }
     list.resize(each.size());
@@ -185,12 +186,12 @@ class Reader final : public RecipeFields {
   void require(bool holds, std::string_view key, std::string_view message) override {
     if (holds || error_) return;
     const auto at = entry(key);
-    fail(key, at != table_.end() ? at->value.place : TextPlace(), std::string(message));
+    fail(key, at != table_.end() ? at->value.location : SourceLocation(), std::string(message));
   }
   void renamed(std::string_view old_key, std::string_view key) override {
     const auto at = entry(old_key);
     if (at != table_.end())
-      fail(old_key, at->place, "unknown key; did you mean \"" + std::string(key) + "\"?");
+      fail(old_key, at->location, "unknown key; did you mean \"" + std::string(key) + "\"?");
   }
 
   /// The first thing that was wrong; otherwise a key nobody asked for.
@@ -201,7 +202,7 @@ class Reader final : public RecipeFields {
       const bool known = used_[i] || std::find(also_known.begin(), also_known.end(),
                                                table_[i].key) != also_known.end();
       if (known) continue;
-      fail(table_[i].key, table_[i].place, "unknown key" + didYouMean(table_[i].key, known_));
+      fail(table_[i].key, table_[i].location, "unknown key" + didYouMean(table_[i].key, known_));
       return *error_;
     }
     return {};
@@ -219,21 +220,21 @@ class Reader final : public RecipeFields {
     used_[static_cast<std::size_t>(at - table_.begin())] = true;
     return &at->value;
   }
-  Where where(std::string_view key, const TextPlace& place) const {
+  Where where(std::string_view key, const SourceLocation& location) const {
     Where out{.file = std::string(file_),
               .element = element_.empty() ? std::string(key)
                                           : std::string(element_) + "." + std::string(key)};
-    if (place.line > 0) {
-      out.line = place.line;
-      out.column = place.column;
+    if (location.line > 0) {
+      out.line = location.line;
+      out.column = location.column;
     }
     return out;
   }
-  void fail(std::string_view key, const TextPlace& place, std::string message) {
-    if (!error_) error_ = Error{ErrorCode::BadData, std::move(message), where(key, place)};
+  void fail(std::string_view key, const SourceLocation& location, std::string message) {
+    if (!error_) error_ = Error{ErrorCode::BadData, std::move(message), where(key, location)};
   }
   void expected(std::string_view key, const RecipeValue& given, std::string_view what) {
-    fail(key, given.place, "expected " + std::string(what) + ", found " + found(given));
+    fail(key, given.location, "expected " + std::string(what) + ", found " + found(given));
   }
   bool readNumber(std::string_view key, const RecipeValue& given, const NumberRange& range,
                   const std::string& what, double& value) {

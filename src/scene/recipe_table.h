@@ -12,7 +12,7 @@ inline constexpr std::array<std::string_view, 4> kLayerKeys = {"type", "name", "
                                                                "before_skinning"};
 RecipeValue::Table layerHead(RecipeLayer layer);
 
-/// The recipe less its layers as the values that a text would hold, sections as tables. Keys at
+/// The recipe without its layers as the values that a text would hold, sections as tables. Keys at
 /// their defaults are there too; what is absent (a range, a clip) is not.
 RecipeValue::Table recipeTable(Recipe recipe);
 

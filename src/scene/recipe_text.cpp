@@ -24,7 +24,7 @@ void setKey(RecipeValue::Table& table, std::string_view key, RecipeValue value) 
       e.value = std::move(value);
       return;
     }
-  table.push_back({.key = std::string(key), .value = std::move(value), .place = {}});
+  table.push_back({.key = std::string(key), .value = std::move(value), .location = {}});
 }
 
 /// A whole number stays one where a number of either kind is meant.
@@ -33,7 +33,7 @@ RecipeValue inTheWayOf(const RecipeValue& written, RecipeValue value) {
   const auto* number = std::get_if<double>(&value.content);
   if (number == nullptr || !std::holds_alternative<std::int64_t>(written.content)) return value;
   if (std::abs(*number) < kMaxWhole && *number == std::floor(*number))
-    return {.content = static_cast<std::int64_t>(*number), .place = {}};
+    return {.content = static_cast<std::int64_t>(*number), .location = {}};
   return value;
 }
 RecipeValue listInTheWayOf(const RecipeValue& written, RecipeValue value) {
@@ -63,7 +63,7 @@ RecipeValue::Table merged(const RecipeValue::Table& written, const RecipeValue::
           entry != nullptr ? std::get_if<RecipeValue::Table>(&entry->value.content) : nullptr;
       return table != nullptr ? *table : RecipeValue::Table();
     };
-    setKey(out, e.key, {.content = merged(tableOf(there), tableOf(old), *section), .place = {}});
+    setKey(out, e.key, {.content = merged(tableOf(there), tableOf(old), *section), .location = {}});
   }
   std::erase_if(out, [&](const RecipeEntry& e) {
     return find(before, e.key) != nullptr && find(after, e.key) == nullptr;
@@ -78,8 +78,8 @@ class LayerMatch {
       : origins_(after.size()), before_(before), after_(after), taken_(before.size(), false) {
     pair([](const RecipeLayer& a, const RecipeLayer& b) { return a.name == b.name; });
     pair([](const RecipeLayer& a, const RecipeLayer& b) {
-      return a.type == b.type && a.place.line > 0 && a.place.line == b.place.line &&
-             a.place.column == b.place.column;
+      return a.type == b.type && a.location.line > 0 && a.location.line == b.location.line &&
+             a.location.column == b.location.column;
     });
     pair([](const RecipeLayer& a, const RecipeLayer& b) {
       return a.type == b.type && sameKeys(a.keys, b.keys);
@@ -132,8 +132,8 @@ RecipeValue::List layerTables(const Recipe& before, const Recipe& changed,
           std::get<RecipeValue::List>(old->value.content)[*origins[i]].content);
     }
     table = layerTable(from, changed.layers[i], table);
-    if (named[i]) setKey(table, "name", {.content = changed.layers[i].name, .place = {}});
-    out.push_back({.content = std::move(table), .place = {}});
+    if (named[i]) setKey(table, "name", {.content = changed.layers[i].name, .location = {}});
+    out.push_back({.content = std::move(table), .location = {}});
   }
   return out;
 }
@@ -157,7 +157,7 @@ Result<std::string> editRecipe(std::string_view text, const Recipe& changed,
     if (layers.empty() && find(written, kLayers) == nullptr)
       std::erase_if(target.table, [](const RecipeEntry& e) { return e.key == kLayers; });
     else
-      setKey(target.table, kLayers, {.content = std::move(layers), .place = {}});
+      setKey(target.table, kLayers, {.content = std::move(layers), .location = {}});
     DERM_TRY(std::string edited, detail::editToml(text, target));
     DERM_TRY(const Recipe again, parseRecipe(edited, name, types));
     if (again == changed) return edited;
@@ -176,7 +176,7 @@ Result<std::string> editRecipe(std::string_view text, const Recipe& changed,
 Result<void> saveRecipe(const std::filesystem::path& file, const Recipe& recipe,
                         const LayerTypes& types) {
   std::string text;
-  if (const auto bytes = readFile(file, Recipe::kMostBytes))
+  if (const auto bytes = readFile(file, Recipe::kMaxBytes))
     text.assign(bytes->begin(), bytes->end());
   const bool is_recipe = !text.empty() && parseRecipe(text, file.string(), types).ok();
   if (!is_recipe) return writeFileWhole(file, writeRecipe(recipe));

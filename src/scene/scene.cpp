@@ -25,22 +25,22 @@ Error badRecipe(const Recipe& recipe, std::string_view key, std::string message)
 
 /// A recipe made in memory has not been through parseRecipe().
 Result<void> checkNumbers(const Recipe& recipe) {
-  if (!(recipe.fps >= Recipe::kLeastFps && recipe.fps <= Recipe::kMostFps))
+  if (!(recipe.fps >= Recipe::kMinFps && recipe.fps <= Recipe::kMaxFps))
     return badRecipe(recipe, "fps", "expected a number, 0.001 to 1000 [Hz]");
-  if (recipe.metres_per_unit && !(*recipe.metres_per_unit >= 1 / Recipe::kMostMetresPerUnit &&
-                                  *recipe.metres_per_unit <= Recipe::kMostMetresPerUnit))
+  if (recipe.metres_per_unit && !(*recipe.metres_per_unit >= 1 / Recipe::kMaxMetresPerUnit &&
+                                  *recipe.metres_per_unit <= Recipe::kMaxMetresPerUnit))
     return badRecipe(recipe, "metres_per_unit", "expected a number, 1e-9 to 1e9 [m]");
-  if (!(recipe.preroll_s >= 0 && recipe.preroll_s <= Recipe::kMostPreroll_s))
+  if (!(recipe.preroll_s >= 0 && recipe.preroll_s <= Recipe::kMaxPreroll_s))
     return badRecipe(recipe, "preroll_s", "expected a number, 0 to 3600 [s]");
   if (recipe.range_s) {
     const auto [start, end] = *recipe.range_s;
     if (!std::isfinite(start) || !std::isfinite(end) || start > end)
       return badRecipe(recipe, "range_s", "a range ends after it starts");
   }
-  if (recipe.layers.size() > Recipe::kMostLayers)
+  if (recipe.layers.size() > Recipe::kMaxLayers)
     return badRecipe(recipe, "layer",
                      std::to_string(recipe.layers.size()) + " layers; at most " +
-                         std::to_string(Recipe::kMostLayers) + " are accepted");
+                         std::to_string(Recipe::kMaxLayers) + " are accepted");
   return {};
 }
 
@@ -120,10 +120,10 @@ Result<std::array<double, 2>> rangeOf(const Recipe& recipe, const Clip* clip, Di
 
 Result<std::vector<double>> frameTimesOf(const Recipe& recipe, const std::array<double, 2>& range) {
   const double frames = (range[1] - range[0]) * recipe.fps;
-  if (!(frames + 1 <= static_cast<double>(Scene::kMostFrames)))
+  if (!(frames + 1 <= static_cast<double>(Scene::kMaxFrames)))
     return badRecipe(recipe, "fps",
                      std::to_string(std::llround(frames)) + " frames; at most " +
-                         std::to_string(Scene::kMostFrames) + " are made at once");
+                         std::to_string(Scene::kMaxFrames) + " are made at once");
   const double last =
       recipe.loop ? std::ceil(frames - kOnFrame) - 1 : std::floor(frames + kOnFrame);
   std::vector<double> times;
@@ -132,17 +132,17 @@ Result<std::vector<double>> frameTimesOf(const Recipe& recipe, const std::array<
   return times;
 }
 
-/// Passes a layer's own error on with the place of its [[layer]], unless it knows a better one.
-LayerFactory placed(const LayerFactory& make, const Recipe& recipe, const RecipeLayer& layer) {
+/// Passes a layer's own error on with the location of its [[layer]], unless it knows a better one.
+LayerFactory located(const LayerFactory& make, const Recipe& recipe, const RecipeLayer& layer) {
   return make.withErrors([file = recipe.origin.file, name = layer.name,
-                          place = layer.place](Error error) {
+                          location = layer.location](Error error) {
     if (error.where.line) return error;
     error.where.file = file;
     error.where.element =
         "layer \"" + name + "\"" + (error.where.element.empty() ? "" : " " + error.where.element);
-    if (place.line > 0) {
-      error.where.line = place.line;
-      error.where.column = place.column;
+    if (location.line > 0) {
+      error.where.line = location.line;
+      error.where.column = location.column;
     }
     return error;
   });
@@ -169,7 +169,7 @@ Result<void> addLayers(const Recipe& recipe, const LayerTypes& types, bool befor
   const RecipeLayer* last_layer = nullptr;
   const auto finish = [&] {
     if (last != nullptr)
-      out.push_back(placed(last->factory(last_layer->name), recipe, *last_layer));
+      out.push_back(located(last->factory(last_layer->name), recipe, *last_layer));
   };
   for (std::size_t i = 0; i < recipe.layers.size(); ++i) {
     const RecipeLayer& layer = recipe.layers[i];

@@ -187,18 +187,18 @@ class SectionOrder {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       for (const std::size_t s : parts_[p])
         if (!kept[p]) edits_.removeSection(layout_.sections[s]);
-    std::size_t place = placeOfFirst(kept);
+    std::size_t at = beginOfFirst(kept);
     for (std::size_t i = 0; i < target_.origins.size(); ++i) {
       if (stays[i])
-        place = layout_.sections[parts_[*target_.origins[i]].back()].end;
+        at = layout_.sections[parts_[*target_.origins[i]].back()].end;
       else
-        edits_.insertSection(place, blockOf(i));
+        edits_.insertSection(at, blockOf(i));
     }
     return edits_.text();
   }
 
  private:
-  std::size_t placeOfFirst(const std::vector<bool>& kept) const {
+  std::size_t beginOfFirst(const std::vector<bool>& kept) const {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       if (kept[p]) return layout_.sections[parts_[p].front()].begin;
     // None stays: where the first was, behind what is above it.
@@ -279,7 +279,8 @@ class Additions {
 
   std::string text() {
     addTo({}, target_.table);
-    for (const auto& [path, table] : super_tables_) edits_.insertSection(table.place, table.text);
+    for (const auto& [path, table] : super_tables_)
+      edits_.insertSection(table.statement, table.text);
     return edits_.text();
   }
 
@@ -304,7 +305,7 @@ class Additions {
         if (is_there)
           addTo(full, *inner);
         else
-          edits_.insertSection(placeOfSections(),
+          edits_.insertSection(beginOfLists(),
                                sectionText("[" + keyText(e.key) + "]", *inner, line_end_));
       } else if (isTables(e.value) && (is_there || path.empty())) {
         addTables(full, std::get<RecipeValue::List>(e.value.content));
@@ -315,26 +316,26 @@ class Additions {
   }
 
   /// In front of the first list of sections, which people leave at the end.
-  std::size_t placeOfSections() const {
+  std::size_t beginOfLists() const {
     for (const TomlSection& section : layout_.sections)
       if (section.path.size() > 1 && section.path[1].index) return section.begin;
     return layout_.sections.back().end;
   }
 
   void addTables(const TomlPath& path, const RecipeValue::List& list) {
-    std::size_t place = layout_.sections.back().end;
+    std::size_t at = layout_.sections.back().end;
     std::string header = "[[" + keyText(path.back().key) + "]]";
     for (std::size_t i = 0; i < list.size(); ++i) {
       const auto& table = std::get<RecipeValue::Table>(list[i].content);
       const TomlPath element = path / TomlStep{.index = i};
       const auto home = homes_.find(element);
       if (home == homes_.end()) {
-        edits_.insertSection(place, sectionText(header, table, line_end_));
+        edits_.insertSection(at, sectionText(header, table, line_end_));
         continue;
       }
       addTo(element, table);
       for (const TomlSection& section : layout_.sections)
-        if (startsWith(section.path, element)) place = section.end;
+        if (startsWith(section.path, element)) at = section.end;
       if (home->second.section) header = headerText(*home->second.section);
     }
   }
@@ -375,7 +376,7 @@ class Additions {
       const auto depth =
           std::count_if(path.begin(), path.end(), [](const TomlStep& step) { return !step.index; });
       const std::size_t end = s.keys[static_cast<std::size_t>(depth) - 1].end;
-      table.place = section.begin;
+      table.statement = section.begin;
       table.text = sectionText("[" + std::string(layout_.slice(s.keys.front().begin, end)) + "]",
                                {}, line_end_);
     }
@@ -383,7 +384,7 @@ class Additions {
   }
 
   struct SuperTable {
-    std::size_t place = 0;
+    std::size_t statement = 0;
     std::string text = {};
   };
   const TomlLayout& layout_;

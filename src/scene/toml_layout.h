@@ -26,8 +26,8 @@ struct TomlValue {
   std::vector<std::vector<TomlKey>> keys = {};  ///< of an inline table, one per item
 };
 
-/// A whole line, or the lines of a value that takes several. Together they are the text, less its
-/// byte-order mark.
+/// A whole line, or the lines of a value that takes several. Together they are the text, without
+/// its byte-order mark.
 struct TomlStatement {
   enum class Kind { Blank, Comment, Header, Entry };
   Kind kind = Kind::Blank;

@@ -15,7 +15,7 @@ namespace {
 
 /// Keys like a.b.c.… nest a table per dot; the parser would follow them however deep, and its
 /// tables free themselves recursively.
-constexpr int kMostDots = 128;
+constexpr int kMaxDots = 128;
 
 Error badToml(std::string_view name, const toml::source_position& at, std::string message) {
   Error error{ErrorCode::BadData, std::move(message), {.file = std::string(name)}};
@@ -26,7 +26,7 @@ Error badToml(std::string_view name, const toml::source_position& at, std::strin
   return error;
 }
 
-TextPlace placeOf(const toml::source_region& source) {
+SourceLocation locationOf(const toml::source_region& source) {
   return {source.begin.line, source.begin.column};
 }
 
@@ -36,7 +36,7 @@ std::optional<std::uint32_t> tooDeepLine(std::string_view text) {
   int dots = 0;
   for (const char c : text) {
     if (c == '\n') ++line;
-    if (c == '.' && ++dots > kMostDots) return line;
+    if (c == '.' && ++dots > kMaxDots) return line;
     if (c == '\n' || c == '=' || c == ',' || c == '#' || c == '[' || c == '{') dots = 0;
   }
   return std::nullopt;
@@ -49,11 +49,13 @@ class Converter {
   RecipeValue::Table table(const toml::table& from) {
     RecipeValue::Table out;
     for (const auto& [key, node] : from)
-      out.push_back(
-          {.key = std::string(key.str()), .value = value(node), .place = placeOf(key.source())});
+      out.push_back({.key = std::string(key.str()),
+                     .value = value(node),
+                     .location = locationOf(key.source())});
     // The parser sorts by name; people expect the order they wrote.
     std::stable_sort(out.begin(), out.end(), [](const RecipeEntry& a, const RecipeEntry& b) {
-      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+      return std::pair(a.location.line, a.location.column) <
+             std::pair(b.location.line, b.location.column);
     });
     return out;
   }
@@ -61,7 +63,7 @@ class Converter {
 
  private:
   RecipeValue value(const toml::node& node) {
-    RecipeValue out{.place = placeOf(node.source())};
+    RecipeValue out{.location = locationOf(node.source())};
     if (const auto* flag = node.as_boolean()) {
       out.content = flag->get();
     } else if (const auto* whole = node.as_integer()) {

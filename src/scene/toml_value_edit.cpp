@@ -23,9 +23,9 @@ class ListEdit {
   ListEdit(const TomlLayout& layout, const TomlValue& at, std::vector<std::string> texts,
            const ListOrigins& origins, std::string_view line_end)
       : layout_(layout), at_(at), texts_(std::move(texts)), origins_(origins), line_end_(line_end) {
-    const std::size_t most = std::min(at_.items.size(), origins_.size());
-    while (head_ < most && origins_[head_] == head_) ++head_;
-    while (tail_ < most - head_ &&
+    const std::size_t shorter = std::min(at_.items.size(), origins_.size());
+    while (head_ < shorter && origins_[head_] == head_) ++head_;
+    while (tail_ < shorter - head_ &&
            origins_[origins_.size() - 1 - tail_] == at_.items.size() - 1 - tail_)
       ++tail_;
   }
@@ -214,20 +214,20 @@ class InlineEdit {
 std::string keyText(std::string_view key) {
   // As an inline table of one would have it: "{ key = false }".
   constexpr std::size_t kBefore = 2, kBehind = 10;
-  const std::string table =
-      toToml({.content = RecipeValue::Table{{.key = std::string(key), .value = {}, .place = {}}}});
+  const std::string table = toToml(
+      {.content = RecipeValue::Table{{.key = std::string(key), .value = {}, .location = {}}}});
   return table.substr(kBefore, table.size() - kBefore - kBehind);
 }
 
-ListOrigins originsByPlace(const RecipeValue::List& before, const RecipeValue::List& after) {
+ListOrigins originsByOrder(const RecipeValue::List& before, const RecipeValue::List& after) {
   ListOrigins out(after.size());
-  const std::size_t n = before.size(), m = after.size(), least = std::min(n, m);
+  const std::size_t n = before.size(), m = after.size(), shorter = std::min(n, m);
   std::size_t tail = 0;
   // From the end only where the lengths differ: elements of equal lists keep their numbers.
   std::size_t head = 0;
-  while (head < least && before[head] == after[head]) ++head;
-  while (n != m && tail < least - head && before[n - 1 - tail] == after[m - 1 - tail]) ++tail;
-  for (std::size_t i = 0; i < least - tail; ++i) out[i] = i;
+  while (head < shorter && before[head] == after[head]) ++head;
+  while (n != m && tail < shorter - head && before[n - 1 - tail] == after[m - 1 - tail]) ++tail;
+  for (std::size_t i = 0; i < shorter - tail; ++i) out[i] = i;
   for (std::size_t i = 1; i <= tail; ++i) out[m - i] = n - i;
   return out;
 }
@@ -241,7 +241,7 @@ std::string editedValue(const TomlLayout& layout, const TomlValue& at, const Rec
   const auto* new_list = std::get_if<RecipeValue::List>(&after.content);
   if (at.kind == Kind::List && old_list != nullptr && new_list != nullptr &&
       old_list->size() == at.items.size()) {
-    const ListOrigins from = origins != nullptr ? *origins : originsByPlace(*old_list, *new_list);
+    const ListOrigins from = origins != nullptr ? *origins : originsByOrder(*old_list, *new_list);
     std::vector<std::string> texts(new_list->size());
     for (std::size_t i = 0; i < texts.size(); ++i)
       texts[i] = from[i] ? editedValue(layout, at.items[*from[i]], (*old_list)[*from[i]],

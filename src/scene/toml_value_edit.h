@@ -17,8 +17,8 @@ using ListOrigins = std::vector<std::optional<std::size_t>>;
 
 /// The key as TOML, quoted where it must be.
 std::string keyText(std::string_view key);
-/// Equal values keep their place at both ends, those between are taken one by one.
-ListOrigins originsByPlace(const RecipeValue::List& before, const RecipeValue::List& after);
+/// Equal values at both ends stay themselves, those between are taken one by one.
+ListOrigins originsByOrder(const RecipeValue::List& before, const RecipeValue::List& after);
 
 /// The text of a value (`at`, in the layout's text) that was `before` and is to be `after`, with
 /// only those of its characters changed that must be. Comments in lists stay with the element that

@@ -22,12 +22,12 @@ constexpr std::array<RegionKind, 3> kRegionKinds = {RegionKind::Joints, RegionKi
                                                     RegionKind::Whole};
 
 void swellFields(SwellDesc& swell, RecipeFields& fields) {
-  constexpr double kMost_deg = 360;
+  constexpr double kMax_deg = 360;
   fields.text("group", swell.group, "vertex group that swells");
   fields.text("joint", swell.joint, "joint whose bending makes it swell");
-  fields.number("from_deg", swell.from_deg, {-kMost_deg, kMost_deg, "deg"},
+  fields.number("from_deg", swell.from_deg, {-kMax_deg, kMax_deg, "deg"},
                 "angle from rest where it begins");
-  fields.number("to_deg", swell.to_deg, {-kMost_deg, kMost_deg, "deg"}, "where it is complete");
+  fields.number("to_deg", swell.to_deg, {-kMax_deg, kMax_deg, "deg"}, "where it is complete");
   fields.number("percent", swell.percent, {-99, 1000, "%"}, "of the group's volume");
   fields.require(swell.from_deg != swell.to_deg, "to_deg", "must differ from from_deg");
 }

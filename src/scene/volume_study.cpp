@@ -38,10 +38,10 @@ Working lastVolume(const Scene& scene) {
 }
 
 double largestMove(std::span<const Vec3f> a, std::span<const Vec3f> b) {
-  double most = 0;
+  double largest = 0;
   for (std::size_t v = 0; v < a.size(); ++v)
-    most = std::max<double>(most, (a[v] - b[v]).squaredNorm());
-  return std::sqrt(most);
+    largest = std::max<double>(largest, (a[v] - b[v]).squaredNorm());
+  return std::sqrt(largest);
 }
 
 double change(double now, double rest) { return rest != 0 ? std::abs(now / rest - 1) : 0.0; }
@@ -148,7 +148,7 @@ struct Way {
 };
 
 std::vector<Way> allWays() {
-  const auto documents = [](VolumeMethod method) {
+  const auto corrected = [](VolumeMethod method) {
     VolumeDesc desc = volumePreset(VolumePreset::Default);
     desc.method.method = method;
     desc.mask.terms = {{.rule = MaskRule::SmoothWeights}};
@@ -159,13 +159,10 @@ std::vector<Way> allWays() {
                           {"dual-quaternion", DualQuaternion, {}},
                           {"centre", Centre, {}},
                           {"centre + section", Centre, volumePreset(VolumePreset::Default)}};
-  for (const auto& [method, word] : {std::pair{VolumeMethod::AxesLinear, "axes-linear"},
-                                     {VolumeMethod::AxesExact, "axes-exact"},
-                                     {VolumeMethod::Gradient, "gradient"},
-                                     {VolumeMethod::Normal, "normal"},
-                                     {VolumeMethod::Laplacian, "laplacian"}}) {
-    out.push_back({std::string("linear + ") + word, Linear, documents(method)});
-    out.push_back({std::string("centre + ") + word, Centre, documents(method)});
+  for (const auto& [method, name] : kVolumeMethodNames) {
+    if (method == VolumeMethod::Section) continue;
+    out.push_back({"linear + " + std::string(name), Linear, corrected(method)});
+    out.push_back({"centre + " + std::string(name), Centre, corrected(method)});
   }
   return out;
 }

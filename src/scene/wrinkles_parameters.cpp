@@ -7,12 +7,12 @@
 namespace derm::detail {
 namespace {
 
-constexpr double kMostVertices = 4294967294.0;
-constexpr std::size_t kMostLengthKeys = 10000;
+constexpr double kMaxVertices = 4294967294.0;
+constexpr std::size_t kMaxLengthKeys = 10000;
 
-PickedPoint picked(std::int64_t vertex, const std::vector<double>& place) {
+PickedPoint picked(std::int64_t vertex, const std::vector<double>& position) {
   if (vertex >= 0) return {.vertex = static_cast<std::uint32_t>(vertex)};
-  return {.vertex = std::nullopt, .place = Vec3d(place[0], place[1], place[2])};
+  return {.vertex = std::nullopt, .position = Vec3d(position[0], position[1], position[2])};
 }
 
 }  // namespace
@@ -20,24 +20,24 @@ PickedPoint picked(std::int64_t vertex, const std::vector<double>& place) {
 WrinklesParameters::WrinklesParameters() { desc_.curve.h_max = 0.005; }
 
 void WrinklesParameters::fields(RecipeFields& f) {
-  const NumberRange place{-1e6, 1e6, "m"};
-  f.numbers("from", from_, {0, 3, place},
+  const NumberRange coordinate{-1e6, 1e6, "m"};
+  f.numbers("from", from_, {0, 3, coordinate},
             "x, y, z of A, where the fold's curve starts; the nearest vertex is taken");
-  f.numbers("to", to_, {0, 3, place}, "x, y, z of B, where it ends");
-  f.integer("from_vertex", from_vertex_, {-1, kMostVertices}, "A as a vertex, instead of `from`");
-  f.integer("to_vertex", to_vertex_, {-1, kMostVertices}, "B as a vertex, instead of `to`");
-  f.numbers("path", path_, {0, 3 * WrinkleToolDesc::kMostPicked, place},
+  f.numbers("to", to_, {0, 3, coordinate}, "x, y, z of B, where it ends");
+  f.integer("from_vertex", from_vertex_, {-1, kMaxVertices}, "A as a vertex, instead of `from`");
+  f.integer("to_vertex", to_vertex_, {-1, kMaxVertices}, "B as a vertex, instead of `to`");
+  f.numbers("path", path_, {0, 3 * WrinkleToolDesc::kMaxPicked, coordinate},
             "x, y, z of three or more points, instead of both: the curve follows the surface");
   f.number("width_m", desc_.width_m, {0, 1000, "m"}, "length of the folds, across the curve");
-  f.integer("points", points_, {3, FoldCurveDesc::kMostPoints}, "control points of the curve");
-  f.choice("strategy", desc_.curve.strategy, kFoldStrategies, "in which order bumps rise");
+  f.integer("points", points_, {3, FoldCurveDesc::kMaxPoints}, "control points of the curve");
+  f.choice("strategy", desc_.curve.propagation, kFoldPropagations, "in which order bumps rise");
   f.number("h_max_m", desc_.curve.h_max, {0, 1000, "m"}, "height at which a bump is full");
-  f.integer("spacing", spacing_, {0, FoldCurveDesc::kMostPoints}, "flat segments between bumps");
-  f.integer("crest", crest_, {1, FoldCurveDesc::kMostPoints}, "raised points of a bump");
-  f.numbers("levels", desc_.curve.shares, {1, FoldCurveDesc::kMostLevels, {0, 1}},
+  f.integer("spacing", spacing_, {0, FoldCurveDesc::kMaxPoints}, "flat segments between bumps");
+  f.integer("crest", crest_, {1, FoldCurveDesc::kMaxPoints}, "raised points of a bump");
+  f.numbers("levels", desc_.curve.shares, {1, FoldCurveDesc::kMaxLevels, {0, 1}},
             "share of the lost length per level of detail, coarsest first; sum 1");
   f.numbers("fine_h_max_m", desc_.curve.fine_h_max,
-            {0, FoldCurveDesc::kMostLevels - 1, {0, 1000, "m"}},
+            {0, FoldCurveDesc::kMaxLevels - 1, {0, 1000, "m"}},
             "height at which points of each level after the first are full; empty = half the level "
             "before");
   f.choice("saturation", desc_.curve.saturation, kFoldSaturations,
@@ -49,7 +49,7 @@ void WrinklesParameters::fields(RecipeFields& f) {
   f.integer("subdivide", subdivide_, {0, 4}, "at most this often is a triangle cut in four");
   f.number("rest_length_m", desc_.rest_length_m, {0, 1000, "m"},
            "length of the curve, instead of the one it was drawn with");
-  f.numbers("rest_length_keys", length_keys_, {0, 2 * kMostLengthKeys, {-1e6, 1e6}},
+  f.numbers("rest_length_keys", length_keys_, {0, 2 * kMaxLengthKeys, {-1e6, 1e6}},
             "time [s] and length [m], time and length …: that length over time, instead");
   f.text("define_clip", define_clip_, "clip with the pose the tool is drawn in; empty = rest pose");
   f.number("define_at_s", define_at_s_, {-1e6, 1e6, "s"}, "instant of that pose");
@@ -91,7 +91,7 @@ WrinkleToolDesc WrinklesParameters::tool(std::string name) const {
   out.name = std::move(name);
   for (std::size_t i = 0; i + 2 < path_.size(); i += 3)
     out.path.push_back(
-        {.vertex = std::nullopt, .place = Vec3d(path_[i], path_[i + 1], path_[i + 2])});
+        {.vertex = std::nullopt, .position = Vec3d(path_[i], path_[i + 1], path_[i + 2])});
   if (path_.empty() && (from_vertex_ >= 0 || !from_.empty()))
     out.path.push_back(picked(from_vertex_, from_));
   if (path_.empty() && (to_vertex_ >= 0 || !to_.empty()))

@@ -151,11 +151,11 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindSection(const VolumeMaterial
       std::make_unique<SectionCorrectorBinding>(std::move(centres), std::move(section)));
 }
 
-// ---------------------------------------------------------------------------- the documents' own
+// --------------------------------------------------------------------------- direction fields
 
-class DocumentsBinding final : public VolumeCorrectorBinding {
+class FieldCorrectorBinding final : public VolumeCorrectorBinding {
  public:
-  DocumentsBinding(VolumeMethodBinding method, std::vector<double> rest_volumes)
+  FieldCorrectorBinding(VolumeMethodBinding method, std::vector<double> rest_volumes)
       : method_(std::move(method)), rest_volumes_(std::move(rest_volumes)) {}
 
   std::span<const double> restVolumes() const override { return rest_volumes_; }
@@ -179,11 +179,11 @@ struct Farthest {
   }
 };
 
-class DocumentsCorrector final : public VolumeCorrector {
+class FieldCorrector final : public VolumeCorrector {
  public:
-  DocumentsCorrector(const DocumentsBinding& binding, const VolumeFrameBinding& frame)
+  FieldCorrector(const FieldCorrectorBinding& binding, const VolumeFrameBinding& frame)
       : method_(binding.method()),
-        places_(frame.surface().weldedCount()),
+        welded_count_(frame.surface().weldedCount()),
         scratch_(method_.makeScratch()) {}
 
   void correct(const FrameInput&, SkinFrame&, VolumeFrame& frame,
@@ -193,7 +193,7 @@ class DocumentsCorrector final : public VolumeCorrector {
     report.iterations = VolumeMethodBinding::iterations(scratch_);
     const std::span<const Vec3d> moves = frame.displacement();
     const Farthest farthest =
-        deterministicSum<Farthest>(places_, [&](std::size_t begin, std::size_t end) {
+        deterministicSum<Farthest>(welded_count_, [&](std::size_t begin, std::size_t end) {
           Farthest part;
           for (std::size_t p = begin; p < end; ++p)
             part += {moves[p].squaredNorm(), static_cast<std::uint32_t>(p)};
@@ -217,18 +217,18 @@ class DocumentsCorrector final : public VolumeCorrector {
 
  private:
   VolumeMethodBinding method_;
-  std::size_t places_;
+  std::size_t welded_count_;
   VolumeMethodBinding::Scratch scratch_;
 };
 
-std::unique_ptr<VolumeCorrector> DocumentsBinding::makeCorrector(
+std::unique_ptr<VolumeCorrector> FieldCorrectorBinding::makeCorrector(
     const VolumeFrameBinding& frame) const {
-  return std::make_unique<DocumentsCorrector>(*this, frame);
+  return std::make_unique<FieldCorrector>(*this, frame);
 }
 
-Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMaterial& m,
-                                                              const VolumeDesc& desc,
-                                                              Diagnostics& notes) {
+Result<std::unique_ptr<VolumeCorrectorBinding>> bindField(const VolumeMaterial& m,
+                                                          const VolumeDesc& desc,
+                                                          Diagnostics& notes) {
   VolumeMaskDesc mask = desc.mask;
   if (mask.terms.empty()) mask.terms = VolumeMaskDesc().terms;
   DERM_TRY(const std::vector<double> gamma,
@@ -239,7 +239,7 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindDocuments(const VolumeMateri
   DERM_TRY(VolumeMethodBinding bound, VolumeMethodBinding::bind(m.surface, m.regions, volumes,
                                                                 gamma, rest, desc.method, notes));
   return std::unique_ptr<VolumeCorrectorBinding>(
-      std::make_unique<DocumentsBinding>(std::move(bound), std::move(rest)));
+      std::make_unique<FieldCorrectorBinding>(std::move(bound), std::move(rest)));
 }
 
 }  // namespace
@@ -248,7 +248,7 @@ Result<std::unique_ptr<VolumeCorrectorBinding>> bindVolumeCorrector(const Volume
                                                                     const VolumeDesc& desc,
                                                                     Diagnostics& notes) {
   return desc.method.method == VolumeMethod::Section ? bindSection(material, desc, notes)
-                                                     : bindDocuments(material, desc, notes);
+                                                     : bindField(material, desc, notes);
 }
 
 }  // namespace derm::detail

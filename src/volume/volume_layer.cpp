@@ -187,7 +187,7 @@ BindResult bindVolume(const std::string& name, const VolumeDesc& desc, const Bin
 
 VolumeDesc volumePreset(VolumePreset preset) {
   VolumeDesc out;
-  const auto documents = [&](VolumeMethod method, RegionKind kind, MaskRule rule) {
+  const auto fieldMethod = [&](VolumeMethod method, RegionKind kind, MaskRule rule) {
     out.method.method = method;
     out.regions.kind = kind;
     out.mask.terms = {{.rule = rule}};
@@ -206,31 +206,31 @@ VolumeDesc volumePreset(VolumePreset preset) {
       out.section.bound = 0.15;
       break;
     case VolumePreset::Rubber:
-      documents(VolumeMethod::Normal, RegionKind::Joints, MaskRule::SmoothWeights);
+      fieldMethod(VolumeMethod::Normal, RegionKind::Joints, MaskRule::SmoothWeights);
       break;
     case VolumePreset::Fidelity:
-      documents(VolumeMethod::Normal, RegionKind::Components, MaskRule::Weights);
+      fieldMethod(VolumeMethod::Normal, RegionKind::Components, MaskRule::Weights);
       break;
     case VolumePreset::Flesh:
-      documents(VolumeMethod::Laplacian, RegionKind::Joints, MaskRule::SmoothWeights);
+      fieldMethod(VolumeMethod::Laplacian, RegionKind::Joints, MaskRule::SmoothWeights);
       out.mask.terms.push_back({.rule = MaskRule::Distance});
       break;
     case VolumePreset::Muscle:
-      documents(VolumeMethod::Gradient, RegionKind::Joints, MaskRule::Between);
+      fieldMethod(VolumeMethod::Gradient, RegionKind::Joints, MaskRule::Between);
       break;
     case VolumePreset::ExactAxes:
-      documents(VolumeMethod::AxesExact, RegionKind::Components, MaskRule::Weights);
+      fieldMethod(VolumeMethod::AxesExact, RegionKind::Components, MaskRule::Weights);
       break;
   }
   return out;
 }
 
 double VolumeReport::largestError() const {
-  double most = 0;
+  double largest = 0;
   for (std::size_t l = 0; l < regions.size(); ++l)
     if (!regions[l].idle && regions[l].target_m3 != 0)
-      most = std::max(most, std::abs(after_m3[l] / regions[l].target_m3 - 1));
-  return most;
+      largest = std::max(largest, std::abs(after_m3[l] / regions[l].target_m3 - 1));
+  return largest;
 }
 
 LayerFactory volumeLayer(std::string name, const VolumeDesc& desc) {

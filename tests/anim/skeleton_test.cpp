@@ -15,7 +15,7 @@ Skeleton chain() {
   return s;
 }
 
-TEST(Skeleton, ChainGivesTheDocumentsJointPositions) {
+TEST(Skeleton, ChainGivesTheReportsJointPositions) {
   const Vec3d expected[4] = {{0, 0, 2}, {0.5, 0, 1.866025}, {0.866025, 0, 1.5}, {1, 0, 1}};
   for (int k = 0; k < 4; ++k) {
     Skeleton s = chain();

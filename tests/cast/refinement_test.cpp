@@ -48,7 +48,7 @@ TEST(CastRefinement, EveryMemberStaysClosedUnderProposedFolds) {
     const auto c = std::make_shared<const Character>(makeCastMember(name).value());
     for (const Clip& clip : c->clips) {
       SCOPED_TRACE(name + " " + clip.name);
-      const auto found = proposeWrinkles(*c, clip, {.least_squeeze = 0.15, .samples_per_s = 10});
+      const auto found = proposeWrinkles(*c, clip, {.min_squeeze = 0.15, .samples_per_s = 10});
       ASSERT_TRUE(found);
       WrinklesDesc desc;
       for (const WrinkleProposal& p : *found) desc.tools.push_back(p.tool);
@@ -74,8 +74,8 @@ TEST(CastRefinement, EveryMemberStaysClosedUnderProposedFolds) {
 TEST(CastRefinement, FoldsOfTheWristNeitherPopNorSwim) {
   const auto c = std::make_shared<const Character>(makeCastMember("wrist").value());
   WrinkleToolDesc tool;
-  tool.path = {{.vertex = std::nullopt, .place = Vec3d(0.080, 0.027, 0)},
-               {.vertex = std::nullopt, .place = Vec3d(0.124, 0.019, 0)}};
+  tool.path = {{.vertex = std::nullopt, .position = Vec3d(0.080, 0.027, 0)},
+               {.vertex = std::nullopt, .position = Vec3d(0.124, 0.019, 0)}};
   tool.width_m = 0.045;
   tool.curve.points = 13;
   tool.curve.h_max = 0.004;

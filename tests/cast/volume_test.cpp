@@ -42,12 +42,12 @@ class Meter {
         regions_(VolumeRegions::bind(surface_, c.mesh, c.skeleton, c.skin, {}).value()),
         volumes_(surface_, regions_, RegionTables::Volumes),
         points_(surface_.pointCount()),
-        feet_(regions_.jointCount()) {}
+        anchors_(regions_.jointCount()) {}
 
   std::vector<double> measure(const Playback& playback, const SkinFrame& frame) {
-    regions_.jointPositions(playback.model(), feet_);
+    regions_.jointPositions(playback.model(), anchors_);
     measurePoints(surface_, frame.positions(), Vec3d::Zero(), points_);
-    return volumes_.volumes(points_, feet_);
+    return volumes_.volumes(points_, anchors_);
   }
 
  private:
@@ -55,7 +55,7 @@ class Meter {
   MeasuredSurface surface_;
   VolumeRegions regions_;
   RegionVolumes volumes_;
-  std::vector<Vec3d> points_, feet_;
+  std::vector<Vec3d> points_, anchors_;
 };
 
 TEST(CastVolume, EveryRegionOfEveryFrameKeepsItsVolume) {

@@ -83,10 +83,10 @@ TEST(Character, LabelledPointsAreCheckedComparedAndKept) {
   c = good;
   scaleLengths(c, 3);
   EXPECT_EQ(c.points, good.points);
-  const auto place = [](const Character& of) {
+  const auto positionIn = [](const Character& of) {
     return positionAt(of.points[0].point, of.mesh.triangles, of.mesh.positions);
   };
-  EXPECT_LT((place(c) - 3 * place(good)).norm(), 1e-5f);
+  EXPECT_LT((positionIn(c) - 3 * positionIn(good)).norm(), 1e-5f);
 }
 
 TEST(Character, DetailMapsAreCheckedAndCompared) {

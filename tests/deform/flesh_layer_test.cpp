@@ -49,9 +49,9 @@ struct Pair {
     return maxDistance(positionsOf(plain.frameAt(time_s)), fleshed.frameAt(time_s).positions());
   }
   double largest(double end_s) {
-    double most = 0;
-    for (double t = 0; t <= end_s; t += 1.0 / 60) most = std::max(most, displacement(t));
-    return most;
+    double largest = 0;
+    for (double t = 0; t <= end_s; t += 1.0 / 60) largest = std::max(largest, displacement(t));
+    return largest;
   }
 };
 
@@ -113,7 +113,7 @@ TEST(FleshLayer, TheInnerRateChangesLittleToo) {
 
 TEST(FleshLayer, StartsSeeksAndLoopsWithoutAKick) {
   // Already fast at the first frame; the same speed all the way.
-  const auto run = Motion{.name = "run", .place = [](double t) { return Vec3d(0, 0, 5 * t); }};
+  const auto run = Motion{.name = "run", .position = [](double t) { return Vec3d(0, 0, 5 * t); }};
   const auto c = sharedLimb({run});
   for (const SeekRule seek : {SeekRule::Replay, SeekRule::Reset, SeekRule::Preroll})
     for (const bool loop : {false, true}) {
@@ -126,14 +126,14 @@ TEST(FleshLayer, StartsSeeksAndLoopsWithoutAKick) {
 }
 
 TEST(FleshLayer, ATeleportOfTenMetresDoesNotShakeIt) {
-  const auto leap =
-      Motion{.name = "leap", .place = [](double t) { return Vec3d(t > 1 ? 10 : 0, 0, 0.2 * t); }};
+  const auto leap = Motion{.name = "leap",
+                           .position = [](double t) { return Vec3d(t > 1 ? 10 : 0, 0, 0.2 * t); }};
   // Keys are dense: the leap takes 1/960 s, less than an inner step.
   Pair pair(sharedLimb({leap}), {upperFlesh()}, 0);
   EXPECT_LT(pair.largest(2), 5e-4);
   // A leap too short for the playback to see: half a metre, half the bone.
-  const auto hop =
-      Motion{.name = "hop", .place = [](double t) { return Vec3d(t > 1 ? 0.55 : 0, 0, 0.2 * t); }};
+  const auto hop = Motion{.name = "hop",
+                          .position = [](double t) { return Vec3d(t > 1 ? 0.55 : 0, 0, 0.2 * t); }};
   Pair small(sharedLimb({hop}), {upperFlesh()}, 0);
   EXPECT_LT(small.largest(2), 5e-4);
 }
@@ -169,9 +169,9 @@ TEST(FleshLayer, MovesOnlyItsOwnVertices) {
   EXPECT_GT(maxDistance(plain, moved.positions()), 0.01);
 }
 
-TEST(FleshLayer, TheHardLimitOfTheDocumentIsItsTightestVertex) {
+TEST(FleshLayer, TheHardLimitOfThePaperIsItsTightestVertex) {
   const auto c = sharedLimb(
-      {{.name = "hard", .place = [](double t) { return Vec3d(3 * std::sin(15 * t), 0, 0); }}});
+      {{.name = "hard", .position = [](double t) { return Vec3d(3 * std::sin(15 * t), 0, 0); }}});
   FleshDesc desc = upperFlesh();
   desc.limit = FleshLimit::Element;
   desc.soft_limit = 1;

@@ -16,17 +16,17 @@ detail::FleshDynamics dynamics(double frequency_hz = 3, double damping_ratio = 0
   return d;
 }
 
-detail::FleshAnchor at(const Vec3d& place) { return {.place = place}; }
+detail::FleshAnchor at(const Vec3d& position) { return {.position = position}; }
 
 TEST(FleshMotion, FollowsASineAsTheSpecificationSays) {
   detail::FleshDynamics d = dynamics();
   d.spring = springConstants(80, 3, 1);
   const auto run = [&](double dt_s) {
     detail::FleshMotion m;
-    const auto place = [](double t) { return at({0.5 * std::sin(4 * t), 0, 0}); };
-    m.reset(d, place(0));
+    const auto position = [](double t) { return at({0.5 * std::sin(4 * t), 0, 0}); };
+    m.reset(d, position(0));
     const int steps = static_cast<int>(std::lround(2 / dt_s));
-    for (int i = 1; i <= steps; ++i) m.step(d, place(i * dt_s), dt_s);
+    for (int i = 1; i <= steps; ++i) m.step(d, position(i * dt_s), dt_s);
     return m.elongation(1).x();
   };
   EXPECT_NEAR(run(1.0 / 15), 0.12191, 6e-6);
@@ -114,13 +114,13 @@ TEST(FleshMotion, ALeapOfTheAnchorCausesNoMotion) {
   detail::FleshDynamics d = dynamics();
   d.cut_m = 0.5;
   detail::FleshMotion straight, leaping;
-  const auto place = [](int i) { return Vec3d(0.05 * std::sin(0.1 * i), 0, 0); };
-  straight.reset(d, at(place(0)));
-  leaping.reset(d, at(place(0)));
+  const auto position = [](int i) { return Vec3d(0.05 * std::sin(0.1 * i), 0, 0); };
+  straight.reset(d, at(position(0)));
+  leaping.reset(d, at(position(0)));
   double largest = 0;
   for (int i = 1; i < 400; ++i) {
-    straight.step(d, at(place(i)), 1.0 / 240);
-    leaping.step(d, at(place(i) + (i >= 200 ? Vec3d(10, 3, -4) : Vec3d(0, 0, 0))), 1.0 / 240);
+    straight.step(d, at(position(i)), 1.0 / 240);
+    leaping.step(d, at(position(i) + (i >= 200 ? Vec3d(10, 3, -4) : Vec3d(0, 0, 0))), 1.0 / 240);
     largest = std::max(largest, straight.elongation(1).norm());
     // Two steps' worth of the anchor's acceleration goes unseen, no more.
     EXPECT_LT((leaping.elongation(1) - straight.elongation(1)).norm(), 0.1 * largest + 1e-12) << i;
@@ -170,7 +170,7 @@ TEST(FleshMotion, SavedAndRestoredItGoesOnWithTheSameBits) {
   d.rotation = true;
   const auto anchor = [](int i) {
     return detail::FleshAnchor{
-        .place = Vec3d(std::sin(0.1 * i), 0, std::cos(0.07 * i)),
+        .position = Vec3d(std::sin(0.1 * i), 0, std::cos(0.07 * i)),
         .orientation = Quatd(Eigen::AngleAxisd(0.02 * i, Eigen::Vector3d::UnitX()))};
   };
   detail::FleshMotion m, other;

@@ -75,8 +75,8 @@ FleshDesc randomFlesh(Rng& rng) {
 Pose randomPose(Rng& rng, const Character& c) {
   Pose pose = c.restPose();
   pose.local[0].translation = (0.3 * randomDirection(rng)).cast<float>();
-  const auto turn = [&](double most) {
-    return Quatf(Eigen::AngleAxisf(static_cast<float>(rng.uniform(-most, most)),
+  const auto turn = [&](double max_angle) {
+    return Quatf(Eigen::AngleAxisf(static_cast<float>(rng.uniform(-max_angle, max_angle)),
                                    Eigen::Vector3f(randomDirection(rng).cast<float>())));
   };
   pose.local[0].rotation = turn(0.8);
@@ -219,8 +219,8 @@ TEST(FleshProperty, AMirroredCharacterMovesAsItsMirrorImage) {
         return Quatd(q.w(), q.x(), -q.y(), -q.z());
       };
     };
-    mirrored_motions[i].place = [place = motions[i].place](double t) {
-      const Vec3d p = place(t);
+    mirrored_motions[i].position = [position = motions[i].position](double t) {
+      const Vec3d p = position(t);
       return Vec3d(-p.x(), p.y(), p.z());
     };
     mirrored_motions[i].turn = flip(motions[i].turn);

@@ -21,32 +21,32 @@ namespace derm::flesh_test {
 inline constexpr double kLength = 2.0;  ///< [m] of the limb, along y from the root at 0
 inline constexpr double kRadius = 0.3;  ///< [m]
 
-/// A closed-off motion of the root: place and turn at each of many keys.
+/// A closed-off motion of the root: position and turn at each of many keys.
 struct Motion {
   std::string name;
   double seconds = 2;
-  std::function<Vec3d(double)> place = [](double) { return Vec3d(Vec3d::Zero()); };
+  std::function<Vec3d(double)> position = [](double) { return Vec3d(Vec3d::Zero()); };
   std::function<Quatd(double)> turn = [](double) { return Quatd::Identity(); };
   std::function<Quatd(double)> elbow = [](double) { return Quatd::Identity(); };
 };
 
 inline Clip clipOf(const Motion& m, int keys_per_second = 960) {
   Clip clip{.name = m.name};
-  Track place{.channel = Channel::Translation, .joint = JointId(0)};
+  Track move{.channel = Channel::Translation, .joint = JointId(0)};
   Track turn{.channel = Channel::Rotation, .joint = JointId(0)};
   Track elbow{.channel = Channel::Rotation, .joint = JointId(1)};
   const int keys = static_cast<int>(std::lround(m.seconds * keys_per_second));
   for (int k = 0; k <= keys; ++k) {
     const double t = static_cast<double>(k) / keys_per_second;
-    const Vec3f p = m.place(t).cast<float>();
-    place.values.insert(place.values.end(), p.data(), p.data() + 3);
+    const Vec3f p = m.position(t).cast<float>();
+    move.values.insert(move.values.end(), p.data(), p.data() + 3);
     for (const auto& [track, q] : {std::pair{&turn, m.turn(t)}, std::pair{&elbow, m.elbow(t)}}) {
       const Quatf f = q.cast<float>();
       track->values.insert(track->values.end(), f.coeffs().data(), f.coeffs().data() + 4);
     }
-    for (Track* track : {&place, &turn, &elbow}) track->times_s.push_back(static_cast<float>(t));
+    for (Track* track : {&move, &turn, &elbow}) track->times_s.push_back(static_cast<float>(t));
   }
-  clip.tracks = {place, turn, elbow};
+  clip.tracks = {move, turn, elbow};
   return clip;
 }
 
@@ -138,22 +138,23 @@ inline std::vector<Motion> shakes() {
   const auto about = [](double angle, const Vec3d& axis) {
     return Quatd(Eigen::AngleAxisd(angle, Eigen::Vector3d(axis.normalized())));
   };
-  return {{.name = "sway", .place = [](double t) { return Vec3d(0.5 * std::sin(4 * t), 0, 0); }},
-          {.name = "spin",
-           .place = [](double t) { return Vec3d(0, 0.3 * std::sin(9 * t), 0.2 * std::cos(7 * t)); },
-           .turn =
-               [=](double t) {
-                 return about(5 * std::sin(3 * t), {0.3, 1, 0.2});
-               }},
-          {.name = "jolt",
-           .place =
-               [](double t) {
-                 return Vec3d(0, t > 0.5 ? 0.4 * std::min(1.0, (t - 0.5) * 20) : 0.0, 0);
-               },
-           .elbow =
-               [=](double t) {
-                 return about(1.2 * std::sin(6 * t), {1, 0, 0});
-               }}};
+  return {
+      {.name = "sway", .position = [](double t) { return Vec3d(0.5 * std::sin(4 * t), 0, 0); }},
+      {.name = "spin",
+       .position = [](double t) { return Vec3d(0, 0.3 * std::sin(9 * t), 0.2 * std::cos(7 * t)); },
+       .turn =
+           [=](double t) {
+             return about(5 * std::sin(3 * t), {0.3, 1, 0.2});
+           }},
+      {.name = "jolt",
+       .position =
+           [](double t) {
+             return Vec3d(0, t > 0.5 ? 0.4 * std::min(1.0, (t - 0.5) * 20) : 0.0, 0);
+           },
+       .elbow =
+           [=](double t) {
+             return about(1.2 * std::sin(6 * t), {1, 0, 0});
+           }}};
 }
 
 }  // namespace derm::flesh_test

@@ -35,14 +35,14 @@ TEST(FleshPaper, WyvillHasTheValuesOfTheSpecificationAndStaysZeroOutside) {
     EXPECT_EQ(w(2 * side), 0);    // the bare polynomial: -7
     EXPECT_NEAR((w(0.999999 * side) - w(side)) / 1e-6, 0, 1e-5);
   }
-  double steepest = 0, where = 0;
+  double steepest = 0, steepest_at = 0;
   for (double y = 0; y < 1; y += 1e-4) {
     const double slope = (w(y) - w(y + 1e-6)) / 1e-6;
     EXPECT_GE(slope, 0);
-    if (slope > steepest) steepest = slope, where = y;
+    if (slope > steepest) steepest = slope, steepest_at = y;
   }
   EXPECT_NEAR(steepest, 1.5835, 1e-4);
-  EXPECT_NEAR(where, 0.5035, 1e-3);
+  EXPECT_NEAR(steepest_at, 0.5035, 1e-3);
   EXPECT_NEAR(detail::attenuation(FleshAttenuation::Parabola, 0.5), 0.75, 1e-15);
   EXPECT_EQ(detail::attenuation(FleshAttenuation::Parabola, -1.5), 0);
   EXPECT_EQ(detail::attenuation(FleshAttenuation::None, -1.5), 1);

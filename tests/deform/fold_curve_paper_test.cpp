@@ -39,15 +39,15 @@ std::string picture(const std::vector<double>& heights, double ab) {
   return out;
 }
 
-FoldCurveDesc elevenPoints(FoldStrategy strategy) {
-  return {.points = 11, .spacing = 1, .crest = 1, .h_max = 0.06, .strategy = strategy};
+FoldCurveDesc elevenPoints(FoldPropagation propagation) {
+  return {.points = 11, .spacing = 1, .crest = 1, .h_max = 0.06, .propagation = propagation};
 }
 
 TEST(FoldCurvePaper, Fig9_BumpsSpreadFromAWhileItNearsB) {
   std::puts("Figure 9: A comes nearer to B, bumps appear at A and spread");
   std::size_t raised_before = 0;
   for (const double ab : {1.0, 0.97, 0.93, 0.9, 0.87}) {
-    const std::vector<double> h = heightsOf(elevenPoints(FoldStrategy::FromA), ab);
+    const std::vector<double> h = heightsOf(elevenPoints(FoldPropagation::FromA), ab);
     std::printf("|AB| = %.2f\n%s", ab, picture(h, ab).c_str());
     std::size_t raised = 0;
     for (const std::size_t at : {1u, 4u, 7u}) {
@@ -65,32 +65,32 @@ TEST(FoldCurvePaper, Fig10_OneBumpTakesUpTheLostLength) {
   const double h = foldHeight(0.1, 0.9 / 4);
   EXPECT_NEAR(h, 0.15811388, 5e-9);
   EXPECT_NEAR(foldGain(h, 0.9 / 4), 0.1, 1e-16);
-  const std::vector<double> curve =
-      heightsOf({.points = 5, .spacing = 3, .h_max = 1, .strategy = FoldStrategy::FromA}, 0.9);
+  const std::vector<double> curve = heightsOf(
+      {.points = 5, .spacing = 3, .h_max = 1, .propagation = FoldPropagation::FromA}, 0.9);
   std::printf("Figure 10: n = 5, l = 1, |AB| = 0.9: h = %.8f\n%s", h, picture(curve, 0.9).c_str());
   EXPECT_NEAR(curve[1], 0.15811388, 5e-9);
 }
 
-TEST(FoldCurvePaper, StrategiesGiveTheWorkedHeights) {
-  const auto from_a = heightsOf(elevenPoints(FoldStrategy::FromA), 0.9);
+TEST(FoldCurvePaper, PropagationsGiveTheWorkedHeights) {
+  const auto from_a = heightsOf(elevenPoints(FoldPropagation::FromA), 0.9);
   EXPECT_NEAR(from_a[1], 0.06, 1e-12);
   EXPECT_NEAR(from_a[4], 0.06, 1e-12);
   EXPECT_NEAR(from_a[7], 0.051447, 5e-7);
-  const auto symmetric = heightsOf(elevenPoints(FoldStrategy::Symmetric), 0.9);
+  const auto symmetric = heightsOf(elevenPoints(FoldPropagation::Symmetric), 0.9);
   EXPECT_NEAR(symmetric[1], 0.06, 1e-12);
   EXPECT_NEAR(symmetric[5], 0.051447, 5e-7);
   EXPECT_NEAR(symmetric[9], 0.06, 1e-12);
-  const auto simultaneous = heightsOf(elevenPoints(FoldStrategy::Simultaneous), 0.9);
+  const auto simultaneous = heightsOf(elevenPoints(FoldPropagation::Simultaneous), 0.9);
   for (const std::size_t at : {1u, 4u, 7u}) EXPECT_NEAR(simultaneous[at], 0.057252, 5e-7);
-  for (const auto& [strategy, name] : kFoldStrategies) {
-    const auto saturated = heightsOf(elevenPoints(strategy), 0.8);
+  for (const auto& [propagation, name] : kFoldPropagations) {
+    const auto saturated = heightsOf(elevenPoints(propagation), 0.8);
     EXPECT_NEAR(*std::max_element(saturated.begin(), saturated.end()), 0.080277, 5e-7) << name;
   }
 }
 
 TEST(FoldCurvePaper, Fig11_SpacingAndCrestChangeThePatternNotTheHeight) {
   std::puts("Figure 11: spacing 1, spacing 2, crest of 2 points");
-  const FoldCurveDesc base{.points = 13, .h_max = 1, .strategy = FoldStrategy::Simultaneous};
+  const FoldCurveDesc base{.points = 13, .h_max = 1, .propagation = FoldPropagation::Simultaneous};
   for (const auto& [spacing, crest] : {std::pair{1, 1}, {2, 1}, {1, 2}}) {
     FoldCurveDesc desc = base;
     desc.spacing = spacing;
@@ -108,7 +108,7 @@ TEST(FoldCurvePaper, Fig12_FinerLevelsRideOnCoarserOnes) {
   std::puts("Figure 12: one level, then shares 0.7 and 0.3");
   FoldCurveDesc desc{.points = 11,
                      .h_max = 1,
-                     .strategy = FoldStrategy::Simultaneous,
+                     .propagation = FoldPropagation::Simultaneous,
                      .shares = {0.7, 0.3},
                      .fine_h_max = {1}};
   const std::vector<double> fine = heightsOf(desc, 0.85);

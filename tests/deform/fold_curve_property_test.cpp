@@ -25,7 +25,7 @@ Case randomCase(Rng& rng, std::size_t levels) {
   c.desc.crest = 1 + int(rng.below(std::min(3, c.desc.points - 2)));
   c.desc.spacing = int(rng.below(4));
   c.desc.h_max = rng.uniform(0.002, 0.3);
-  c.desc.strategy = kFoldStrategies[rng.below(3)].first;
+  c.desc.propagation = kFoldPropagations[rng.below(3)].first;
   c.ab = rng.uniform(0.2, 1);
   c.desc.shares.clear();
   double sum = 0;
@@ -84,7 +84,7 @@ TEST(FoldCurveProperty, SymmetricCurvesAreMirrorImagesWhereThePointsAllow) {
   int tried = 0;
   for (int i = 0; i < 500; ++i) {
     Case c = randomCase(rng, 1 + rng.below(2));
-    c.desc.strategy = FoldStrategy::Symmetric;
+    c.desc.propagation = FoldPropagation::Symmetric;
     const int period = c.desc.crest + 1 + c.desc.spacing;
     const int bumps = (c.desc.points - 1 + c.desc.spacing) / period;
     const int left_over = c.desc.points - 1 - (bumps * period - c.desc.spacing);
@@ -113,7 +113,7 @@ TEST(FoldCurveProperty, BumpsAreNeverFewerUnderMoreCompression) {
 }
 
 TEST(FoldCurveProperty, HeightsFollowTheDistanceWithoutJumps) {
-  // A new bump starts as sqrt(pas * d): a step of 1e-8 in |AB| may move it by 1e-4, never by more.
+  // A new bump starts as sqrt(step * d): a step of 1e-8 in |AB| may move it by 1e-4, never by more.
   Rng rng(9);
   for (int i = 0; i < 300; ++i) {
     Case c = randomCase(rng, 1 + rng.below(3));

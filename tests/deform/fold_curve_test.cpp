@@ -42,12 +42,12 @@ TEST(FoldCurve, AStretchedOrRestingCurveIsStraight) {
 }
 
 TEST(FoldCurve, TheEndsNeverMove) {
-  for (const auto& [strategy, name] : kFoldStrategies)
+  for (const auto& [propagation, name] : kFoldPropagations)
     for (const double ab : {0.95, 0.5, 0.0}) {
       const Shape shape = shapeOf({.points = 9,
                                    .spacing = 0,
                                    .h_max = 0.05,
-                                   .strategy = strategy,
+                                   .propagation = propagation,
                                    .shares = {0.5, 0.3, 0.2}},
                                   ab);
       EXPECT_EQ(shape.heights.front(), 0) << name;
@@ -106,9 +106,9 @@ TEST(FoldCurve, SaturationIsReachedWithoutAJump) {
     const double middle = (low + high) / 2;
     (3 * foldGain(0.06, middle / 10) > 1 - middle ? high : low) = middle;
   }
-  for (const auto& [strategy, name] : kFoldStrategies) {
-    const Shape before = shapeOf({.h_max = 0.06, .strategy = strategy}, low + 1e-10);
-    const Shape after = shapeOf({.h_max = 0.06, .strategy = strategy}, low - 1e-10);
+  for (const auto& [propagation, name] : kFoldPropagations) {
+    const Shape before = shapeOf({.h_max = 0.06, .propagation = propagation}, low + 1e-10);
+    const Shape after = shapeOf({.h_max = 0.06, .propagation = propagation}, low - 1e-10);
     EXPECT_FALSE(before.state.saturated);
     EXPECT_TRUE(after.state.saturated);
     for (std::size_t i = 0; i < before.heights.size(); ++i)
@@ -193,10 +193,10 @@ TEST(FoldCurve, UnevenGroundKeepsTheLengthOfStraightAndRoundFolds) {
   const std::vector<double> segments = {0.1, 0.1, 0.08, 0.03, 0.01, 0.01, 0.03, 0.08, 0.1, 0.1};
   std::vector<double> lost;
   for (const double s : segments) lost.push_back(0.1 - s);
-  for (const auto& [strategy, name] : kFoldStrategies)
+  for (const auto& [propagation, name] : kFoldPropagations)
     for (const auto& [profile, shape] : kFoldProfiles)
       for (const int crest : {1, 2}) {
-        FoldCurveDesc desc{.crest = crest, .h_max = 0.04, .strategy = strategy};
+        FoldCurveDesc desc{.crest = crest, .h_max = 0.04, .propagation = propagation};
         desc.profile = profile;
         const Shape folded = shapeOver(desc, {segments, lost, {}}, 1);
         EXPECT_NEAR(lengthOver(segments, folded.heights, profile == FoldProfile::Round), 1, 1e-6)
@@ -223,7 +223,7 @@ TEST(FoldCurve, RoundFoldsAreLowerThanStraightOnesOfTheSameLengthAndHaveOneLevel
 }
 
 TEST(FoldCurve, SqueezedFoldsRiseWhereTheSkinWasLost) {
-  const FoldCurveDesc desc{.h_max = 1, .strategy = FoldStrategy::Squeezed};  // at 1, 4, 7
+  const FoldCurveDesc desc{.h_max = 1, .propagation = FoldPropagation::Squeezed};  // at 1, 4, 7
   std::vector<double> segments(10, 0.1), lost(10, 0.0);
   segments[6] = 0.04;
   lost[6] = 0.06;
@@ -238,9 +238,9 @@ TEST(FoldCurve, WhatALimitRefusesGoesToBumpsThatHaveRoom) {
   std::vector<double> limits(10, std::numeric_limits<double>::infinity());
   limits[3] = 0.02;  // over the second bump, at 4
   limits[4] = 0.02;  // and over the middle one of the symmetric order, at 5
-  for (const auto& [strategy, name] : kFoldStrategies)
+  for (const auto& [propagation, name] : kFoldPropagations)
     for (const auto saturation : {FoldSaturation::Exceed, FoldSaturation::Clamp}) {
-      const FoldCurveDesc desc{.h_max = 0.2, .strategy = strategy, .saturation = saturation};
+      const FoldCurveDesc desc{.h_max = 0.2, .propagation = propagation, .saturation = saturation};
       const Shape shape = shapeOver(desc, {segments, {}, limits}, 1);
       EXPECT_LE(shape.heights[4], 0.02 * (1 + 1e-12)) << name;
       EXPECT_LE(shape.heights[5], 0.02 * (1 + 1e-12)) << name;

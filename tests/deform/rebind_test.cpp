@@ -137,7 +137,7 @@ TEST(Rebind, WithoutAnyChangeTheFramesAreTheSameBits) {
 
 TEST(Rebind, FleshOfAnotherBoneStartsAtRestWithoutAKick) {
   // Fast all the way: what starts anew must not be thrown by the speed it meets.
-  const auto run = Motion{.name = "run", .place = [](double t) { return Vec3d(0, 0, 5 * t); }};
+  const auto run = Motion{.name = "run", .position = [](double t) { return Vec3d(0, 0, 5 * t); }};
   const auto c = sharedLimb({run});
   Playback p = Playback::make(fleshStack(c, {upperFlesh()}), &c->clips[0], {.end_s = 2}).value();
   Playback plain = Playback::make(fleshStack(c, {}), &c->clips[0], {.end_s = 2}).value();

@@ -27,12 +27,12 @@ TEST(SkinningKernels, EveryTargetAgreesWithTheReferenceForAnyNumberOfVerticesAnd
   onEveryTarget([] {
     Rng rng(7);
     for (const std::size_t vertices : {0, 1, 7, 8, 9, 15, 16, 17, 200})
-      for (const std::size_t most : {1, 2, 4, 5, 8, 12})
+      for (const std::size_t max_influences : {1, 2, 4, 5, 8, 12})
         for (const Motion motion : {Motion::Rigid, Motion::UniformScale, Motion::Stretch}) {
-          SCOPED_TRACE(testing::Message() << vertices << " vertices, up to " << most
+          SCOPED_TRACE(testing::Message() << vertices << " vertices, up to " << max_influences
                                           << " influences, motion " << static_cast<int>(motion));
           const Surface rest = randomSurface(rng, vertices);
-          const Skin skin = randomSkin(rng, vertices, 20, most);
+          const Skin skin = randomSkin(rng, vertices, 20, max_influences);
           const std::vector<Affine3f> palette = randomPalette(rng, 20, motion);
           const SkinningReference reference = referenceOf(skin, palette);
           for (const SkinningMethod method : kAllMethods) {

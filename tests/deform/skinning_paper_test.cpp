@@ -31,7 +31,7 @@ struct Chain {
   std::vector<SkinSlot> slots;
 };
 
-Chain documentChain() {
+Chain reportChain() {
   Chain out;
   for (int j = 0; j < 3; ++j) {
     Joint joint;
@@ -61,15 +61,15 @@ std::vector<Affine3d> modelAt(const Chain& chain, float time_s) {
   return model;
 }
 
-TEST(SkinningPaper, LbsE_ThirdJointMovesOnTheDocumentsCircle) {
-  const Chain chain = documentChain();
+TEST(SkinningPaper, LbsE_ThirdJointMovesOnTheReportsCircle) {
+  const Chain chain = reportChain();
   const Vec3d expected[4] = {{0, 0, 2}, {0.5, 0, 1.866025}, {0.866025, 0, 1.5}, {1, 0, 1}};
   for (int key = 0; key < 4; ++key)
     EXPECT_LT((modelAt(chain, float(key))[2].translation() - expected[key]).norm(), 1e-6) << key;
 }
 
 TEST(SkinningPaper, LbsE_PointsOfTheCylinderComeOutAsExpected) {
-  const Chain chain = documentChain();
+  const Chain chain = reportChain();
   Skin skin;
   skin.slots = chain.slots;
   skin.offsets = {0, 2, 3};
@@ -90,7 +90,7 @@ TEST(SkinningPaper, LbsE_PointsOfTheCylinderComeOutAsExpected) {
 }
 
 TEST(SkinningPaper, LbsE_HalfwayBetweenKeysIsHalfTheAngle) {
-  const Mat3d turn = modelAt(documentChain(), 0.5f)[1].linear();
+  const Mat3d turn = modelAt(reportChain(), 0.5f)[1].linear();
   EXPECT_NEAR(std::atan2(turn(0, 2), turn(0, 0)) / kDegree, 15, 1e-5);
 }
 

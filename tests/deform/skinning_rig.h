@@ -53,8 +53,10 @@ inline Surface randomSurface(Rng& rng, std::size_t vertices) {
   return out;
 }
 
-/// 1 to `most` influences per vertex. Neighbours often share their slots, as on a character.
-inline Skin randomSkin(Rng& rng, std::size_t vertices, std::size_t slots, std::size_t most) {
+/// 1 to `max_influences` influences per vertex. Neighbours often share their slots, as on a
+/// character.
+inline Skin randomSkin(Rng& rng, std::size_t vertices, std::size_t slots,
+                       std::size_t max_influences) {
   std::vector<SkinSlot> frames;
   for (std::size_t s = 0; s < slots; ++s) {
     SkinSlot slot{.joint = JointId(s)};
@@ -67,7 +69,7 @@ inline Skin randomSkin(Rng& rng, std::size_t vertices, std::size_t slots, std::s
   for (std::size_t v = 0; v < vertices; ++v) {
     if (v == 0 || rng.below(4) == 0) {
       chosen.clear();
-      const std::size_t count = 1 + rng.below(most);
+      const std::size_t count = 1 + rng.below(max_influences);
       for (std::size_t k = 0; k < count; ++k)
         chosen.push_back({static_cast<std::uint32_t>(rng.below(slots)), 1.0f});
     }

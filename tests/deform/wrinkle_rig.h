@@ -62,7 +62,7 @@ inline TriMesh sheet(int n) {
 }
 
 inline PickedPoint pick(double x, double y, double z) {
-  return {.vertex = std::nullopt, .place = Vec3d(x, y, z)};
+  return {.vertex = std::nullopt, .position = Vec3d(x, y, z)};
 }
 
 /// A tool along the middle of the sheet.

@@ -76,7 +76,7 @@ TEST(WrinklesProperty, SizeDoesNotMatter) {
     for (Joint& j : c.skeleton.joints) j.rest.translation *= scale;
     for (SkinSlot& s : c.skin.slots) s.inverse_bind.translation() *= scale;
     WrinkleToolDesc tool = bumpyTool();
-    for (PickedPoint& p : tool.path) p.place *= double(scale);
+    for (PickedPoint& p : tool.path) p.position *= double(scale);
     tool.width_m *= double(scale);
     tool.curve.h_max *= double(scale);
     Folded f(c, {tool});

@@ -324,7 +324,7 @@ TEST(Wrinkles, AToolCanBeDrawnInAPoseOfAClip) {
 TEST(Wrinkles, ChangingAToolWhilePlayingIsAsBindingItAnew) {
   WrinkleToolDesc changed = sheetTool();
   changed.falloff = FoldFalloff::Linear;
-  changed.curve.strategy = FoldStrategy::FromA;
+  changed.curve.propagation = FoldPropagation::FromA;
   changed.curve.h_max = 0.03;
   changed.curve.spacing = 0;
   changed.rest_length_m = 0.85;

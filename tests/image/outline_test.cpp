@@ -44,7 +44,7 @@ TEST(Outline, ASlopeIsNoStep) {
   for (int y = 20; y < 60; ++y)
     for (int x = 20; x < 60; ++x)
       shape.picture.at(x, y).r = static_cast<std::uint8_t>(
-          std::lround(255 * srgbFromLinear(float(x - 20) / 40)));  // more than the least step each
+          std::lround(255 * srgbFromLinear(float(x - 20) / 40)));  // more than min_step each
   Rgba8Image canvas(40, 40, kWhite);
   drawOutline(canvas, shape, {.colour = {0, 0, 0, 255}, .width_px = 1, .min_step = 0.02f});
   for (int x = 13; x < 27; ++x) EXPECT_EQ(canvas.at(x, 20), kWhite) << x;

@@ -113,7 +113,7 @@ Surfaced surfaced(Rng& rng, const Points& points, const Kernel& kernel, double t
 constexpr Kernel kKernels[] = {{0.5, 4, 0.6}, {0.01, 4, 0.4}, {3, 5, 0.6}, {0.5, 6, 0.8}};
 constexpr double kOff[] = {0.05, 0.15, 0.25};  // of the distance of neighbours
 
-/// Surfaces each kind with every kernel; returns the least and the greatest volume over matter.
+/// Surfaces each kind with every kernel; returns the smallest and the largest volume over matter.
 template <class Make>
 std::pair<double, double> allWhole(const char* name, std::uint64_t seed, const Make& make) {
   double min = 1e9, max = 0;

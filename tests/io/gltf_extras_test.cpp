@@ -25,7 +25,7 @@ Character read(const std::vector<std::uint8_t>& bytes) {
   return c;
 }
 
-Vec3f placeOf(const Character& c, const char* label) {
+Vec3f positionOf(const Character& c, const char* label) {
   const SurfacePoint* point = c.findPoint(label);
   EXPECT_NE(point, nullptr) << label;
   return point ? positionAt(*point, c.mesh.triangles, c.mesh.positions) : Vec3f::Zero();
@@ -118,17 +118,17 @@ TEST(GltfPoints, AMirroringNodeLeavesThePointWhereItIs) {
   g.addNode({{"mesh", 0}, {"scale", {-2, 1, 1}}});
   g.addScene({0});
   const Character c = read(g.glb());
-  EXPECT_LT((placeOf(c, "p") - Vec3f(-1, 0.25f, 0)).norm(), 1e-6f);
+  EXPECT_LT((positionOf(c, "p") - Vec3f(-1, 0.25f, 0)).norm(), 1e-6f);
   EXPECT_EQ(jsonOf(encode(c))["meshes"][0], jsonOf(g.glb())["meshes"][0]);
   // Written anew, without the document.
   Character bare = c;
   bare.source = nullptr;
-  EXPECT_LT((placeOf(read(encode(bare)), "p") - Vec3f(-1, 0.25f, 0)).norm(), 1e-6f);
+  EXPECT_LT((positionOf(read(encode(bare)), "p") - Vec3f(-1, 0.25f, 0)).norm(), 1e-6f);
   // Changed in it.
   Character moved = c;
   moved.points[0].point.barycentric = Vec3f(0, 0, 1);
-  const Vec3f where = placeOf(moved, "p");
-  EXPECT_LT((placeOf(read(encode(moved)), "p") - where).norm(), 1e-6f);
+  const Vec3f position = positionOf(moved, "p");
+  EXPECT_LT((positionOf(read(encode(moved)), "p") - position).norm(), 1e-6f);
 }
 
 TEST(GltfPoints, OfAMeshShownTwiceTheFirstNodeHasThePoints) {

@@ -29,8 +29,9 @@ Vec3d pointNear(const TriMesh& m, Rng& rng) {
 double distanceToTriangle(const TriMesh& m, std::size_t t, const Vec3d& p) {
   // A dense search over the triangle would be no reference; Voronoi regions by plain projection
   // are.
-  const Vec3d where = closestOnTriangle(p, corner(m, t, 0), corner(m, t, 1), corner(m, t, 2));
-  return (where[0] * corner(m, t, 0) + where[1] * corner(m, t, 1) + where[2] * corner(m, t, 2) - p)
+  const Vec3d weights = closestOnTriangle(p, corner(m, t, 0), corner(m, t, 1), corner(m, t, 2));
+  return (weights[0] * corner(m, t, 0) + weights[1] * corner(m, t, 1) +
+          weights[2] * corner(m, t, 2) - p)
       .norm();
 }
 
@@ -42,10 +43,10 @@ TEST(ClosestOnTriangle, IsNotBeatenByAnySampleOfTheTriangle) {
       for (int axis = 0; axis < 3; ++axis) (*v)[axis] = rng.uniform(-1, 1);
     if (round % 5 == 0) c = a + 0.3 * (b - a);  // no area
     if (round % 50 == 0) b = c = a;
-    const Vec3d where = closestOnTriangle(p, a, b, c);
-    ASSERT_GE(where.minCoeff(), 0);
-    ASSERT_NEAR(where.sum(), 1, 1e-12);
-    const double found = (where[0] * a + where[1] * b + where[2] * c - p).norm();
+    const Vec3d weights = closestOnTriangle(p, a, b, c);
+    ASSERT_GE(weights.minCoeff(), 0);
+    ASSERT_NEAR(weights.sum(), 1, 1e-12);
+    const double found = (weights[0] * a + weights[1] * b + weights[2] * c - p).norm();
     for (int i = 0; i <= 20; ++i)
       for (int j = 0; i + j <= 20; ++j) {
         const Vec3d sample = a + (b - a) * (i / 20.0) + (c - a) * (j / 20.0);

@@ -68,16 +68,17 @@ derm::Result<void> writeWanted(const derm::BakeDesc& desc, double tolerance,
 /// Folds where the clip squeezes the character most, as a recipe's layers.
 derm::Result<std::string> foldsFor(const derm::Character& character, const std::string& clip_name) {
   DERM_TRY(const std::size_t clip, character.findClip(clip_name));
-  DERM_TRY(const auto found, derm::proposeWrinkles(character, character.clips[clip], {.most = 2}));
+  DERM_TRY(const auto found,
+           derm::proposeWrinkles(character, character.clips[clip], {.max_tools = 2}));
   std::string out;
   for (const derm::WrinkleProposal& p : found) {
     const auto numbers = [](const derm::Vec3d& at) {
       return "[" + std::to_string(at.x()) + ", " + std::to_string(at.y()) + ", " +
              std::to_string(at.z()) + "]\n";
     };
-    out += "[[layer]]\ntype = \"wrinkles\"\nfrom = " + numbers(p.tool.path[0].place) +
-           "to = " + numbers(p.tool.path[1].place) + "width_m = " + std::to_string(p.tool.width_m) +
-           "\n";
+    out += "[[layer]]\ntype = \"wrinkles\"\nfrom = " + numbers(p.tool.path[0].position) +
+           "to = " + numbers(p.tool.path[1].position) +
+           "width_m = " + std::to_string(p.tool.width_m) + "\n";
   }
   return out;
 }

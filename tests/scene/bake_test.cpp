@@ -344,8 +344,8 @@ TEST_F(BakeTest, TheNumberOfShapesIsAsAskedAndNoMore) {
   desc.correctives.shapes = 4;
   EXPECT_EQ(baked(desc).correctives->shapes, 4u);
   desc.correctives.shapes = 500;
-  const BakeReport most = baked(desc);
-  EXPECT_LE(most.correctives->shapes, most.correctives->keys + 1);  // and the base
+  const BakeReport full = baked(desc);
+  EXPECT_LE(full.correctives->shapes, full.correctives->keys + 1);  // and the base
   EXPECT_EQ(notes_.count("fewer-shapes"), 1u);
 }
 

@@ -112,11 +112,11 @@ TEST(Correctives, TheErrorBoundIsKeptWithAsFewShapesAsItTakes) {
 
 TEST(Correctives, ABoundThatCannotBeKeptGivesAllShapes) {
   const Bumped bump = bumped();
-  const Correctives most = bump.fitter.fit({.error_m = 1e-12}, {}).value();
+  const Correctives best = bump.fitter.fit({.error_m = 1e-12}, {}).value();
   const Correctives all = bump.fitter.fit({}, {}).value();
-  EXPECT_GT(most.max_error_m, 1e-12);
-  EXPECT_EQ(most.max_error_m, all.max_error_m);
-  EXPECT_EQ(most.shapes.size(), all.shapes.size());
+  EXPECT_GT(best.max_error_m, 1e-12);
+  EXPECT_EQ(best.max_error_m, all.max_error_m);
+  EXPECT_EQ(best.shapes.size(), all.shapes.size());
 }
 
 /// The bump halfway between every two frames.
@@ -146,10 +146,11 @@ TEST(Correctives, ChecksMeasureWhatPlaysBetweenKeysAndGetNoKeys) {
   EXPECT_EQ(blind.max_error_between_m, 0);
   EXPECT_GT(seeing.max_error_between_m, 0);
   const Correctives all = bump.fitter.fit({}, {}).value();
-  double most = 0;
+  double largest = 0;
   for (std::size_t i = 0; i < bump.fitter.instantCount(); ++i)
-    if (!bump.fitter.isKey(i)) most = std::max(most, bump.fitter.interpolationError(i));
-  EXPECT_NEAR(all.max_error_between_m, most, 1e-5) << "all shapes leave what linear weights leave";
+    if (!bump.fitter.isKey(i)) largest = std::max(largest, bump.fitter.interpolationError(i));
+  EXPECT_NEAR(all.max_error_between_m, largest, 1e-5)
+      << "all shapes leave what linear weights leave";
 }
 
 TEST(Correctives, ACheckTurnedIntoAKeyIsReproduced) {
@@ -171,7 +172,7 @@ TEST(Correctives, BadNumbersAreErrors) {
   EXPECT_FALSE(bump.fitter.fit({.shapes = 0}, {}).ok());
   EXPECT_FALSE(bump.fitter.fit({.error_m = 0.0}, {}).ok());
   EXPECT_FALSE(bump.fitter.fit({.error_m = std::nan("")}, {}).ok());
-  EXPECT_FALSE(CorrectiveFitter::make(riggedTube(), CorrectiveFitter::kMostKeys + 1).ok());
+  EXPECT_FALSE(CorrectiveFitter::make(riggedTube(), CorrectiveFitter::kMaxKeys + 1).ok());
   EXPECT_FALSE(CorrectiveFitter::make(riggedTube(300, 300), 4000).ok());
 }
 
@@ -182,13 +183,13 @@ TEST(Correctives, WeightsLieBetweenZeroAndOneAndReachOne) {
     EXPECT_TRUE(some.unit_weights);
     EXPECT_LE(some.shapes.size(), n);
     for (std::size_t k = 0; k < some.shapes.size(); ++k) {
-      float least = 1;
+      float smallest = 1;
       float largest = 0;
       for (std::size_t f = 0; f < kFrames; ++f) {
-        least = std::min(least, some.weight(f, k));
+        smallest = std::min(smallest, some.weight(f, k));
         largest = std::max(largest, some.weight(f, k));
       }
-      EXPECT_GE(least, 0.0f);
+      EXPECT_GE(smallest, 0.0f);
       EXPECT_FLOAT_EQ(largest, 1.0f);
     }
   }

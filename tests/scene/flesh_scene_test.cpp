@@ -203,8 +203,8 @@ TEST(FleshScene, NothingCrossesItsBoneInAnyClipOfTheCastAtTenTimesItsSpeed) {
             const double t = end_s * i / 30;
             const SkinFrame& after = fleshed.frameAt(t);
             const SkinFrame& before = plain.frameAt(t);
-            const auto carried = [&](JointId joint, const Vec3d& place) {
-              const Vec3d in_joint = bind[joint.index()].inverse() * place;
+            const auto carried = [&](JointId joint, const Vec3d& position) {
+              const Vec3d in_joint = bind[joint.index()].inverse() * position;
               return Vec3d(plain.model()[joint.index()] * in_joint);
             };
             const JointId end = desc.ends.empty() ? desc.dominant : desc.ends.front();

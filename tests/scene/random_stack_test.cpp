@@ -42,7 +42,7 @@ std::vector<RecipeLayer> sensibleLayers(const Character& c) {
   if (const auto flesh = proposeFlesh(c, notes))
     for (const FleshProposal& p : *flesh) out.push_back(fleshRecipeLayer(p.desc, c.skeleton));
   for (const Clip& clip : c.clips)
-    if (const auto folds = proposeWrinkles(c, clip, {.most = 2}))
+    if (const auto folds = proposeWrinkles(c, clip, {.max_tools = 2}))
       for (const WrinkleProposal& p : *folds) {
         out.push_back(wrinkleRecipeLayer(p.tool));
         out.back().name += " " + clip.name;
@@ -84,14 +84,14 @@ Recipe randomRecipe(const Character& c, const std::vector<RecipeLayer>& sensible
 }
 
 /// Why the frame is wrong, or nothing.
-std::string faultOf(const SkinFrame& frame, const Bounds& stage, double most_outside_m) {
+std::string faultOf(const SkinFrame& frame, const Bounds& stage, double max_outside_m) {
   for (std::size_t v = 0; v < frame.vertexCount(); ++v) {
     const Vec3f& p = frame.positions()[v];
     if (!p.allFinite()) return "vertex " + std::to_string(v) + " is not finite";
     if (!frame.normals().empty() && !frame.normals()[v].allFinite())
       return "normal " + std::to_string(v) + " is not finite";
     const Vec3f out = (stage.low - p).cwiseMax(p - stage.high).cwiseMax(0.0f);
-    if (double(out.norm()) > most_outside_m)
+    if (double(out.norm()) > max_outside_m)
       return "vertex " + std::to_string(v) + " is " + std::to_string(out.norm()) + " m outside";
   }
   return {};
@@ -135,7 +135,7 @@ void play(const std::shared_ptr<const Character>& c, const Recipe& recipe, Rng& 
   // Folds are as high as the rest length that is asked for makes them.
   const bool folds = std::any_of(recipe.layers.begin(), recipe.layers.end(),
                                  [](const RecipeLayer& layer) { return layer.type == "wrinkles"; });
-  const double most_outside_m = (folds ? 1e4 : kFar) * bounds(c->mesh.positions).diagonal();
+  const double max_outside_m = (folds ? 1e4 : kFar) * bounds(c->mesh.positions).diagonal();
   const auto plain = scene->linearReferenceStack();
   ASSERT_TRUE(plain.ok()) << plain.error().text();
   StackRunner skinned(*plain);
@@ -146,7 +146,7 @@ void play(const std::shared_ptr<const Character>& c, const Recipe& recipe, Rng& 
     const SkinFrame& frame = scene->frame((from + i) % scene->frameTimes().size());
     skinned.setPose(scene->playback().pose(), 0);
     const Bounds stage = bounds(skinned.evaluate().positions());
-    const std::string fault = faultOf(frame, stage, most_outside_m);
+    const std::string fault = faultOf(frame, stage, max_outside_m);
     ASSERT_EQ(fault, "") << writeRecipe(recipe);
     ++tally.frames;
     if (volume == nullptr) continue;

@@ -26,9 +26,9 @@ FieldList fieldsOf(std::vector<Bulge>& bulges) {
 
 RecipeValue bulge(const std::string& group, double percent, std::uint32_t line = 0) {
   RecipeValue::Table table;
-  table.push_back({.key = "group", .value = {.content = group, .place = {line, 3}}});
-  table.push_back({.key = "percent", .value = {.content = percent, .place = {line, 9}}});
-  return {.content = table, .place = {line, 1}};
+  table.push_back({.key = "group", .value = {.content = group, .location = {line, 3}}});
+  table.push_back({.key = "percent", .value = {.content = percent, .location = {line, 9}}});
+  return {.content = table, .location = {line, 1}};
 }
 
 Result<std::vector<Bulge>> read(const RecipeValue& value) {
@@ -76,7 +76,7 @@ TEST(RecipeTables, ErrorsNameTheTableTheKeyAndTheLocation) {
   EXPECT_EQ(unknown.error().where.element, "layer.swell.percnt");
   EXPECT_NE(unknown.error().message.find("percent"), std::string::npos);
 
-  const auto plain = read({.content = 12.0, .place = {9, 2}});
+  const auto plain = read({.content = 12.0, .location = {9, 2}});
   ASSERT_FALSE(plain.ok());
   EXPECT_EQ(plain.error().message,
             "expected a table { group, percent }, or a list of such tables, found 12.0");

@@ -239,7 +239,7 @@ TEST(Recipe, EveryTruncationIsARecipeOrAnError) {
 
 TEST(Recipe, HostileSizesAreRefused) {
   std::string many;
-  for (std::size_t i = 0; i <= Recipe::kMostLayers; ++i) many += "[[layer]]\ntype='bump'\n";
+  for (std::size_t i = 0; i <= Recipe::kMaxLayers; ++i) many += "[[layer]]\ntype='bump'\n";
   EXPECT_EQ(errorOf(many), "r.toml:1:3: layer: 1001 layers; at most 1000 are accepted");
   std::string million;
   for (int i = 0; i < 1000000; ++i) million += "[[layer]]\n";

@@ -71,12 +71,12 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
 RecipeValue& key(RecipeLayer& layer, std::string_view name) {
   for (RecipeEntry& e : layer.keys)
     if (e.key == name) return e.value;
-  layer.keys.push_back({.key = std::string(name), .value = {}, .place = {}});
+  layer.keys.push_back({.key = std::string(name), .value = {}, .location = {}});
   return layer.keys.back().value;
 }
 
 RecipeLayer volumeLayer(std::string name) {
-  RecipeLayer out{.type = "volume", .name = std::move(name), .keys = {}, .place = {}};
+  RecipeLayer out{.type = "volume", .name = std::move(name), .keys = {}, .location = {}};
   key(out, "sigma").content = 0.25;
   return out;
 }
@@ -314,7 +314,7 @@ TEST(RecipeText, ListsGrowAndShrinkInPlace) {
   const auto ends = [](std::vector<std::string> names) {
     return [names](Recipe& r) {
       RecipeValue::List list;
-      for (const std::string& name : names) list.push_back({.content = name, .place = {}});
+      for (const std::string& name : names) list.push_back({.content = name, .location = {}});
       key(r.layers[0], "ends").content = list;
     };
   };
@@ -522,15 +522,16 @@ class RandomEdits {
   RecipeValue swell() {
     RecipeValue::List list;
     for (std::uint64_t n = rng_.below(4); n-- > 0;) {
-      RecipeValue::Table table = {{.key = "group",
-                                   .value = {.content = std::string(1, char('a' + n)), .place = {}},
-                                   .place = {}}};
+      RecipeValue::Table table = {
+          {.key = "group",
+           .value = {.content = std::string(1, char('a' + n)), .location = {}},
+           .location = {}}};
       if (rng_.below(2) == 0)
-        table.push_back({.key = "percent", .value = {.content = rng_.uniform()}, .place = {}});
-      list.push_back({.content = std::move(table), .place = {}});
+        table.push_back({.key = "percent", .value = {.content = rng_.uniform()}, .location = {}});
+      list.push_back({.content = std::move(table), .location = {}});
     }
     if (list.size() == 1 && rng_.below(2) == 0) return list[0];
-    return {.content = std::move(list), .place = {}};
+    return {.content = std::move(list), .location = {}};
   }
 
   Rng rng_;

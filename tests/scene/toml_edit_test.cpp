@@ -64,7 +64,7 @@ class RandomTables {
     if (what == 0 || table.empty()) {
       const std::string key = "k" + std::to_string(rng_.below(6));
       if (find(table, key) == nullptr)
-        table.push_back({.key = key, .value = value(2), .place = {}});
+        table.push_back({.key = key, .value = value(2), .location = {}});
       return;
     }
     RecipeEntry& e = table[rng_.below(table.size())];
@@ -96,23 +96,25 @@ class RandomTables {
   RecipeValue value(int depth) {
     switch (rng_.below(depth > 0 ? 6 : 4)) {
       case 0:
-        return {.content = rng_.below(2) == 0, .place = {}};
+        return {.content = rng_.below(2) == 0, .location = {}};
       case 1:
-        return {.content = std::int64_t(rng_.below(100)) - 50, .place = {}};
+        return {.content = std::int64_t(rng_.below(100)) - 50, .location = {}};
       case 2:
-        return {.content = rng_.uniform(-1, 1), .place = {}};
+        return {.content = rng_.uniform(-1, 1), .location = {}};
       case 3:
-        return {.content = std::string(rng_.below(2) == 0 ? "it's # \"x\"" : "\t\\"), .place = {}};
+        return {.content = std::string(rng_.below(2) == 0 ? "it's # \"x\"" : "\t\\"),
+                .location = {}};
       case 4: {
         RecipeValue::List list;
         for (std::uint64_t n = rng_.below(3); n-- > 0;) list.push_back(value(depth - 1));
-        return {.content = std::move(list), .place = {}};
+        return {.content = std::move(list), .location = {}};
       }
       default: {
         RecipeValue::Table table;
         for (std::uint64_t n = rng_.below(3); n-- > 0;)
-          table.push_back({.key = "#" + std::to_string(n), .value = value(depth - 1), .place = {}});
-        return {.content = std::move(table), .place = {}};
+          table.push_back(
+              {.key = "#" + std::to_string(n), .value = value(depth - 1), .location = {}});
+        return {.content = std::move(table), .location = {}};
       }
     }
   }

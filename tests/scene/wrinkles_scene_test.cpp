@@ -238,7 +238,7 @@ TEST(WrinklesScene, ProposalsFindWhereAndHowSkinIsSqueezed) {
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 1u);
   const WrinkleProposal& p = found->front();
-  const Vec3d a = p.tool.path[0].place, b = p.tool.path[1].place;
+  const Vec3d a = p.tool.path[0].position, b = p.tool.path[1].position;
   EXPECT_NEAR((a.x() + b.x()) / 2, 0.5, 0.03);
   EXPECT_NEAR(std::abs(a.x() - b.x()), 0.2, 0.06);
   EXPECT_NEAR(a.z(), b.z(), 0.04) << "along the squeeze";
@@ -285,14 +285,14 @@ TEST(WrinklesScene, ProposalsSeeWhatMorphTargetsSqueeze) {
   ASSERT_TRUE(found) << found.error().text();
   ASSERT_EQ(found->size(), 1u);
   const WrinkleProposal& p = found->front();
-  EXPECT_NEAR((p.tool.path[0].place.x() + p.tool.path[1].place.x()) / 2, 0.5, 0.03);
+  EXPECT_NEAR((p.tool.path[0].position.x() + p.tool.path[1].position.x()) / 2, 0.5, 0.03);
   EXPECT_NEAR(p.squeeze, 0.5, 0.15);
 }
 
 TEST(WrinklesScene, ProposalsAskForASkinAndForSqueezedSkin) {
   Character c = squeezable(sheet(10));
-  EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {.least_squeeze = 0}));
-  EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {.most = 0}));
+  EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {.min_squeeze = 0}));
+  EXPECT_FALSE(proposeWrinkles(c, c.clips[0], {.max_tools = 0}));
   c.clips[0].tracks[0].values[3] = 1.2f;  // only stretched
   EXPECT_TRUE(proposeWrinkles(c, c.clips[0], {})->empty());
   c.skin = {};
@@ -301,7 +301,7 @@ TEST(WrinklesScene, ProposalsAskForASkinAndForSqueezedSkin) {
 
 /// Vertices under the middle of a tool's rectangle, on its side of the skin.
 std::vector<bool> coveredBy(const WrinkleToolDesc& tool, const Character& c) {
-  const Vec3d a = tool.path[0].place, b = tool.path[1].place;
+  const Vec3d a = tool.path[0].position, b = tool.path[1].position;
   const Vec3d along = (b - a).normalized();
   std::size_t nearest = 0;
   for (std::size_t v = 0; v < c.mesh.vertexCount(); ++v)
@@ -325,7 +325,7 @@ TEST(WrinklesScene, ProposalsDoNotLieOverEachOther) {
   for (const CastMember& member : castMembers()) {
     const Character c = makeCastMember(member.name).value();
     for (const Clip& clip : c.clips) {
-      const auto found = proposeWrinkles(c, clip, {.least_squeeze = 0.15, .samples_per_s = 10});
+      const auto found = proposeWrinkles(c, clip, {.min_squeeze = 0.15, .samples_per_s = 10});
       ASSERT_TRUE(found);
       std::vector<std::vector<bool>> covered;
       for (const WrinkleProposal& p : *found) covered.push_back(coveredBy(p.tool, c));

@@ -28,7 +28,7 @@ class JointSections {
 
   std::size_t count() const { return tenths_.size(); }
 
-  /// Radius posed over at rest of the least and the largest of the sections.
+  /// Radius posed over at rest of the smallest and the largest of the sections.
   struct Range {
     double min = 9, max = 0;
   };

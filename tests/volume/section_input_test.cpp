@@ -111,14 +111,14 @@ TEST(SectionInput, TargetsOfNothingOrLessAreClampedOrLeftAndSayWhich) {
   const Bench::Solved nothing = b.solve({}, 0);
   for (const RegionOutcome& o : nothing.outcomes) EXPECT_TRUE(o.idle);
   EXPECT_EQ(nothing.largest(), 0);
-  const Bench::Solved less = b.solve({}, -1);
-  for (const RegionOutcome& o : less.outcomes) {
+  const Bench::Solved negative = b.solve({}, -1);
+  for (const RegionOutcome& o : negative.outcomes) {
     EXPECT_TRUE(o.clamped);
     EXPECT_GT(o.target_m3, 0);
   }
-  EXPECT_TRUE(less.finite());
-  EXPECT_LE(less.report.largest_change, 0.5);
-  for (const double v : less.after_m3) EXPECT_GT(v, 0);
+  EXPECT_TRUE(negative.finite());
+  EXPECT_LE(negative.report.largest_change, 0.5);
+  for (const double v : negative.after_m3) EXPECT_GT(v, 0);
   const Bench::Solved unknown = b.solve({}, std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(unknown.largest(), 0);
 }

@@ -104,7 +104,7 @@ TEST(SectionPaper, CylindersKeepVolumeAndRadius) {
   }
 }
 
-TEST(SectionPaper, InverseSquareWeightsOfTheDocumentKeepVolumeAndRadius) {
+TEST(SectionPaper, InverseSquareWeightsOfTheReportKeepVolumeAndRadius) {
   const Limb limb;
   Section section(limbCharacter(limb,
                                 [&](const Vec3d& p, std::size_t j) {

@@ -110,7 +110,7 @@ Rig withOpenPoles(const CylinderModel& model) {
   return rig;
 }
 
-TEST(VolumePaper, Table41_LinearisedAxesOnTheDocumentsOwnMesh) {
+TEST(VolumePaper, Table41_LinearisedAxesOnTheReportsOwnMesh) {
   const std::array<double, 5> printed = {7.955e-5, 5.577e-3, 3.978e-2, 0.13944, 0.33637};
   const Cylinder welded(CylinderKind::M625);
   const Rig open = withOpenPoles(welded.model);

@@ -43,7 +43,7 @@ TriMesh m625() {
   return m;
 }
 
-TEST(AutoWeightsPaper, InverseSquareToTheEndJointsIsTheDocumentsFormula) {
+TEST(AutoWeightsPaper, InverseSquareToTheEndJointsIsTheReportsFormula) {
   Rig rig;
   rig.mesh = closedCylinder(evenHeights(25, kHeight), 25, 1.0);
   addChain(rig, {0, 10, 20});

@@ -23,8 +23,8 @@ struct CacheLineAllocator {
 
   T* allocate(std::size_t n) {
     // More than there can be is refused below, as any allocation that is too large.
-    constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
-    return static_cast<T*>(allocateLines(n > kMost / sizeof(T) ? kMost : n * sizeof(T)));
+    constexpr std::size_t kMaxBytes = std::numeric_limits<std::ptrdiff_t>::max();
+    return static_cast<T*>(allocateLines(n > kMaxBytes / sizeof(T) ? kMaxBytes : n * sizeof(T)));
   }
   void deallocate(T* memory, std::size_t n) { freeLines(memory, n * sizeof(T)); }
   template <class U>

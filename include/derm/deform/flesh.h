@@ -20,7 +20,9 @@ enum class FleshAttenuation {
 
 enum class FleshIntegrator {
   Exact,  ///< the exact solution: stable, the same motion for any step
-  Euler,  ///< the document's symplectic Euler, refused where it would explode
+  /// Symplectic, as in Larboulette, Cani, Arnaldi 2006, section 2.3.2; refused where it would
+  /// explode.
+  Euler,
 };
 
 /// What the safe elongation is taken over.
@@ -47,7 +49,7 @@ FleshSpring springOf(FleshSoftness softness);
 ///                          joint
 /// ```
 /// A vertex moves by alpha * u: alpha = shape * attenuation, normalised to a largest value of 1;
-/// shape is its distance from the virtual bone less bone_radius_m.
+/// shape is its distance from the virtual bone minus bone_radius_m.
 /// Method: Larboulette, Cani, Arnaldi, "Ajout de détails dynamiques à une animation temps-réel de
 /// personnage", 2006, part 2. Where we differ: the step is exact; the anchor's acceleration counts
 /// per inner step; the limit follows the pose, takes velocity away too, and sets in softly;
@@ -89,8 +91,8 @@ struct FleshDesc {
   FleshLimit limit = FleshLimit::Vertex;
 
   bool rotation = false;  ///< twist about the bone and swing, on a spring of their own
-  std::optional<double> rotation_frequency_hz =
-      {};  ///< [Hz] (0, 1000]; absent = that of the spring
+  /// [Hz] (0, 1000]; absent = that of the spring.
+  std::optional<double> rotation_frequency_hz = {};
   std::optional<double> rotation_damping_ratio = {};  ///< [0, 100]; absent = that of the spring
 
   std::vector<ContactShape> contact = {};  ///< what the flesh must not enter
@@ -112,7 +114,7 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 /// its promise with the surface it is given.
 ///
 /// Promises: no vertex moves further than max_elongation of its distance from the virtual bone
-/// (less bone_radius_m) in the pose of the frame, whatever the motion. A first frame, a seek or a
+/// (minus bone_radius_m) in the pose of the frame, whatever the motion. A first frame, a seek or a
 /// cut starts at rest (hanging, with gravity) and keeps the speed it meets: no kick. Without motion
 /// and gravity not a bit changes.
 /// Cost: O(vertices of the element) per frame, some 100 ns per step. Allocates nothing per frame.
@@ -127,7 +129,8 @@ LayerFactory fleshLayer(const FleshDesc& desc);
 /// The layer at work, for those who look at it while it plays.
 class FleshLayer : public Layer {
  public:
-  virtual Vec3d elongation_m() const = 0;  ///< [m] of the mass from its place at rest, model space
+  /// [m] of the mass from its position at rest, model space.
+  virtual Vec3d elongation_m() const = 0;
   virtual Vec3d velocity_m_per_s() const = 0;  ///< [m/s] of the same
 };
 

@@ -10,8 +10,8 @@
 
 namespace derm {
 
-/// Something that flesh must not enter. Places are given where they are beside the mesh in its bind
-/// pose, in model space, and follow their joints from there.
+/// Something that flesh must not enter. Positions are given beside the mesh in its bind pose, in
+/// model space, and follow their joints from there.
 struct ContactShape {
   enum class Kind {
     Sphere,   ///< about `from`
@@ -51,8 +51,8 @@ class ContactBinding {
 
   bool empty() const { return shapes_.empty(); }
   std::size_t size() const { return shapes_.size(); }
-  /// Where the shapes are, `out` of size(). A joint without finite place leaves a shape of no size
-  /// that touches nothing. Allocation-free.
+  /// Where the shapes are, `out` of size(). A joint without finite position leaves a shape of no
+  /// size that touches nothing. Allocation-free.
   void pose(std::span<const Affine3d> model, std::span<PosedContact> out) const noexcept;
 
  private:

@@ -12,19 +12,19 @@
 
 namespace derm {
 
-/// In which order bumps take up the length that a squeezed curve has to spare.
-enum class FoldStrategy {
+/// How folds spread: in which order bumps take up the length that a squeezed curve has to spare.
+enum class FoldPropagation {
   FromA,         ///< one after the other from A, each up to h_max
   Symmetric,     ///< in pairs from both ends, the middle last
   Simultaneous,  ///< all together
   Squeezed,      ///< each takes up what the skin around it has lost (FoldGround::lost)
 };
 
-inline constexpr std::array<std::pair<FoldStrategy, std::string_view>, 4> kFoldStrategies = {
-    {{FoldStrategy::FromA, "from-a"},
-     {FoldStrategy::Symmetric, "symmetric"},
-     {FoldStrategy::Simultaneous, "simultaneous"},
-     {FoldStrategy::Squeezed, "squeezed"}}};
+inline constexpr std::array<std::pair<FoldPropagation, std::string_view>, 4> kFoldPropagations = {
+    {{FoldPropagation::FromA, "from-a"},
+     {FoldPropagation::Symmetric, "symmetric"},
+     {FoldPropagation::Simultaneous, "simultaneous"},
+     {FoldPropagation::Squeezed, "squeezed"}}};
 
 /// What a bump does that would have to be higher than h_max when all others are full, too.
 enum class FoldSaturation {
@@ -37,8 +37,8 @@ inline constexpr std::array<std::pair<FoldSaturation, std::string_view>, 2> kFol
 
 /// How a bump goes up and down between control points.
 enum class FoldProfile {
-  Straight,  ///< the document's: a polyline
-  Round,     ///< level at crests and feet: two parabolas to a flank
+  Straight,  ///< a polyline, as in Larboulette, Cani, Arnaldi 2006, section 3.2
+  Round,     ///< level at crests and at the ends: two parabolas to a flank
 };
 
 inline constexpr std::array<std::pair<FoldProfile, std::string_view>, 2> kFoldProfiles = {
@@ -46,14 +46,14 @@ inline constexpr std::array<std::pair<FoldProfile, std::string_view>, 2> kFoldPr
 
 /// The shape of a fold's control curve.
 struct FoldCurveDesc {
-  static constexpr int kMostPoints = 1025;
-  static constexpr int kMostLevels = 6;
+  static constexpr int kMaxPoints = 1025;
+  static constexpr int kMaxLevels = 6;
 
-  int points = 11;   ///< [3, kMostPoints] control points of the coarsest level, ends included
+  int points = 11;   ///< [3, kMaxPoints] control points of the coarsest level, ends included
   int spacing = 1;   ///< [0, points) flat segments between bumps
   int crest = 1;     ///< [1, points - 2] raised points of a bump: its width
   double h_max = 0;  ///< [m] > 0: a bump of the coarsest level that is this high is full
-  FoldStrategy strategy = FoldStrategy::Symmetric;
+  FoldPropagation propagation = FoldPropagation::Symmetric;
   FoldSaturation saturation = FoldSaturation::Exceed;
   /// [0,1] each, sum 1: share of the lost length taken up by each level of detail, coarsest first.
   /// Every level after the first has a point in the middle of each segment of the one before.
@@ -94,8 +94,8 @@ struct FoldState {
 ///
 ///     y      P1                        n = 5 points A, P1, P2, P3, B; crest 1, spacing 1:
 ///     |     /  \ .                     one bump fits and rises from A itself.
-///     |    /    \ .                    pas = |AB| / (n - 1)
-///     A---+------P2-----P3-----B  x    gain(h) = 2 (sqrt(pas^2 + h^2) - pas)
+///     |    /    \ .                    step = |AB| / (n - 1)
+///     A---+------P2-----P3-----B  x    gain(h) = 2 (sqrt(step^2 + h^2) - step)
 ///
 /// Points stay evenly spaced in x; only heights change; A and B never move. Method: Larboulette,
 /// Cani, Arnaldi 2006 ("Ajout de détails dynamiques à une animation temps-réel de personnages"),
@@ -103,7 +103,7 @@ struct FoldState {
 /// lift midpoints on the ellipse that gives exactly the wanted length also on sloped segments; what
 /// happens when every bump is full is defined (FoldSaturation). Finer levels spread their share
 /// evenly over all segments.
-/// Beyond the document: points may be unevenly spaced and limited in height (FoldGround). A bump
+/// Beyond the paper: points may be unevenly spaced and limited in height (FoldGround). A bump
 /// that meets its limit hands what it cannot take to finer levels and to the bumps that have room,
 /// evenly; only what finds no room anywhere is refused.
 /// The length equals the rest length to 1e-12 relative, unless FoldState::missing or refused
@@ -166,9 +166,9 @@ class FoldCurve {
 /// Length [m] of the polyline with these heights, evenly spaced over a base of length `ab`.
 double foldLength(double ab, std::span<const double> heights);
 
-/// Height [m] of a bump whose two flanks, each over `pas`, are longer by `gain` together.
-double foldHeight(double gain, double pas);
+/// Height [m] of a bump whose two flanks, each over `step`, are longer by `gain` together.
+double foldHeight(double gain, double step);
 /// The inverse.
-double foldGain(double height, double pas);
+double foldGain(double height, double step);
 
 }  // namespace derm

@@ -93,7 +93,7 @@ class Playback {
   Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const PlaybackDesc& desc);
   double timeOfStep(std::int64_t step) const;
   void poseAt(double time_s);
-  Vec3d place() const;
+  Vec3d position() const;
   void restartAt(std::int64_t step);
   void restartBefore(std::int64_t step);
   void advanceTo(std::int64_t step, std::span<double> layer_seconds);
@@ -109,7 +109,7 @@ class Playback {
   std::vector<std::optional<float>> controls_;  ///< one per control: instead of the clip's
   std::int64_t step_ = 0;  ///< inner steps since the simulation's start, preroll included
   bool started_ = false;
-  Vec3d last_place_ = Vec3d::Zero();  ///< of the character at step_
+  Vec3d last_position_ = Vec3d::Zero();  ///< of the character at step_
   std::int64_t checkpoint_every_ = 0;
   std::vector<Checkpoint> checkpoints_;  ///< in order of their steps
 };

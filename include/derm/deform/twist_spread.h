@@ -54,7 +54,7 @@ struct TwistBone {
 
 /// The bones of a rule. Forearms: from joints that are called hands or wrists up to the elbow;
 /// where no joint is, those with three fingers or more and the bone above them. Bones whose ends
-/// have no slot or are at one place are left out.
+/// have no slot or are at one position are left out.
 std::vector<TwistBone> findTwistBones(const Skeleton& skeleton, const Skin& skin, TwistRule rule);
 
 /// Which bone twists each vertex, and how much.

@@ -14,9 +14,9 @@ namespace derm {
 
 /// How tools are looked for.
 struct WrinkleProposalDesc {
-  double least_squeeze =
-      0.2;               ///< (0,1) skin that keeps more than 1 - this of its length is left alone
-  std::size_t most = 8;  ///< [1,64] tools at most, best first
+  /// (0,1) skin that keeps more than 1 - this of its length is left alone.
+  double min_squeeze = 0.2;
+  std::size_t max_tools = 8;  ///< [1,64] tools at most, best first
   double samples_per_s = 30;  ///< [Hz] instants of the clip that are looked at
 };
 
@@ -30,15 +30,15 @@ struct WrinkleProposal {
 };
 
 /// Looks over a clip for skin that is squeezed, as inside an elbow, behind a knee or at a wrist,
-/// and proposes a tool for each such place, ranked by the area of skin that linear skinning loses
+/// and proposes a tool for each such region, ranked by the area of skin that linear skinning loses
 /// there.
 ///
-/// Method: the deformation of every triangle from rest to each instant has a least stretch and its
-/// direction (smallest singular value), times the greatest where that is a pull, since skin pulled
-/// the other way lies flat; its minimum over time is averaged over neighbours. From the
+/// Method: the deformation of every triangle from rest to each instant has a smallest stretch and
+/// its direction (smallest singular value), times the greatest where that is a pull, since skin
+/// pulled the other way lies flat; its minimum over time is averaged over neighbours. From the
 /// most squeezed triangle on, the connected region that is squeezed in about the same direction
 /// gives a tool: along that direction, as wide as the region. Tools whose ends do not come nearer
-/// by a quarter of `least_squeeze` are dropped, and those that share more than a quarter of their
+/// by a quarter of `min_squeeze` are dropped, and those that share more than a quarter of their
 /// skin with a better one: both would give the same length back. Bumps are few and round, and rise
 /// where the skin is lost. Then the clip is played with the tools: a stroke whose crests meet and
 /// cannot hold what is lost is made longer, up to 3.8 times, and the length that holds most is

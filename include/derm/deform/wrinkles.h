@@ -28,10 +28,10 @@ inline constexpr std::array<std::pair<FoldFalloff, std::string_view>, 3> kFoldFa
 /// [0,1] at z in [-1,1], 0 outside.
 double foldFalloff(FoldFalloff falloff, double z);
 
-/// A point that was picked on the surface: a vertex, or a place whose nearest vertex is taken.
+/// A point that was picked on the surface: a vertex, or a position whose nearest vertex is taken.
 struct PickedPoint {
   std::optional<std::uint32_t> vertex;
-  Vec3d place = Vec3d::Zero();  ///< [m] on the surface in the pose the tool is defined in
+  Vec3d position = Vec3d::Zero();  ///< [m] on the surface in the pose the tool is defined in
 
   bool operator==(const PickedPoint&) const = default;
 };
@@ -53,7 +53,7 @@ struct WrinkleLengthKey {
 
 /// One series of folds, drawn with a stroke on the surface.
 struct WrinkleToolDesc {
-  static constexpr std::size_t kMostPicked = 64;
+  static constexpr std::size_t kMaxPicked = 64;
 
   std::string name = {};
   /// Where the control curve goes: A, B, or more for a curve that follows the surface.
@@ -96,7 +96,7 @@ struct WrinkleToolState {
 /// before folding. Elevations of tools that overlap add up. The surface is cut finer by the
 /// modified butterfly (RefinableSurface) so that there are two points per control segment.
 ///
-/// Where we differ from the document:
+/// Where we differ from the paper:
 ///  - length is that of the skin along the curve, segment by segment, not |AB| through the air;
 ///  - (x, z) are those of the pose the tool was defined in, for good: folds stay on their piece of
 ///    skin instead of swimming over it, and everything but the heights is known at bind;

@@ -23,8 +23,8 @@ struct BakeReport {
     double linear_area_m2 = 0;      ///< [m^2]
     double max_displacement_m = 0;  ///< [m]
     double mean_displacement_m = 0;
-    double played_volume_m3 =
-        0;  ///< [m^3] correctives: of the file written, played as an engine would
+    /// [m^3] correctives: of the file written, played as an engine would.
+    double played_volume_m3 = 0;
   };
   struct Layer {
     std::string name;

@@ -67,7 +67,7 @@ struct Correctives {
 /// of threads. Not thread-safe.
 class CorrectiveFitter {
  public:
-  static constexpr std::size_t kMostKeys = 4096;
+  static constexpr std::size_t kMaxKeys = 4096;
 
   /// Fails where the keys are too many, or would take more than 4 GiB. Without a skin the deltas
   /// are the displacements themselves.

@@ -26,7 +26,7 @@ struct RecipeLayer {
   bool enabled = true;
   bool before_skinning = false;  ///< it shapes the rest surface, in the bind pose
   RecipeValue::Table keys;
-  TextPlace place;  ///< of its [[layer]]; not compared
+  SourceLocation location;  ///< of its [[layer]]; not compared
 
   bool operator==(const RecipeLayer& other) const {
     return type == other.type && name == other.name && enabled == other.enabled &&
@@ -36,8 +36,8 @@ struct RecipeLayer {
 
 /// Where a recipe was read from, for messages and relative paths.
 struct RecipeOrigin {
-  std::string file = {};                                      ///< empty: it was not read
-  std::map<std::string, TextPlace, std::less<>> values = {};  ///< of the top level's keys
+  std::string file = {};                                           ///< empty: it was not read
+  std::map<std::string, SourceLocation, std::less<>> values = {};  ///< of the top level's keys
   /// Keys that something else gave instead (options of a command line), and their names there.
   std::map<std::string, std::string, std::less<>> options = {};
 };
@@ -48,12 +48,12 @@ using ClipChoice = std::variant<std::monostate, std::string, std::int64_t>;
 
 /// What to make of a character: plain and editable, saved as TOML. Equal recipes give equal frames.
 struct Recipe {
-  static constexpr double kLeastFps = 0.001;
-  static constexpr double kMostFps = 1000;
-  static constexpr double kMostPreroll_s = 3600;
-  static constexpr double kMostMetresPerUnit = 1e9;  ///< and the least is 1 by this
-  static constexpr std::size_t kMostLayers = 1000;
-  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< of a recipe's text
+  static constexpr double kMinFps = 0.001;
+  static constexpr double kMaxFps = 1000;
+  static constexpr double kMaxPreroll_s = 3600;
+  static constexpr double kMaxMetresPerUnit = 1e9;  ///< the minimum is 1 by this
+  static constexpr std::size_t kMaxLayers = 1000;
+  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;  ///< of a recipe's text
 
   std::string character = {};  ///< "cast:NAME", or a path relative to the recipe's file
   /// [m] of one unit of the character's file, where the file itself is not believed; lengths of
@@ -81,14 +81,14 @@ struct Recipe {
   RecipeOrigin origin;  ///< not compared
 
   bool operator==(const Recipe& other) const;
-  /// The file, the key, and the place of its value where that was read; or the option.
+  /// The file, the key, and the location of its value where that was read; or the option.
   Where where(std::string_view key) const;
 };
 
 /// Reads a recipe from memory. Every key is checked here, those of layers too; what needs the
 /// character (clip, joints, groups) is checked by openScene(). Errors give line, column, the key,
 /// what was expected and the nearest valid name. Layers without a name get their type's, with a
-/// number where there are several. Limits: kMostBytes, kMostLayers.
+/// number where there are several. Limits: kMaxBytes, kMaxLayers.
 Result<Recipe> parseRecipe(std::string_view text, std::string_view name,
                            const LayerTypes& types = builtInLayerTypes());
 Result<Recipe> loadRecipe(const std::filesystem::path& file,

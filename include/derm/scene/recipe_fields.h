@@ -30,8 +30,8 @@ struct NumberRange {
 };
 
 struct ListRange {
-  std::size_t fewest = 0;
-  std::size_t most = 1024;
+  std::size_t min_count = 0;
+  std::size_t max_count = 1024;
   NumberRange each = {};
 };
 
@@ -39,7 +39,7 @@ struct ListRange {
 enum class NameKind { Joint, VertexGroup };
 
 /// The name of a joint or vertex group, and where it was written: whether it exists is known only
-/// once the character is. The place is not compared.
+/// once the character is. The location is not compared.
 struct RecipeName {
   std::string text;
   Where where;

@@ -24,8 +24,8 @@ namespace derm {
 /// - A value that was written stays written, even at its default. One that was not is added behind
 ///   the last key of its table; one that a recipe can be without is removed with the comment behind
 ///   it.
-/// - Layers are known by name, or by their place in the text where that changed. A layer moves and
-///   goes with all that is in it and with the comments directly above it; comments set apart by
+/// - Layers are known by name, or by their location in the text where that changed. A layer moves
+///   and goes with all that is in it and with the comments directly above it; comments set apart by
 ///   blank lines stay where they are.
 /// - Lists keep the comments of the elements that stay, but may be laid out anew where elements
 ///   with comments come or go.

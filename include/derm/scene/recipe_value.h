@@ -9,21 +9,21 @@
 namespace derm {
 
 /// Where something stands in a recipe's text, from 1; 0 = it was not read from a text.
-struct TextPlace {
+struct SourceLocation {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
 
 struct RecipeEntry;
 
-/// A value of a recipe: what TOML can hold, less dates. Its place and the order of keys are not
-/// compared.
+/// A value of a recipe: what TOML can hold, without dates. Its location and the order of keys are
+/// not compared.
 struct RecipeValue {
   using List = std::vector<RecipeValue>;
   using Table = std::vector<RecipeEntry>;  ///< in the order of the text
 
   std::variant<bool, std::int64_t, double, std::string, List, Table> content;  ///< at first false
-  TextPlace place;
+  SourceLocation location;
 
   bool operator==(const RecipeValue& other) const;
 };
@@ -32,7 +32,7 @@ struct RecipeValue {
 struct RecipeEntry {
   std::string key;
   RecipeValue value;
-  TextPlace place;  ///< of the key
+  SourceLocation location;  ///< of the key
 
   bool operator==(const RecipeEntry& other) const {
     return key == other.key && value == other.value;

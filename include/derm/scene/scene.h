@@ -26,8 +26,8 @@ struct SceneOptions {
   /// Used instead of the recipe's own character.
   std::shared_ptr<const Character> character = {};
   ImportOptions import;  ///< how the recipe's character is read; its scale, if any, counts first
-  const LayerTypes* types =
-      nullptr;  ///< null = builtInLayerTypes(); those the recipe was read with
+  /// Null = builtInLayerTypes(); those the recipe was read with.
+  const LayerTypes* types = nullptr;
   Topology topology = Topology::Constant;  ///< Adaptive: for viewers that can take new triangles
 };
 
@@ -35,7 +35,7 @@ struct SceneOptions {
 /// the frames to make. Not thread-safe; movable.
 class Scene {
  public:
-  static constexpr std::size_t kMostFrames = 100000;
+  static constexpr std::size_t kMaxFrames = 100000;
 
   const Recipe& recipe() const { return recipe_; }
   const std::shared_ptr<const Character>& character() const { return character_; }

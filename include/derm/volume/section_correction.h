@@ -39,7 +39,7 @@ struct SectionDesc {
 /// What a frame did to the surface, beyond RegionOutcome.
 struct SectionReport {
   int iterations = 0;             ///< Newton steps, the most of any piece
-  double largest_change = 0;      ///< most that a radius changed, as a share of it
+  double largest_change = 0;      ///< largest change of a radius, as a share of it
   double largest_move_m = 0;      ///< [m]
   std::uint32_t moved_point = 0;  ///< the point that moved most
 };

@@ -22,9 +22,9 @@ enum class VolumeMethod {
   Section,     ///< scales cross-sections about their centres (section_correction.h): recommended
   AxesLinear,  ///< along x, y and z, a share of the volume each, all from one gradient
   AxesExact,   ///< the same axis after axis; exact, since volume is linear in each axis
-  Gradient,    ///< along v_i: the least sum of |u_i|^2 / g_i
+  Gradient,    ///< along v_i: the smallest sum of |u_i|^2 / g_i
   Normal,      ///< along area-weighted normals; keeps its direction where Gradient turns with v
-  Laplacian,   ///< along normals, and neighbours alike: the least bending of the field too
+  Laplacian,   ///< along normals, and neighbours alike: the smallest bending of the field too
 };
 
 /// "Skinning a volume constant", section 4.8, states one energy and develops another; both are

@@ -93,7 +93,7 @@ struct VolumeRegions {
   /// Per piece the region that takes what belongs to nobody (three anchors meeting).
   std::vector<std::uint32_t> hub_of_piece;
   /// Per point how much each entry of `joints` concerns it: the labels, averaged over thirty rings,
-  /// less those of limbs it does not follow; joints that no label of their limb stands for, by
+  /// without those of limbs it does not follow; joints that no label of their limb stands for, by
   /// weight. Rows sum to 1.
   ShareRows concern;
   /// Per piece and joint (piece * joints.size() + joint) the labelled joint that takes over what
