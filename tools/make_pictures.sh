@@ -80,6 +80,14 @@ if picture render; then # what the page on pictures opens with
   join render 2 clay bones ghost heat
 fi
 
+if picture channels; then # where layers work
+  view=(--time 0.6 --yaw 62 --pitch 10 --size 480x340)
+  show volume examples/recipes/cat_jump.toml "${view[@]}" --channel volume
+  show belly examples/recipes/cat_belly_and_folds.toml "${view[@]}" --channel belly
+  show fold examples/recipes/cat_belly_and_folds.toml "${view[@]}" --channel "hind leg"
+  join channels 3 volume belly fold
+fi
+
 if picture volume-ghost; then # Figures 4.5 and 4.6 of the volume report
   bent thirds axes-exact 'mask = "everywhere"'
   show ghost "$work/thirds.toml" "${bend[@]}" --zoom 2.4 --compare ghost

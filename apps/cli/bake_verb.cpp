@@ -20,6 +20,7 @@ struct BakeOptions {
   std::string as = "cache";
   std::optional<std::size_t> shapes;
   std::optional<double> error_mm;
+  std::vector<std::string> channels;
   std::string report;
   std::string plot;
 };
@@ -32,6 +33,7 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
     return Error{ErrorCode::BadArgument, "--shapes and --error-mm go with --as correctives", {}};
   desc.correctives.shapes = options.shapes;
   if (options.error_mm) desc.correctives.error_m = *options.error_mm / 1000;
+  desc.channels = options.channels;
   if (!options.report.empty()) desc.report = options.report;
   // Measuring costs more than plain skinning does; a cache nobody asks about is not measured.
   desc.measure = !options.report.empty() || !options.plot.empty();
@@ -109,6 +111,11 @@ void addBakeVerb(CLI::App& app, Run& run) {
                    "correctives: as few as keep this largest error, at and between frames [mm]")
       ->check(kAboveZero)
       ->excludes(shapes);
+  verb->add_option("--channel", options->channels,
+                   "where this layer works, as a vertex group of a .glb or .gltf cache; may be "
+                   "given again")
+      ->allow_extra_args(false)
+      ->type_name("LAYER");
   verb->add_option("--report", options->report, "measures of every frame as JSON");
   verb->add_option("--plot", options->plot, "volume, area and displacement as .svg or .png");
   verb->footer(

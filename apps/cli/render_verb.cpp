@@ -36,6 +36,7 @@ struct RenderOptions {
   std::string compare;
   std::string diagram;
   std::string weights;
+  std::string channel;
   std::string focus;
   ViewDesc view;
 };
@@ -49,6 +50,7 @@ Result<ViewDesc> viewOf(const RenderOptions& options) {
   view.orbit = options.orbit.orbit();
   if (!options.focus.empty()) view.focus = options.focus;
   if (!options.weights.empty()) view.weights = options.weights;
+  if (!options.channel.empty()) view.channel = options.channel;
   if (!options.compare.empty()) view.comparison = kComparisons.at(options.compare);
   if (!options.diagram.empty()) view.diagram = kDiagrams.at(options.diagram);
   return view;
@@ -93,8 +95,8 @@ Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_TRY(const ViewDesc desc, viewOf(options));
   // What derm does is seen only where it does something.
   const bool of_change = !options.compare.empty() || options.view.field;
-  const bool with_volume =
-      of_change || desc.diagram == Diagram::Regions || desc.diagram == Diagram::Prisms;
+  const bool with_volume = of_change || desc.channel || desc.diagram == Diagram::Regions ||
+                           desc.diagram == Diagram::Prisms;
   DERM_TRY(const SceneSource source,
            options.input.load(notes, with_volume ? defaultVolumeRecipe("") : Recipe()));
   if (of_change) noteNothingAdded(source.recipe, notes);
@@ -143,6 +145,14 @@ void addRenderVerb(CLI::App& app, Run& run) {
           "the picture's largest")
       ->check(CLI::Range(0.0f, 1e6f))
       ->type_name("MM");
+  CLI::Option* channel =
+      verb->add_option("--channel", options->channel,
+                       "heat-map of where this layer works, or of what else layers write by name")
+          ->type_name("LAYER");
+  verb->add_option("--channel-max", options->view.channel_max,
+                   "what its last colour stands for; default 1, or the picture's largest")
+      ->check(kAboveZero)
+      ->needs(channel);
   verb->add_flag("--field", options->view.field, "strokes from linear skinning to the result");
   verb->add_option("--field-scale", options->view.field_scale, "length of a stroke, 1 = true")
       ->check(within(0.001, 1000.0));
@@ -153,10 +163,11 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->check(CLI::IsMember(kDiagrams));
   verb->add_option("--label", options->view.label, "a few words in the picture's corner");
   verb->footer(
-      "With --compare, --field, --show regions or --show prisms a bare character is given centre\n"
-      "skinning and the volume layer.\n"
+      "With --compare, --field, --channel, --show regions or --show prisms a bare character is\n"
+      "given centre skinning and the volume layer.\n"
       "examples:\n"
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
+      "  derm render belly.toml --channel belly -o where_it_swings.png\n"
       "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"
       "  derm render belly.toml --compare side --film belly.mp4");
   setWork(*verb, run, options, runRender);

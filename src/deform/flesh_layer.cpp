@@ -109,6 +109,7 @@ class SwingingLayer final : public FleshLayer {
   Vec3d velocity_m_per_s() const override { return motion_.velocity(); }
 
  private:
+  void writeMask(std::span<float> channel) const noexcept;
   bool setUp(const FrameInput& in, FleshFrame& frame) const noexcept;
   void limitWhole(FleshFrame& frame) noexcept;
   void pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept;
@@ -214,7 +215,15 @@ void SwingingLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noex
   });
 }
 
+/// What each vertex takes part in the swing, moving or not.
+void SwingingLayer::writeMask(std::span<float> channel) const noexcept {
+  if (channel.empty()) return;
+  const detail::FleshWeights& w = element_->tables->weights;
+  for (std::size_t i = 0; i < w.vertices.size(); ++i) channel[w.vertices[i]] = w.alpha[i];
+}
+
 void SwingingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
+  writeMask(skin.channel(element_->desc.name));
   FleshFrame frame;
   if (!setUp(in, frame)) return;
   const bool touches = !shapes_.empty();
@@ -243,6 +252,7 @@ class FleshBinding final : public LayerBinding {
   explicit FleshBinding(std::shared_ptr<const FleshElement> element)
       : LayerBinding(element->desc.name, "flesh"), element_(std::move(element)) {}
   bool stateful() const override { return true; }
+  std::vector<std::string> masks() const override { return {name()}; }
   std::unique_ptr<Layer> makeLayer() const override {
     return std::make_unique<SwingingLayer>(element_);
   }

@@ -69,6 +69,7 @@ Playback::Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const P
       controls_(rest_pose_.controls.size()),
       checkpoint_every_(kCheckpointEvery) {
   for (const auto& [control, value] : desc.controls) controls_[control] = value;
+  runner_.keepChannels(desc.channels);
   teleport_m_ =
       desc.teleport_m.value_or(0.5 * bounds(runner_.stack().character().mesh.positions).diagonal());
 }
@@ -92,6 +93,11 @@ void Playback::setControl(std::size_t control, std::optional<float> value) {
   DERM_REQUIRE(control < controls_.size() && (!value || std::isfinite(*value)));
   controls_[control] = value;
   checkpoints_.clear();
+}
+
+void Playback::keepChannels(std::vector<std::string> names) {
+  desc_.channels = names;
+  runner_.keepChannels(std::move(names));
 }
 
 double Playback::timeOfStep(std::int64_t step) const {

@@ -27,6 +27,19 @@ class LayerTimer {
   Clock::time_point start_;
 };
 
+void addOnce(std::vector<std::string>& names, std::vector<std::string> more) {
+  for (std::string& name : more)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+}
+
+/// Whether evaluate() writes the channel, asked for or not.
+bool writes(const LayerBinding& layer, const std::string& channel) {
+  std::vector<std::string> own = layer.channels();
+  addOnce(own, layer.masks());
+  return std::find(own.begin(), own.end(), channel) != own.end();
+}
+
 std::shared_ptr<const Stack> given(std::shared_ptr<const Stack> stack) {
   DERM_REQUIRE(stack != nullptr);
   return stack;
@@ -133,9 +146,13 @@ bool Stack::keepsShapedRest() const {
 
 std::vector<std::string> Stack::channels() const {
   std::vector<std::string> out;
-  for (const auto& layer : layers_)
-    for (std::string& name : layer->channels())
-      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
+  for (const auto& layer : layers_) addOnce(out, layer->channels());
+  return out;
+}
+
+std::vector<std::string> Stack::masks() const {
+  std::vector<std::string> out;
+  for (const auto& layer : layers_) addOnce(out, layer->masks());
   return out;
 }
 
@@ -166,7 +183,10 @@ StackRunner::StackRunner(std::shared_ptr<const Stack> stack, Topology topology)
 /// For frames of the stack.
 void StackRunner::makeRoom() {
   const TriMesh& rest = stack_->input().rest;
-  const std::vector<std::string> channels = stack_->channels();
+  std::vector<std::string> channels = stack_->channels();
+  for (std::string& mask : stack_->masks())
+    if (std::find(kept_channels_.begin(), kept_channels_.end(), mask) != kept_channels_.end())
+      addOnce(channels, {std::move(mask)});
   frame_ = SkinFrame(
       {.max_vertices = stack_->maxVertices(),
        .max_triangles = stack_->maxTriangles(),
@@ -176,10 +196,21 @@ void StackRunner::makeRoom() {
        .channels = channels});
   carries_.clear();
   carries_.resize(channels.empty() ? 0 : layers_.size());
-  for (std::size_t i = 0; i < carries_.size(); ++i)
-    if (stack_->surfaces_[i] != stack_->surfaces_[i + 1])
-      carries_[i].emplace(stack_->character().mesh, stack_->surfaces_[i]->rest.vertexCount(),
-                          *stack_->surfaces_[i + 1]);
+  for (std::size_t i = 0; i < carries_.size(); ++i) {
+    if (stack_->surfaces_[i] == stack_->surfaces_[i + 1]) continue;
+    carries_[i].emplace(
+        Carry{RefinedVertices(stack_->character().mesh, stack_->surfaces_[i]->rest.vertexCount(),
+                              *stack_->surfaces_[i + 1]),
+              {}});
+    for (const std::string& name : channels)
+      if (!writes(*stack_->layers()[i], name)) carries_[i]->channels.push_back(name);
+  }
+}
+
+void StackRunner::keepChannels(std::vector<std::string> names) {
+  if (names == kept_channels_) return;
+  kept_channels_ = std::move(names);
+  makeRoom();
 }
 
 void StackRunner::change(std::shared_ptr<const Stack> stack) {
@@ -257,8 +288,8 @@ const SkinFrame& StackRunner::evaluate(double step_fraction,
     if (i == stack_->shape_layer_) frame_.keepShape();
     layers_[i]->evaluate(in, frame_);
     if (!carries_.empty() && carries_[i])
-      for (const std::string& name : frame_.channelNames())
-        carries_[i]->carry(frame_.channel(name));
+      for (const std::string& name : carries_[i]->channels)
+        carries_[i]->how.carry(frame_.channel(name));
   }
   frame_.materialise();
   frame_.updateNormals();

@@ -235,6 +235,19 @@ void WrinklePatch::collectFans(const BoundSurface& bound) {
   fans_ = listsOf(turning_fans);
 }
 
+void WrinklePatch::writeMask(std::uint32_t tool, std::span<const float> falloffs,
+                             std::span<float> values) const noexcept {
+  for (std::size_t i = 0; i < raised_.size(); ++i) {
+    float most = 0;
+    for (std::uint32_t k = influence_offsets_[i]; k < influence_offsets_[i + 1]; ++k)
+      if (influences_[k].tool == tool) most = std::max(most, falloffs[influences_[k].ordinal]);
+    if (!(most > 0)) continue;
+    for (const std::uint32_t local : raised_members_[i])
+      if (const std::uint32_t v = globalOf(local); v < values.size())
+        values[v] = std::max(values[v], most);
+  }
+}
+
 void WrinklePatch::growScratch(PatchScratch& scratch) const {
   const std::size_t slot_count = refinement_.stencils.slotCount() + extra_sources_.size();
   const auto grow = [](auto& v, std::size_t n) {

@@ -71,6 +71,11 @@ class WrinklePatch {
   std::span<Influence> influences() { return influences_; }
   std::span<const Influence> influences() const { return influences_; }
 
+  /// Raises each vertex's value to what it takes part in the folds of a tool: the largest falloff
+  /// of its influences. Vertices beyond the values' end are left out.
+  void writeMask(std::uint32_t tool, std::span<const float> falloffs,
+                 std::span<float> values) const noexcept;
+
   void growScratch(PatchScratch& scratch) const;
   /// Writes the added vertices, and the surface's own where they move or turn. The streams have
   /// room for the refined surface and hold the surface before folding.
@@ -84,6 +89,10 @@ class WrinklePatch {
   void sortMovingFacesFirst();
   void collectFans(const BoundSurface& bound);
   std::uint32_t localOf(std::uint32_t corner, std::size_t base_count) const;
+  std::uint32_t globalOf(std::uint32_t local) const {
+    const auto own = static_cast<std::uint32_t>(own_.size());
+    return local < own ? own_[local] : first_new_ + (local - own);
+  }
   void interpolateNormals(std::span<const Vec3f> normals, PatchScratch& scratch) const noexcept;
   bool raise(const PatchInput& in, PatchScratch& scratch) const noexcept;
   void turnNormals(PatchScratch& scratch) const noexcept;

@@ -73,6 +73,16 @@ class WrinklesBinding final : public LayerBinding,
 
   std::shared_ptr<const BoundSurface> output() const override { return surface_->refined; }
   std::unique_ptr<Layer> makeLayer() const override;
+  std::vector<std::string> masks() const override {
+    std::vector<std::string> out;
+    for (std::size_t k = 0; k < tables_.size(); ++k) out.push_back(mask(k));
+    return out;
+  }
+  /// The channel of a tool.
+  const std::string& mask(std::size_t tool) const {
+    const std::string& own = desc_.tools[tool].name;
+    return own.empty() ? name() : own;
+  }
 
   const WrinklesDesc& desc() const { return desc_; }
   const WrinkleSurface& surface() const { return *surface_; }
@@ -117,6 +127,7 @@ class FoldingLayer final : public WrinklesLayer {
   float smoothingOf(const WrinklePatch& patch) const noexcept;
   bool active(const WrinklePatch& patch) const noexcept;
   void grow(bool adaptive, SkinFrame& skin) noexcept;
+  void writeMasks(SkinFrame& skin) const noexcept;
   void chooseTriangles() noexcept;
 
   std::shared_ptr<const WrinklesBinding> binding_;
@@ -300,6 +311,16 @@ void FoldingLayer::grow(bool adaptive, SkinFrame& skin) noexcept {
   }
 }
 
+/// What each vertex takes part in the folds, whether there are any or not.
+void FoldingLayer::writeMasks(SkinFrame& skin) const noexcept {
+  for (std::size_t k = 0; k < tools_.size(); ++k) {
+    const std::span<float> channel = skin.channel(binding_->mask(k));
+    if (channel.empty()) continue;
+    for (const WrinklePatch& patch : binding_->surface().patches)
+      patch.writeMask(static_cast<std::uint32_t>(k), tables_[k].falloffs, channel);
+  }
+}
+
 void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   const WrinkleSurface& surface = binding_->surface();
   const bool folds =
@@ -313,6 +334,7 @@ void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
                    .triangles = surface.input->rest.triangles,
                    .source_triangles = surface.input->source_triangles,
                    .topology = kUncut});
+    writeMasks(skin);
     return;
   }
   skin.materialise();
@@ -330,6 +352,7 @@ void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
       continue;
     patch.evaluate(input, scratch_, streams);
   }
+  writeMasks(skin);
 }
 
 void FoldingLayer::report(Diagnostics& notes) const {

@@ -21,6 +21,7 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
   DERM_CHECK(detail::checkOutput(desc));
   if (!keepGoing(progress, 0.0, "opening")) return cancelled(desc);
   DERM_TRY(Scene scene, openScene(desc.recipe, desc.scene, notes));
+  DERM_CHECK(scene.keepChannels(desc.channels));
   if (scene.stack().output().rest.vertexCount() == 0)
     return Error{
         ErrorCode::BadData, "the character has no vertices", {.file = scene.character()->name}};

@@ -91,9 +91,11 @@ class GltfCacheOutput final : public BakeOutput {
 
   Result<void> add(const BakedFrame& frame) override {
     character_.addFrame(frame.wanted.positions, frame.wanted.normals);
+    if (frame.index == 0) character_.addChannels(frame.surface, notes_);
     return {};
   }
   Result<void> finish(BakeReport&, Diagnostics& notes, const Progress&) override {
+    notes.merge(notes_);
     const std::string clip = scene_.clip() != nullptr ? scene_.clip()->name : "derm";
     return saveGltf(desc_.output, std::move(character_).take(scene_.frameTimes(), clip), notes,
                     filesOf(desc_));
@@ -103,6 +105,7 @@ class GltfCacheOutput final : public BakeOutput {
   const BakeDesc& desc_;
   const Scene& scene_;
   CacheCharacter character_;
+  Diagnostics notes_;
 };
 
 Result<std::unique_ptr<BakeOutput>> openGltfCache(const BakeDesc& desc, const Scene& scene) {
@@ -141,6 +144,8 @@ Result<void> checkOutput(const BakeDesc& desc) {
     return badOutput(desc, "correctives are morph targets: .glb or .gltf is expected");
   if (!correctives && (desc.correctives.shapes || desc.correctives.error_m))
     return badOutput(desc, "a number of shapes or an error bound is for correctives only");
+  if (!desc.channels.empty() && (correctives || !isGltf(desc.output)))
+    return badOutput(desc, "channels become vertex groups, which .glb and .gltf caches hold");
   if (desc.correctives.shapes && desc.correctives.error_m)
     return badOutput(desc, "either a number of shapes or an error bound, not both");
   if (desc.correctives.shapes && *desc.correctives.shapes == 0)

@@ -50,6 +50,7 @@ BakedFrame BakedFrames::make(std::size_t index) {
   BakedFrame out{.index = index,
                  .time_s = scene_.frameTimes()[index],
                  .pose = pose,
+                 .surface = wanted,
                  .wanted = wanted.streams()};
   if (!plain_) return out;
   out.plain = plain_->evaluate(pose, out.time_s).streams();

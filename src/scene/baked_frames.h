@@ -18,8 +18,9 @@ struct BakedFrame {
   std::size_t index = 0;
   double time_s = 0;
   const Pose& pose;
+  const SkinFrame& surface;           ///< what the stack gives
   std::span<const Affine3f> palette;  ///< empty where there is no `plain`
-  SurfaceStreams wanted;              ///< what the stack gives
+  SurfaceStreams wanted;              ///< of the surface
   SurfaceStreams plain;               ///< what linear skinning gives; empty where nobody needs it
 };
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "derm/character/character.h"
+#include "derm/deform/channel_groups.h"
 #include "derm/deform/stack.h"
 
 namespace derm::detail {
@@ -20,6 +21,10 @@ class CacheCharacter {
 
   /// Frames in order.
   void addFrame(std::span<const Vec3f> positions, std::span<const Vec3f> normals);
+  /// Its channels become groups of the mesh: see derm/deform/channel_groups.h.
+  void addChannels(const SkinFrame& frame, Diagnostics& notes) {
+    derm::addChannels(frame, out_.mesh, notes);
+  }
   Character take(std::span<const double> times_s, std::string clip_name) &&;
 
  private:

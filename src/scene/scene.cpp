@@ -238,6 +238,22 @@ Result<std::shared_ptr<const Stack>> Scene::linearReferenceStack() const {
                      std::array{skinningLayer({})}, said_already);
 }
 
+Result<void> Scene::keepChannels(std::span<const std::string> names) {
+  std::vector<std::string> known = stack().channels();
+  for (std::string& mask : stack().masks()) known.push_back(std::move(mask));
+  std::vector<std::string> kept = playback_.desc().channels;
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return Error{
+          ErrorCode::BadArgument,
+          "no layer writes a channel \"" + name + "\"" + didYouMean(name, known),
+          {.element = recipe_.origin.file.empty() ? character_->name : recipe_.origin.file}};
+    if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(name);
+  }
+  playback_.keepChannels(std::move(kept));
+  return {};
+}
+
 Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character> character,
                           const LayerTypes& types, Topology topology, const Stack* before,
                           Diagnostics& notes) {
@@ -276,6 +292,7 @@ Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
   DERM_CHECK(checkNumbers(recipe));
   const PlaybackDesc& now = playback_.desc();
   DERM_TRY(Scene changed, make(recipe, character_, *types_, now.topology, &stack(), notes));
+  changed.playback_.keepChannels(now.channels);
   const PlaybackDesc& then = changed.playback_.desc();
   // Another clip, range or clock is another motion: it starts anew. Layers and controls go on.
   if (changed.clip_ == clip_ && then.start_s == now.start_s && then.end_s == now.end_s &&

@@ -65,37 +65,49 @@ std::vector<bool> weightedBranches(const Character& character) {
 
 CharacterLook::CharacterLook(const Character& character, const BoundSurface& bound,
                              Diagnostics& notes)
-    : bound_(&bound) {
+    : bound_(&bound),
+      materials_(std::max<std::size_t>(character.parts.size(), 1)),
+      part_of_(character.mesh.triangles.size(), 0) {
   const std::vector<Texture> textures = decodedImages(character, notes);
-  std::vector<DrawMaterial> materials(std::max<std::size_t>(character.parts.size(), 1));
-  std::vector<std::size_t> part_of(character.mesh.triangles.size(), 0);
   for (std::size_t p = 0; p < character.parts.size(); ++p) {
     const MeshPart& part = character.parts[p];
-    std::fill_n(part_of.begin() + part.first_triangle, part.triangle_count, p);
+    std::fill_n(part_of_.begin() + part.first_triangle, part.triangle_count, p);
     if (part.material < 0) continue;
     const Material& own = character.materials[static_cast<std::size_t>(part.material)];
-    if (!saysNothing(own)) materials[p] = drawMaterialOf(own, textures);
+    if (!saysNothing(own)) materials_[p] = drawMaterialOf(own, textures);
   }
-  // Pieces of a refined surface may lie in any order: runs of one part.
+  announced_parts_ = partsOf(bound.rest.triangles.size(), bound.source_triangles);
+}
+
+/// Pieces of a refined surface may lie in any order.
+std::vector<DrawPart> CharacterLook::partsOf(std::size_t triangle_count,
+                                             std::span<const std::uint32_t> sources) const {
+  std::vector<DrawPart> out;
   std::size_t last = 0;
-  for (std::uint32_t t = 0; t < bound.rest.triangles.size(); ++t) {
-    const std::size_t part =
-        part_of[bound.source_triangles.empty() ? t : bound.source_triangles[t]];
-    if (parts_.empty() || part != last)
-      parts_.push_back({.first_triangle = t, .material = materials[part]});
-    ++parts_.back().triangle_count;
+  for (std::size_t t = 0; t < triangle_count; ++t) {
+    const std::size_t part = part_of_[sources.empty() ? t : sources[t]];
+    if (out.empty() || part != last)
+      out.push_back(
+          {.first_triangle = static_cast<std::uint32_t>(t), .material = materials_[part]});
+    ++out.back().triangle_count;
     last = part;
   }
+  return out;
 }
 
 DrawSurface CharacterLook::surfaceOf(const SkinFrame& frame) const {
+  // An adaptive surface may end before the last vertex of the announced one.
+  const auto used = [&](const auto& stream) {
+    return std::span(stream).first(stream.empty() ? 0 : frame.vertexCount());
+  };
   DrawSurface out;
   out.positions = frame.positions();
   out.normals = frame.normals();
-  out.uvs = bound_->rest.uvs;
-  out.colours = bound_->rest.colours;
+  out.uvs = used(bound_->rest.uvs);
+  out.colours = used(bound_->rest.colours);
   out.triangles = frame.triangles();
-  out.parts = parts_;
+  out.parts = frame.topology() == 0 ? announced_parts_
+                                    : partsOf(frame.triangles().size(), frame.sourceTriangles());
   return out;
 }
 

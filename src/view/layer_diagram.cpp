@@ -139,22 +139,31 @@ Result<void> LayerDiagram::countPieces(const Scene& scene) {
     return Error{ErrorCode::BadArgument,
                  "no layer refines the surface: there are no levels",
                  {.element = scene.character()->name}};
-  std::vector<std::size_t> pieces(scene.character()->mesh.triangles.size(), 0);
-  for (const std::uint32_t source : output.source_triangles) ++pieces[source];
-  std::array<std::vector<Triangle>, kLevelPalette.size()> levels;
-  for (std::size_t t = 0; t < output.rest.triangles.size(); ++t)
-    levels[levelOf(pieces[output.source_triangles[t]])].push_back(output.rest.triangles[t]);
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    if (levels[l].empty()) continue;
-    level_begin_.push_back(static_cast<std::uint32_t>(by_level_.size()));
-    by_level_.insert(by_level_.end(), levels[l].begin(), levels[l].end());
-    keys_.push_back({cutName(l), kLevelPalette[l]});
-  }
-  level_begin_.push_back(static_cast<std::uint32_t>(by_level_.size()));
+  source_count_ = scene.character()->mesh.triangles.size();
+  levels_ = levelsOf(output.rest.triangles, output.source_triangles);
+  for (std::size_t l = 0; l < kLevelPalette.size(); ++l)
+    if (levels_.begin[l] < levels_.begin[l + 1]) keys_.push_back({cutName(l), kLevelPalette[l]});
   return {};
 }
 
-void LayerDiagram::add(DrawList& list, DrawSurface surface, const Scene& scene) const {
+LayerDiagram::Levels LayerDiagram::levelsOf(std::span<const Triangle> triangles,
+                                            std::span<const std::uint32_t> sources) const {
+  std::vector<std::size_t> pieces(source_count_, sources.empty() ? 1 : 0);
+  for (const std::uint32_t source : sources) ++pieces[source];
+  std::array<std::vector<Triangle>, kLevelPalette.size()> sorted;
+  for (std::size_t t = 0; t < triangles.size(); ++t)
+    sorted[levelOf(pieces[sources.empty() ? t : sources[t]])].push_back(triangles[t]);
+  Levels out;
+  for (const std::vector<Triangle>& level : sorted) {
+    out.begin.push_back(static_cast<std::uint32_t>(out.triangles.size()));
+    out.triangles.insert(out.triangles.end(), level.begin(), level.end());
+  }
+  out.begin.push_back(static_cast<std::uint32_t>(out.triangles.size()));
+  return out;
+}
+
+void LayerDiagram::add(DrawList& list, DrawSurface surface, const SkinFrame& frame,
+                       const Scene& scene) const {
   switch (kind_) {
     case Diagram::None:
       list.surfaces.push_back(std::move(surface));
@@ -164,7 +173,7 @@ void LayerDiagram::add(DrawList& list, DrawSurface surface, const Scene& scene) 
     case Diagram::Prisms:
       return addPrisms(list, std::move(surface), scene);
     case Diagram::Levels:
-      return addLevels(list, std::move(surface));
+      return addLevels(list, std::move(surface), frame);
   }
 }
 
@@ -235,14 +244,23 @@ void LayerDiagram::addPrisms(DrawList& list, DrawSurface surface, const Scene& s
   list.surfaces.push_back(std::move(surface));
 }
 
-void LayerDiagram::addLevels(DrawList& list, DrawSurface surface) const {
-  surface.triangles = by_level_;
+void LayerDiagram::addLevels(DrawList& list, DrawSurface surface, const SkinFrame& frame) const {
+  std::vector<std::uint32_t> begin = levels_.begin;
+  surface.triangles = levels_.triangles;
+  if (frame.topology() != 0) {
+    Levels now = levelsOf(frame.triangles(), frame.sourceTriangles());
+    begin = std::move(now.begin);
+    TriMesh home;
+    home.triangles = std::move(now.triangles);
+    surface.triangles = list.keep(std::move(home)).triangles;
+  }
   surface.uvs = {};
   surface.colours = {};
   surface.parts.clear();
-  for (std::size_t k = 0; k < keys_.size(); ++k)
-    surface.parts.push_back(
-        {level_begin_[k], level_begin_[k + 1] - level_begin_[k], flatMaterial(colourOf(k))});
+  for (std::size_t l = 0; l < kLevelPalette.size(); ++l)
+    if (begin[l] < begin[l + 1])
+      surface.parts.push_back(
+          {begin[l], begin[l + 1] - begin[l], flatMaterial(linearColour(kLevelPalette[l]))});
   addWireframe(list, surface.positions, surface.triangles);
   list.surfaces.push_back(std::move(surface));
 }

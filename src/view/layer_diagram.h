@@ -17,8 +17,8 @@ class LayerDiagram {
   static Result<LayerDiagram> make(const Scene& scene, Diagram kind);
 
   /// Adds the surface of the instant that the scene plays; `surface` is it as it would be drawn
-  /// otherwise.
-  void add(DrawList& list, DrawSurface surface, const Scene& scene) const;
+  /// otherwise, `frame` says what its triangles are pieces of.
+  void add(DrawList& list, DrawSurface surface, const SkinFrame& frame, const Scene& scene) const;
 
   /// What the colours stand for, on a half-clear plate.
   Rgba8Image legend() const;
@@ -31,9 +31,16 @@ class LayerDiagram {
   LayerDiagram(const Scene& scene, Diagram kind) : kind_(kind), input_(&scene.stack().input()) {}
   Result<void> divide(const Scene& scene);
   Result<void> countPieces(const Scene& scene);
+  /// Triangles sorted by how often theirs of the character was cut.
+  struct Levels {
+    std::vector<Triangle> triangles;   ///< coarsest first
+    std::vector<std::uint32_t> begin;  ///< where those of each level begin, and the end
+  };
+  Levels levelsOf(std::span<const Triangle> triangles,
+                  std::span<const std::uint32_t> sources) const;
   void addRegions(DrawList& list, DrawSurface surface) const;
   void addPrisms(DrawList& list, DrawSurface surface, const Scene& scene) const;
-  void addLevels(DrawList& list, DrawSurface surface) const;
+  void addLevels(DrawList& list, DrawSurface surface, const SkinFrame& frame) const;
   Vec4f colourOf(std::size_t key) const { return linearColour(keys_[key].colour); }
 
   Diagram kind_;
@@ -41,8 +48,8 @@ class LayerDiagram {
   MeasuredSurface measured_;
   VolumeRegions regions_;
   std::vector<std::uint32_t> key_of_joint_;  ///< Prisms: per joint of the regions
-  std::vector<Triangle> by_level_;           ///< Levels: the output's triangles, coarsest first
-  std::vector<std::uint32_t> level_begin_;   ///< where each level's begin, and the end
+  std::size_t source_count_ = 0;             ///< Levels: triangles of the character
+  Levels levels_;                            ///< Levels: of the output
   std::vector<Key> keys_;
 };
 

@@ -24,6 +24,8 @@ constexpr std::string_view kAfterLabel = "derm";
 constexpr float kLabelGap_px = 6;
 constexpr int kLegendMargin_px = 14;
 constexpr int kLegendHeight_px = 240;
+/// Channels whose largest number lies between this and 1 are taken for masks, on a scale to 1.
+constexpr float kLeastShareOfOne = 0.1f;
 // Stand for any instant's numbers where room is made for them.
 constexpr double kUsualTime_s = 0.5;
 constexpr float kUsualMove_mm = 12.5f;
@@ -52,6 +54,13 @@ LabelStyle afterStyle() {
   return {.plate = kAfterColour, .inwards_px = first.right - first.left + kLabelGap_px};
 }
 
+/// 0 where there is none above.
+float largestOf(std::span<const float> values) {
+  float most = 0;
+  for (const float value : values) most = std::max(most, value);
+  return most;
+}
+
 Bounds moved(const Bounds& box, const Vec3f& by) {
   return box.empty() ? box : Bounds{.low = box.low + by, .high = box.high + by};
 }
@@ -66,17 +75,19 @@ struct SceneView::Instant {
   Vec3f position;
   std::optional<Vec3d> focus;  ///< where the joint is that the camera looks at
 
-  /// [mm] how far the result is from linear skinning, per vertex. Requires `before`.
+  /// [mm] how far the result is from linear skinning, per vertex; 0 where no triangle of this
+  /// instant uses it. Requires `before`.
   std::vector<float> moved_mm() const {
-    std::vector<float> out(after.vertexCount());
-    for (std::size_t v = 0; v < out.size(); ++v)
+    std::vector<float> out(after.vertexCount(), 0.0f);
+    const auto measure = [&](std::size_t v) {
       out[v] = 1000 * Vec3f(after.positions()[v] - before->positions()[v]).norm();
+    };
+    if (after.topology() == 0)
+      for (std::size_t v = 0; v < out.size(); ++v) measure(v);
+    else
+      for (const Triangle& t : after.triangles())
+        for (const std::uint32_t v : t) measure(v);
     return out;
-  }
-  float max_mm() const {
-    float max = 0;
-    for (const float moved : moved_mm()) max = std::max(max, moved);
-    return max;
   }
 };
 
@@ -86,19 +97,25 @@ struct SceneView::Shot {
   PictureSize size;
 };
 
-SceneView::SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer renderer,
-                     Diagnostics& notes)
-    : scene_(&scene),
-      desc_(desc),
-      renderer_(std::move(renderer)),
-      look_(*scene.character(), scene.stack().output(), notes) {}
+SceneView::SceneView(Scene& scene, const ViewDesc& desc, Diagnostics& notes)
+    : scene_(&scene), desc_(desc), look_(*scene.character(), scene.stack().output(), notes) {}
 
 Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostics& notes) {
+  DERM_TRY(SceneView view, makeWithoutRenderer(scene, desc, notes));
+  DERM_TRY(view.renderer_, OffscreenRenderer::create());
+  return view;
+}
+
+Result<SceneView> SceneView::makeWithoutRenderer(Scene& scene, const ViewDesc& desc,
+                                                 Diagnostics& notes) {
   const Character& character = *scene.character();
   std::vector<float> weights;
-  if (desc.weights && desc.displacement_mm)
+  const int heat_maps = int(desc.weights.has_value()) + int(desc.displacement_mm.has_value()) +
+                        int(desc.channel.has_value());
+  if (heat_maps > 1)
     return Error{
-        ErrorCode::BadArgument, "weights and displacement are two heat-maps: show one", {}};
+        ErrorCode::BadArgument, "weights, displacement and channel are heat-maps: show one", {}};
+  if (desc.channel) DERM_CHECK(scene.keepChannels(std::array{*desc.channel}));
   if (desc.weights) {
     if (!character.hasSkin())
       return Error{ErrorCode::BadArgument,
@@ -109,8 +126,7 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
   }
   std::shared_ptr<const detail::LayerDiagram> diagram;
   if (desc.diagram != Diagram::None) {
-    if (desc.weights || desc.displacement_mm)
-      return Error{ErrorCode::BadArgument, "heat-maps and diagrams: show one", {}};
+    if (heat_maps > 0) return Error{ErrorCode::BadArgument, "heat-maps and diagrams: show one", {}};
     DERM_TRY(detail::LayerDiagram made, detail::LayerDiagram::make(scene, desc.diagram));
     diagram = std::make_shared<const detail::LayerDiagram>(std::move(made));
   }
@@ -118,8 +134,7 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
   if (desc.focus) {
     DERM_TRY(focus, character.skeleton.named(*desc.focus));
   }
-  DERM_TRY(OffscreenRenderer renderer, OffscreenRenderer::create());
-  SceneView view(scene, desc, std::move(renderer), notes);
+  SceneView view(scene, desc, notes);
   view.weights_ = std::move(weights);
   view.diagram_ = std::move(diagram);
   view.focus_ = focus;
@@ -188,14 +203,30 @@ std::optional<Rgba8Image> SceneView::legendOf(float full, int height_px) const {
   const int height = std::clamp(height_px / 2, 80, kLegendHeight_px);
   if (desc_.weights) return heatLegend("weight of " + *desc_.weights, full, height);
   if (desc_.displacement_mm) return heatLegend("moved, mm", full, height);
+  if (desc_.channel) return heatLegend(*desc_.channel, full, height);
   if (diagram_) return diagram_->legend();
   return std::nullopt;
 }
 
-/// What the heat-map's last colour stands for in a picture whose largest displacement that is.
-float SceneView::fullHeat(float max_mm) const {
-  if (!desc_.displacement_mm) return 1.0f;
-  return *desc_.displacement_mm > 0 ? *desc_.displacement_mm : roundedUp(max_mm);
+/// The number per vertex that is shown as a heat-map; none where there is no such map.
+std::vector<float> SceneView::heatOf(const Instant& instant) const {
+  const std::size_t n = instant.after.vertexCount();
+  if (desc_.displacement_mm) return instant.moved_mm();
+  if (desc_.weights) return {weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(n)};
+  if (!desc_.channel) return {};
+  std::vector<float> out(n, 0.0f);  // an edit may have taken the layer away
+  const std::span<const float> channel = instant.after.channel(*desc_.channel);
+  std::copy(channel.begin(), channel.end(), out.begin());
+  return out;
+}
+
+/// What the heat-map's last colour stands for in a picture whose largest number that is.
+float SceneView::fullHeat(float largest) const {
+  if (desc_.displacement_mm)
+    return *desc_.displacement_mm > 0 ? *desc_.displacement_mm : roundedUp(largest);
+  if (!desc_.channel) return 1.0f;
+  if (desc_.channel_max > 0) return desc_.channel_max;
+  return largest >= kLeastShareOfOne && largest <= 1 ? 1.0f : roundedUp(largest);
 }
 
 /// [px] Where the legend starts: in the lower left corner, above what is written there.
@@ -231,8 +262,15 @@ SceneView::Shot SceneView::shotOf(const Instant& instant, int width_px) const {
   return shot;
 }
 
-DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame) const {
-  DrawSurface surface = look_.surfaceOf(frame);
+/// Linear skinning has the triangles of the announced surface; it is drawn with those of the
+/// result.
+DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame,
+                                 const Instant& instant) const {
+  DrawSurface surface = look_.surfaceOf(instant.after);
+  if (&frame != &instant.after) {
+    surface.positions = frame.positions().first(surface.positions.size());
+    surface.normals = frame.normals().first(surface.normals.size());
+  }
   if (surface.normals.empty()) {
     TriMesh shaded;
     shaded.normals =
@@ -243,13 +281,12 @@ DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame) const {
 }
 
 void SceneView::addSurface(DrawList& list, const SkinFrame& frame, const Instant& instant) const {
-  DrawSurface surface = surfaceOf(list, frame);
-  if (desc_.weights) showHeatMap(list, surface, weights_);
-  if (desc_.displacement_mm)
-    showHeatMap(list, surface, instant.moved_mm(), fullHeat(instant.max_mm()));
+  DrawSurface surface = surfaceOf(list, frame, instant);
+  if (const std::vector<float> heat = heatOf(instant); !heat.empty())
+    showHeatMap(list, surface, heat, fullHeat(largestOf(heat)));
   if (desc_.wireframe) addWireframe(list, surface.positions, surface.triangles);
   if (diagram_)
-    diagram_->add(list, std::move(surface), *scene_);
+    diagram_->add(list, std::move(surface), instant.after, *scene_);
   else
     list.surfaces.push_back(std::move(surface));
 }
@@ -268,6 +305,7 @@ void SceneView::addField(DrawList& list, const Instant& instant, const Shot& sho
   const std::vector<float> lengths = instant.moved_mm();
   std::map<std::array<int, 2>, std::size_t> longest;
   for (std::size_t v = 0; v < lengths.size(); ++v) {
+    if (!(lengths[v] > 0)) continue;
     if (!instant.after.normals().empty() && instant.after.normals()[v].dot(to_eye) < 0) continue;
     const Vec3d at = projectedPoint(shot.camera, instant.before->positions()[v].cast<double>(),
                                     shot.size.width, shot.size.height);
@@ -291,9 +329,18 @@ void SceneView::addField(DrawList& list, const Instant& instant, const Shot& sho
   addDisplacementField(list, before, after, style);
 }
 
+/// The result with all overlays.
+DrawList SceneView::listOf(const Instant& instant, const Shot& shot) const {
+  DrawList list;
+  addSurface(list, instant.after, instant);
+  addOverlays(list, instant, shot);
+  return list;
+}
+
 Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, const Shot& shot) {
+  if (!renderer_) return Error{ErrorCode::Unsupported, "the view was made without a renderer", {}};
   list.stage = moved(*stage_, instant.position);
-  return renderer_.draw(list, shot.camera, shot.size);
+  return renderer_->draw(list, shot.camera, shot.size);
 }
 
 /// Two drawings of the same instant: linear skinning, then the result with all overlays.
@@ -303,10 +350,7 @@ Result<Rgba8Image> SceneView::drawPair(const Instant& instant) {
   DrawList linear;
   addSurface(linear, *instant.before, instant);
   DERM_TRY(Rgba8Image before, draw(std::move(linear), instant, shot));
-  DrawList result;
-  addSurface(result, instant.after, instant);
-  addOverlays(result, instant, shot);
-  DERM_TRY(Rgba8Image after, draw(std::move(result), instant, shot));
+  DERM_TRY(Rgba8Image after, draw(listOf(instant, shot), instant, shot));
   if (desc_.labels) {
     drawLabel(before, kBeforeLabel, Corner::TopLeft);
     drawLabel(after, kAfterLabel, Corner::TopRight);
@@ -318,7 +362,7 @@ Result<Rgba8Image> SceneView::drawPair(const Instant& instant) {
 Result<ShapePicture> SceneView::drawShape(const SkinFrame& frame, const Instant& instant,
                                           const Shot& shot) {
   DrawList list;
-  DrawSurface surface = surfaceOf(list, frame);
+  DrawSurface surface = surfaceOf(list, frame, instant);
   showDepth(list, surface, shot.camera);
   list.surfaces.push_back(std::move(surface));
   list.background.clear = true;
@@ -334,7 +378,7 @@ Result<ShapePicture> SceneView::drawShape(const SkinFrame& frame, const Instant&
 Result<Rgba8Image> SceneView::drawGhost(const Instant& instant) {
   const Shot shot = shotOf(instant, desc_.size.width);
   DrawList list;
-  DrawSurface result = surfaceOf(list, instant.after);
+  DrawSurface result = surfaceOf(list, instant.after, instant);
   showInOneColour(result, kGhostColour);
   if (desc_.wireframe) addWireframe(list, result.positions, result.triangles);
   list.surfaces.push_back(std::move(result));
@@ -355,10 +399,7 @@ Result<Rgba8Image> SceneView::drawGhost(const Instant& instant) {
 
 Result<Rgba8Image> SceneView::drawPlain(const Instant& instant) {
   const Shot shot = shotOf(instant, desc_.size.width);
-  DrawList list;
-  addSurface(list, instant.after, instant);
-  addOverlays(list, instant, shot);
-  DERM_TRY(Rgba8Image drawn, draw(std::move(list), instant, shot));
+  DERM_TRY(Rgba8Image drawn, draw(listOf(instant, shot), instant, shot));
   if (!desc_.label.empty()) drawLabel(drawn, desc_.label, Corner::TopLeft);
   return drawn;
 }
@@ -371,12 +412,22 @@ Result<Rgba8Image> SceneView::picture(double time_s) {
     return desc_.comparison == Comparison::Ghost ? drawGhost(instant) : drawPair(instant);
   };
   DERM_TRY(Rgba8Image drawn, drawIt());
-  const float max_mm = desc_.displacement_mm ? instant.max_mm() : 0.0f;
-  if (const std::string caption = captionOf(time_s, max_mm); !caption.empty())
+  const float largest = largestOf(heatOf(instant));
+  if (const std::string caption = captionOf(time_s, largest); !caption.empty())
     drawLabel(drawn, caption, detail::kCaptionCorner, detail::kCaptionStyle);
-  if (const auto legend = legendOf(fullHeat(max_mm), drawn.height))
+  if (const auto legend = legendOf(fullHeat(largest), drawn.height))
     composite(drawn, *legend, kLegendMargin_px, legendTop(drawn.height, legend->height));
   return drawn;
+}
+
+Result<SceneDrawing> SceneView::drawing(double time_s) {
+  if (!stage_) DERM_CHECK(aimAt(std::array{time_s}));
+  const Instant instant = instantAt(time_s);
+  const Shot shot = shotOf(instant, desc_.size.width);
+  SceneDrawing out{.list = listOf(instant, shot), .camera = shot.camera, .legend = {}};
+  out.list.stage = moved(*stage_, instant.position);
+  out.legend = legendOf(fullHeat(largestOf(heatOf(instant))), desc_.size.height);
+  return out;
 }
 
 }  // namespace derm

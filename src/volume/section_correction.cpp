@@ -88,6 +88,13 @@ std::size_t SectionBinding::regionCount() const { return parts_->plan.region_cou
 std::size_t SectionBinding::pointCount() const { return parts_->plan.point_count; }
 std::span<const double> SectionBinding::restVolumes() const { return parts_->plan.rest_volumes; }
 
+float SectionBinding::maskOf(std::size_t point) const {
+  const detail::SectionPlan& plan = parts_->plan;
+  const std::uint32_t row = plan.row_of_point[point];
+  if (!plan.moves(row)) return 0.0f;
+  return plan.bending[row] * (plan.mask.empty() ? 1.0f : plan.mask[row]);
+}
+
 SectionBinding::Scratch SectionBinding::makeScratch() const {
   return Scratch(std::make_unique<Scratch::Buffers>(
       Scratch::Buffers{detail::SectionBuffers(parts_->plan, desc_)}));

@@ -35,6 +35,7 @@ class SectionCorrectorBinding final : public VolumeCorrectorBinding {
       : centres_(std::move(centres)), section_(std::move(section)) {}
 
   std::span<const double> restVolumes() const override { return section_.restVolumes(); }
+  float maskOf(std::uint32_t welded) const override { return section_.maskOf(welded); }
   bool needsPoints() const override { return false; }
   std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding&) const override;
 
@@ -159,6 +160,9 @@ class FieldCorrectorBinding final : public VolumeCorrectorBinding {
       : method_(std::move(method)), rest_volumes_(std::move(rest_volumes)) {}
 
   std::span<const double> restVolumes() const override { return rest_volumes_; }
+  float maskOf(std::uint32_t welded) const override {
+    return static_cast<float>(method_.gamma()[welded]);
+  }
   bool needsPoints() const override { return true; }
   std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const override;
 

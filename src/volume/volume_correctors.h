@@ -27,6 +27,8 @@ class VolumeCorrectorBinding {
  public:
   virtual ~VolumeCorrectorBinding() = default;
   virtual std::span<const double> restVolumes() const = 0;
+  /// [0,1] how much a welded vertex may move.
+  virtual float maskOf(std::uint32_t welded) const = 0;
   /// Whether correct() works on the frame's points.
   virtual bool needsPoints() const = 0;
   virtual std::unique_ptr<VolumeCorrector> makeCorrector(const VolumeFrameBinding& frame) const = 0;

@@ -33,6 +33,7 @@ class Binding final : public VolumeLayerBinding, public std::enable_shared_from_
   std::unique_ptr<Layer> makeLayer() const override;
   bool readsShapedRest() const override { return true; }
   bool readsSkinning() const override { return true; }
+  std::vector<std::string> masks() const override { return {name()}; }
   std::span<const VolumeRegion> regions() const override { return frame().regions(); }
   std::span<const double> restVolumes() const override { return method_->restVolumes(); }
   const RegionsDesc& regionsDesc() const override { return desc_.regions; }
@@ -64,6 +65,7 @@ class WorkingLayer final : public VolumeLayer {
   }
 
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
+    writeMask(skin.channel(binding_->name()));
     skin.materialise();
     frame_.measure(in, skin.positions(), restVolumes(skin));
     const bool swells = !binding_->swell().empty();
@@ -89,6 +91,11 @@ class WorkingLayer final : public VolumeLayer {
   }
 
  private:
+  void writeMask(std::span<float> channel) const noexcept {
+    const std::vector<std::uint32_t>& welded = frame_.surface().welded_of_vertex;
+    for (std::size_t v = 0; v < channel.size(); ++v)
+      channel[v] = binding_->method().maskOf(welded[v]);
+  }
   /// Of the shape that the pose's morphs make of the rest surface: what is theirs is not lost.
   std::span<const double> restVolumes(const SkinFrame& skin) noexcept {
     if (skin.shapedRest().empty() || !binding_->shaped()) return binding_->restVolumes();

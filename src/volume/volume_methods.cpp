@@ -164,6 +164,7 @@ std::size_t VolumeMethodBinding::regionCount() const {
 std::size_t VolumeMethodBinding::pointCount() const {
   return parts_->fields->surface().pointCount();
 }
+std::span<const double> VolumeMethodBinding::gamma() const { return parts_->fields->gamma(); }
 VolumeMethodBinding::Scratch VolumeMethodBinding::makeScratch() const {
   return Scratch(std::make_unique<detail::VolumeMethodBuffers>(*parts_));
 }

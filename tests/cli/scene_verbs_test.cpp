@@ -287,6 +287,42 @@ TEST_F(SceneVerbs, PicturesStripsAndFilmsAreWritten) {
   EXPECT_NE(film.out.find("5 frames"), std::string::npos) << film.out;
 }
 
+constexpr const char* kBelly =
+    "character = \"cast:cat\"\nclip = \"jump\"\n[[layer]]\ntype = \"flesh\"\nname = \"belly\"\n"
+    "dominant = \"spine_1\"\nends = [\"spine_5\"]\n[[layer]]\ntype = \"volume\"\n";
+
+TEST_F(SceneVerbs, AnUnknownChannelIsAnErrorThatListsWhatLayersWrite) {
+  const std::string input = recipe(kBelly);
+  const std::vector<std::vector<std::string>> asked = {
+      {"render", input, "--channel", "zz", "-o", folder_ / "a.png"},
+      {"bake", input, "--channel", "zz", "-o", folder_ / "a.glb"}};
+  for (const std::vector<std::string>& arguments : asked) {
+    const Outcome o = derm(arguments);
+    EXPECT_EQ(o.exit_code, 2);
+    EXPECT_NE(o.err.find("no layer writes a channel \"zz\"; there are \"belly\", \"volume\""),
+              std::string::npos)
+        << o.err;
+  }
+}
+
+TEST_F(SceneVerbs, ChannelsAreShownAndWrittenIntoStills) {
+  const std::string input = recipe(kBelly);
+  const Outcome baked = derm({"bake", input, "--range", "0.6", "0.6", "--channel", "belly",
+                              "--channel", "volume", "-o", folder_ / "a.glb"});
+  EXPECT_EQ(baked.exit_code, 0) << baked.err;
+  const Outcome info = derm({"info", folder_ / "a.glb"});
+  for (const char* name : {"\"belly\", ", "\"volume\", "})
+    EXPECT_NE(info.out.find(name), std::string::npos) << info.out;
+  if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
+  const Outcome still = derm({"render", input, "--time", "0.5", "--channel", "belly", "--size",
+                              "160x90", "-o", folder_ / "a.png"});
+  EXPECT_EQ(still.exit_code, 0) << still.err;
+  EXPECT_EQ(derm({"render", "cast:arm", "--channel", "volume", "--channel-max", "0.5", "--size",
+                  "32x32", "-o", folder_ / "b.png"})
+                .exit_code,
+            0);
+}
+
 TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
   if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
   const Outcome o = derm({"demo", "-o", folder_ / "demo"});

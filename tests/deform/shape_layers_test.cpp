@@ -172,6 +172,43 @@ TEST(Channels, GoOnToTheVerticesThatALayerAdds) {
     EXPECT_NEAR(frame.channel("height")[v], fine.positions[v].y(), 1e-5) << v;
 }
 
+/// A layer that shows where it works, to those who ask.
+class MaskedBinding final : public LayerBinding {
+ public:
+  explicit MaskedBinding(std::string name) : LayerBinding(std::move(name), "masked") {}
+  std::vector<std::string> masks() const override { return {name()}; }
+  std::unique_ptr<Layer> makeLayer() const override {
+    return std::make_unique<PlainLayer>([name = name()](const FrameInput&, SkinFrame& skin) {
+      for (float& value : skin.channel(name)) value = 0.5f;
+    });
+  }
+};
+
+LayerFactory masked(std::string name) {
+  return [name](const BindInput&) -> BindResult {
+    return std::shared_ptr<const LayerBinding>(std::make_shared<MaskedBinding>(name));
+  };
+}
+
+TEST(Channels, MasksAreThereOnlyWhereARunKeepsThem) {
+  const auto c = riggedTube();
+  StackRunner runner(stackOf(c, {masked("a"), skinningLayer({}), masked("b")}));
+  runner.setPose(c->restPose(), 0);
+  EXPECT_EQ(runner.stack().masks(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(runner.stack().channels().empty());
+  EXPECT_TRUE(runner.evaluate().channelNames().empty());
+  runner.keepChannels({"b", "later"});
+  const SkinFrame& frame = runner.evaluate();
+  EXPECT_TRUE(frame.channel("a").empty());
+  ASSERT_EQ(frame.channel("b").size(), c->mesh.vertexCount());
+  EXPECT_EQ(frame.channel("b")[3], 0.5f);
+  Diagnostics notes;
+  runner.change(
+      runner.stack().rebind(std::array{skinningLayer({}), masked("later")}, notes).value());
+  EXPECT_EQ(runner.evaluate().channel("later").size(), c->mesh.vertexCount()) << "an edit's";
+  EXPECT_TRUE(runner.evaluate().channel("b").empty());
+}
+
 TEST(Controls, AreAnimatedByClipsReadByLayersAndOverruled) {
   Character c = *riggedTube();
   c.controls = {{.name = "smile", .preset = 0.25f}, {.name = "frown"}};

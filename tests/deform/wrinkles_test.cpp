@@ -52,6 +52,27 @@ TEST(Wrinkles, IdleToolsOfTheConstantTopologyLeaveEveryPointOnItsTriangle) {
   EXPECT_LT(maxDistance(frame.positions(), f.stack->output().rest.positions), 1e-6f);
 }
 
+/// Added vertices have the falloff where they lie, not the mean of the coarse ones.
+TEST(Wrinkles, TheMaskIsTheFalloffAcrossTheFolds) {
+  for (const Topology topology : {Topology::Constant, Topology::Adaptive}) {
+    Folded f(squeezable(sheet(16)), {sheetTool()}, topology);
+    f.runner.keepChannels({"folds"});
+    for (const double time_s : {0.0, 0.4}) {
+      const SkinFrame& frame = f.at(time_s);
+      const std::span<const float> mask = frame.channel("folds");
+      const std::vector<Vec3f>& rest = f.stack->output().rest.positions;
+      ASSERT_EQ(mask.size(), frame.vertexCount());
+      for (std::size_t v = 0; v < mask.size(); ++v) {
+        const double x = static_cast<double>(rest[v].x()), z = static_cast<double>(rest[v].z());
+        // The curve runs between the vertices nearest to what was picked, its ends left out.
+        const bool beside = x < 0.125 + 1e-4 || x > 0.875 - 1e-4;
+        const double want = beside ? 0.0 : foldFalloff(FoldFalloff::Wyvill, z / 0.25);
+        ASSERT_NEAR(mask[v], want, 1e-4) << v << " at " << rest[v].transpose();
+      }
+    }
+  }
+}
+
 TEST(Wrinkles, HeightsOnTheMeshAreThoseOfTheCurve) {
   WrinkleToolDesc tool = sheetTool();
   tool.subdivide = 0;  // 40 rows: 32 vertices over the curve's 8 segments

@@ -11,7 +11,10 @@ if(TARGET derm_example_live AND TARGET derm_cli)
   add_test(NAME pkg.examples COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/examples_test.sh
     $<TARGET_FILE:derm_cli> $<TARGET_FILE:derm_example_pose> $<TARGET_FILE:derm_example_live>
     $<TARGET_FILE:derm_example_own_layer>)
-  set_tests_properties(pkg.examples PROPERTIES LABELS pkg)
+  add_test(NAME pkg.own_renderer COMMAND derm_example_own_renderer
+    ${PROJECT_SOURCE_DIR}/examples/recipes/wrist.toml 2.8 ${CMAKE_CURRENT_BINARY_DIR}/own_renderer.png)
+  set_tests_properties(pkg.own_renderer PROPERTIES PASS_REGULAR_EXPRESSION "triangles in")
+  set_tests_properties(pkg.examples pkg.own_renderer PROPERTIES LABELS pkg)
 endif()
 if(DERM_SANITIZE)  # the consumer is not built with the sanitizer's runtime
   set_tests_properties(pkg.consumer PROPERTIES DISABLED TRUE)

@@ -117,6 +117,7 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 /// (minus bone_radius_m) in the pose of the frame, whatever the motion. A first frame, a seek or a
 /// cut starts at rest (hanging, with gravity) and keeps the speed it meets: no kick. Without motion
 /// and gravity not a bit changes.
+/// Its mask (LayerBinding::masks) is alpha, named as the element.
 /// Cost: O(vertices of the element) per frame, some 100 ns per step. Allocates nothing per frame.
 /// Bind fails where the dominant joint is not above an end, the virtual bone has no length, no
 /// vertex can move, or the Euler step would explode.

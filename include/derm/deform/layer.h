@@ -112,6 +112,10 @@ class LayerBinding {
   /// Names of the per-vertex channels that evaluate() writes (SkinFrame::channel). Every layer may
   /// read any of them.
   virtual std::vector<std::string> channels() const { return {}; }
+  /// Names of channels that evaluate() writes only where a run keeps them
+  /// (StackRunner::keepChannels): where the layer works, for pictures and files. The layers of derm
+  /// name theirs as they are named in the recipe. By default none.
+  virtual std::vector<std::string> masks() const { return {}; }
   /// The surface handed on; null where it is the one bound to. A layer that refines announces its
   /// finer topology here and presents it in evaluate(). It has the same streams (normals, tangents)
   /// as the surface bound to, whose vertices come first.

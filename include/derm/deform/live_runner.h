@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,8 @@ class LiveRunner {
 
   /// See StackRunner::change(): edits while it plays.
   void change(std::shared_ptr<const Stack> stack) { runner_.change(std::move(stack)); }
+  /// See StackRunner::keepChannels(): masks of layers, to be looked at.
+  void keepChannels(std::vector<std::string> names) { runner_.keepChannels(std::move(names)); }
   template <class T = Layer>
   T* find(std::string_view name) {
     return runner_.find<T>(name);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ struct PlaybackDesc {
   Topology topology = Topology::Constant;
   /// Controls by their index that have this value all the time, whatever the clip says.
   std::vector<std::pair<std::size_t, float>> controls = {};
+  std::vector<std::string> channels = {};  ///< masks that frames have, see keepChannels()
 };
 
 /// Plays a clip through a stack. The surface at an instant depends on that instant alone (with
@@ -64,6 +66,9 @@ class Playback {
   /// Sets a control of the character from here on, whatever the clip says; nothing = as the clip
   /// says. Requires control < character().controls.size() and a finite value.
   void setControl(std::size_t control, std::optional<float> value);
+
+  /// See StackRunner::keepChannels(): masks of layers, for pictures and files.
+  void keepChannels(std::vector<std::string> names);
 
   /// Another playback of the same stack and clip, not started yet.
   Playback another(SeekRule seek) const;

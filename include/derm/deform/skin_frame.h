@@ -50,9 +50,10 @@ class SkinFrame {
 
   /// Named scalars per vertex, that layers write for other layers, pictures and files: a mask, the
   /// weight of a map. 0 at the beginning of each instant; a vertex that a layer adds gets the mean
-  /// of what it lies between.
+  /// of what it lies between, but in channels that this layer writes itself.
   std::span<const std::string> channelNames() const { return channel_names_; }
-  /// Empty where the stack has no channel of that name (LayerBinding::channels).
+  /// Empty where no layer writes a channel of that name (LayerBinding::channels), or where it is a
+  /// mask that the run does not keep (LayerBinding::masks).
   std::span<float> channel(std::string_view name);
   std::span<const float> channel(std::string_view name) const;
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +45,8 @@ class Stack {
   bool keepsShapedRest() const;
   /// Names of the channels that layers write, each once, in the order of the layers.
   std::vector<std::string> channels() const;
+  /// Names of those that layers write only where a run keeps them, in the same way.
+  std::vector<std::string> masks() const;
   std::size_t maxVertices() const;
   std::size_t maxTriangles() const;
 
@@ -90,6 +94,11 @@ class StackRunner {
   /// of others; one that is new, or whose motion does not fit its new parameters, starts at rest.
   void change(std::shared_ptr<const Stack> stack);
 
+  /// From the next frame on, frames have these masks (Stack::masks) beside the channels that they
+  /// have anyway. Names that no layer writes wait for one that change() brings. Frames are the same
+  /// to the bit but for that.
+  void keepChannels(std::vector<std::string> names);
+
   /// The layer at work of that name, if it is a T: runner.find<VolumeLayer>("volume"). Some have
   /// more to tell than a frame holds. Null where there is none.
   template <class T = Layer>
@@ -136,8 +145,13 @@ class StackRunner {
   std::vector<Affine3d> model_;
   std::vector<Affine3f> palette_;
   SkinFrame frame_;
+  std::vector<std::string> kept_channels_;
+  struct Carry {
+    RefinedVertices how;
+    std::vector<std::string> channels;  ///< all but those that the layer writes
+  };
   /// Per layer, where there are channels and the layer refines: how they go on to its vertices.
-  std::vector<std::optional<RefinedVertices>> carries_;
+  std::vector<std::optional<Carry>> carries_;
 };
 
 }  // namespace derm

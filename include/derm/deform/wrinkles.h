@@ -111,6 +111,8 @@ struct WrinkleToolState {
 /// The announced surface (LayerBinding::output) has all tools at their finest, always. Where a run
 /// asks for Topology::Adaptive, a group of overlapping tools is cut only while one of them folds,
 /// and with none folding the surface is handed on untouched. Base vertices keep their numbers.
+/// A tool's mask (LayerBinding::masks) is its falloff a(z), named as the tool (the layer, where it
+/// has no name).
 /// Cost per frame: O(cut triangles of the active tools); idle tools a few nanoseconds.
 /// Stateless. After an edit (Stack::rebind) of curves, fall-offs or rest lengths alone the
 /// triangles and all layers above are kept; another path, width, subdivision, pose or number of

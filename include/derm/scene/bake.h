@@ -26,7 +26,10 @@ struct BakeDesc {
   /// (frame numbers from 0, padded with zeros to equal length). Correctives: .glb or .gltf.
   std::filesystem::path output = {};
   BakeAs as = BakeAs::Cache;
-  CorrectivesDesc correctives;                       ///< with BakeAs::Correctives only
+  CorrectivesDesc correctives;  ///< with BakeAs::Correctives only
+  /// Channels of the first frame (Scene::keepChannels) that become vertex groups of the mesh; for
+  /// .glb and .gltf caches.
+  std::vector<std::string> channels = {};
   std::optional<std::filesystem::path> report = {};  ///< JSON, see toJson(); needs `measure`
   /// Fill the report's frames and state hash. Costs a few times what plain skinning does.
   bool measure = true;

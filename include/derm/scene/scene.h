@@ -57,6 +57,11 @@ class Scene {
   /// (Playback::change). A failure changes nothing.
   Result<void> change(const Recipe& recipe, Diagnostics& notes);
 
+  /// From the next frame on, frames have these channels (SkinFrame::channel): masks of layers,
+  /// named as the layers are in the recipe, beside those that frames have anyway. Fails on a name
+  /// that no layer writes.
+  Result<void> keepChannels(std::span<const std::string> names);
+
   /// Morphs and plain linear skinning of the surface that the stack gives: what an engine would
   /// play without derm. Where a layer refines, the refined rest surface is skinned, without morphs.
   /// Binds anew at every call.

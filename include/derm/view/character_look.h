@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,12 +22,20 @@ class CharacterLook {
   /// `bound` is what the stack gives, and must outlive the look.
   CharacterLook(const Character& character, const BoundSurface& bound, Diagnostics& notes);
 
-  /// The surface of an instant, which must outlive the drawing.
+  /// The surface of an instant, which must outlive the drawing: the triangles that it has at this
+  /// instant, announced or not (SkinFrame::topology), each with its material.
   DrawSurface surfaceOf(const SkinFrame& frame) const;
 
  private:
+  /// Runs of triangles of one part. `sources`: the character's triangle that each is a piece of;
+  /// empty = the same triangles.
+  std::vector<DrawPart> partsOf(std::size_t triangle_count,
+                                std::span<const std::uint32_t> sources) const;
+
   const BoundSurface* bound_;
-  std::vector<DrawPart> parts_;
+  std::vector<DrawMaterial> materials_;  ///< one per part of the character
+  std::vector<std::size_t> part_of_;     ///< per triangle of the character
+  std::vector<DrawPart> announced_parts_;
 };
 
 /// The bones of a character in a pose, for addSkeleton(): its skin's joints, each hanging on the

@@ -55,8 +55,13 @@ struct ViewDesc {
   /// Name of the joint whose weights are shown as a heat-map.
   std::optional<std::string> weights = {};
   /// [mm] heat-map of how far the result is from linear skinning, up to this much; 0 = up to the
-  /// picture's largest. The largest is written below. Not together with `weights`.
+  /// picture's largest. The largest is written below. Of the heat-maps one can be shown.
   std::optional<float> displacement_mm = {};
+  /// Name of a channel of the frames (SkinFrame::channel) that is shown as a heat-map: a layer's
+  /// mask, named as the layer is in the recipe, or what a layer of one's own writes.
+  std::optional<std::string> channel = {};
+  /// What its last colour stands for; 0 = 1, or the picture's largest where that is not in [0.1,1].
+  float channel_max = 0;
   /// Not together with the heat-maps above.
   Diagram diagram = Diagram::None;
   Comparison comparison = Comparison::None;
@@ -65,15 +70,28 @@ struct ViewDesc {
   bool times = false;      ///< the instant in the lower left corner
 };
 
+/// All that a renderer needs to draw an instant of a scene.
+struct SceneDrawing {
+  /// Positions, normals, triangles, materials, decoded textures and overlays. Refers to the frame
+  /// and to the view: valid until the scene plays on or the view is gone.
+  DrawList list;
+  Camera camera;
+  std::optional<Rgba8Image> legend;  ///< of a heat-map or diagram, to be laid on the picture
+};
+
 /// Pictures of a scene's instants, drawn off-screen. Holds the scene's textures, a renderer and the
 /// plain skin that comparisons need. Where a label or legend would lie on the figure, the camera
 /// leaves it room (not with a zoom or a focus, which cut the figure anyway). Not thread-safe.
 class SceneView {
  public:
   /// `scene` must outlive the view. Fails where there is no renderer, on a joint that does not
-  /// exist, weights of a character without a skin, a diagram of what no layer made, and sizes out
-  /// of range.
+  /// exist, weights of a character without a skin, a channel that no layer writes, a diagram of
+  /// what no layer made, and sizes out of range. Frames of the scene keep the channel from here on.
   static Result<SceneView> make(Scene& scene, const ViewDesc& desc, Diagnostics& notes);
+  /// The same for a program with a renderer of its own: no OpenGL is touched, drawing() works
+  /// everywhere, picture() is an Unsupported error.
+  static Result<SceneView> makeWithoutRenderer(Scene& scene, const ViewDesc& desc,
+                                               Diagnostics& notes);
 
   Scene& scene() const { return *scene_; }
   const ViewDesc& desc() const { return desc_; }
@@ -91,22 +109,29 @@ class SceneView {
   /// The instant in clip time. Where nothing was aimed at yet, the camera is aimed at this instant.
   Result<Rgba8Image> picture(double time_s);
 
+  /// The same for a renderer of one's own: the result with its overlays, seen by the camera that
+  /// picture() would use. Where the scene plays with Topology::Adaptive its triangles are those of
+  /// this instant. Comparisons, labels and captions are put together from pictures: not in it.
+  Result<SceneDrawing> drawing(double time_s);
+
  private:
   struct Instant;
   struct Shot;
 
-  SceneView(Scene& scene, const ViewDesc& desc, OffscreenRenderer renderer, Diagnostics& notes);
+  SceneView(Scene& scene, const ViewDesc& desc, Diagnostics& notes);
   Instant instantAt(double time_s);
   Shot shotOf(const Instant& instant, int width_px) const;
   std::vector<ClipRect> plates(const PictureSize& size) const;
   std::optional<Rgba8Image> legendOf(float full, int height_px) const;
   int legendTop(int height_px, int legend_px) const;
-  float fullHeat(float max_mm) const;
+  std::vector<float> heatOf(const Instant& instant) const;
+  float fullHeat(float largest) const;
   std::string captionOf(double time_s, float max_mm) const;
-  DrawSurface surfaceOf(DrawList& list, const SkinFrame& frame) const;
+  DrawSurface surfaceOf(DrawList& list, const SkinFrame& frame, const Instant& instant) const;
   void addSurface(DrawList& list, const SkinFrame& frame, const Instant& instant) const;
   void addOverlays(DrawList& list, const Instant& instant, const Shot& shot) const;
   void addField(DrawList& list, const Instant& instant, const Shot& shot) const;
+  DrawList listOf(const Instant& instant, const Shot& shot) const;
   Result<Rgba8Image> draw(DrawList list, const Instant& instant, const Shot& shot);
   Result<ShapePicture> drawShape(const SkinFrame& frame, const Instant& instant, const Shot& shot);
   Result<Rgba8Image> drawPair(const Instant& instant);
@@ -115,7 +140,7 @@ class SceneView {
 
   Scene* scene_;
   ViewDesc desc_;
-  OffscreenRenderer renderer_;
+  std::optional<OffscreenRenderer> renderer_;
   CharacterLook look_;
   std::optional<LinearReference> plain_;                 ///< where something is shown against it
   std::vector<float> weights_;                           ///< of the joint shown, one per vertex

@@ -96,6 +96,9 @@ class SectionBinding {
   std::size_t pointCount() const;
   /// [m^3] per region, at rest with the joints at their bind.
   std::span<const double> restVolumes() const;
+  /// [0,1] how much a point may move: 1 - sum of squared weights, times the mask; 0 where it never
+  /// does. Requires point < pointCount().
+  float maskOf(std::size_t point) const;
   Scratch makeScratch() const;
 
   /// One frame. All positions are minus one origin near them [m].

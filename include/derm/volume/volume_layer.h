@@ -92,6 +92,9 @@ class VolumeLayer : public Layer {
 /// out, to the bit. Where a surface cannot be met it is left as near as it came; see VolumeReport.
 /// A character without a skin passes through, with a note.
 ///
+/// Its mask (LayerBinding::masks) is gamma, named as the layer; of VolumeMethod::Section 1 - sum of
+/// squared weights, times the mask's terms.
+///
 /// Centres of rotation are those of the skinning below: its alpha and twist_spread hold here too.
 /// After an edit (Stack::rebind) of numbers of `section` alone all tables are kept.
 ///

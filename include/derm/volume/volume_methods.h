@@ -138,6 +138,8 @@ class VolumeMethodBinding {
 
   std::size_t regionCount() const;
   std::size_t pointCount() const;
+  /// Per welded vertex, as bound.
+  std::span<const double> gamma() const;
   Scratch makeScratch() const;
 
   /// Displacements [m] that give every region its target [m^3]. `points` are the skinned surface's
