@@ -1,2 +1,3 @@
 derm_room(face
-  SOURCES head_correspondence.cpp)
+  SOURCES depth_map.cpp depth_matches.cpp head_correspondence.cpp watershed.cpp
+    watershed_landmarks.cpp)
