@@ -197,16 +197,14 @@ struct Solution {
 };
 
 Error notInvertible(const RbfDesc& desc) {
-  std::string message = "the kernel matrix has no inverse to be computed with: ";
+  const char* advice = "points are too close; make lambda larger";
   if (hasWidth(desc.kernel) && desc.sigma == 0)
-    message += "give all centres one sigma, or use another kernel";
+    advice = "give all centres one sigma, or use another kernel";
   else if (hasWidth(desc.kernel))
-    message += "sigma is too wide for points this close; make it smaller, or lambda larger";
+    advice = "sigma is too wide for points this close; make it smaller, or lambda larger";
   else if (!desc.affine)
-    message += "this kernel needs the affine part";
-  else
-    message += "points are too close; make lambda larger";
-  return {ErrorCode::BadData, std::move(message), {.element = "rbf points"}};
+    advice = "this kernel needs the affine part";
+  return badPoints(std::string("the kernel matrix has no inverse: ") + advice);
 }
 
 /// x and y are normalised, points in rows.
