@@ -6,8 +6,8 @@
 
 #include "derm/base/result.h"
 #include "derm/math/rbf.h"
-#include "derm/mesh/tri_mesh.h"
 #include "derm/mesh/surface_point.h"
+#include "derm/mesh/tri_mesh.h"
 #include "derm/mesh/triangle_tree.h"
 
 /// Private to room face: heads as pictures of depth, and what is measured on these.

@@ -1,3 +1,3 @@
 derm_room(face
-  SOURCES depth_map.cpp depth_matches.cpp head_correspondence.cpp watershed.cpp
-    watershed_landmarks.cpp)
+  SOURCES depth_map.cpp depth_matches.cpp head_correspondence.cpp profile_alignment.cpp
+    profile_landmarks.cpp watershed.cpp watershed_landmarks.cpp)
