@@ -48,7 +48,7 @@ struct WatershedDesc {
 /// Both heads must look along +Z with +Y up and have about the same parts (neck, shoulders).
 /// Measured on heads with known points, mean error as a share of the target's diagonal: between two
 /// humans 0.5 %, to a cartoon 1 to 2 %. Confidence: how alike the surroundings of both points bend.
-/// Same bits on every run. Cost: 0.4 s on one thread, hardly depending on the triangles.
+/// Same bits on every run. Cost: 0.3 s on one thread, hardly depending on the triangles.
 /// Errors: a head without triangles that look to the front, points that do not fit their head,
 /// numbers out of range.
 Result<std::vector<LandmarkMatch>> matchByWatershed(const TriMesh& source,
