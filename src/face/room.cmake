@@ -1,2 +1,13 @@
 derm_room(face
-  SOURCES head_correspondence.cpp)
+  SOURCES
+    depth_map.cpp
+    depth_matches.cpp
+    expression_names.cpp
+    expressions.cpp
+    face_features.cpp
+    face_points.cpp
+    head_correspondence.cpp
+    profile_alignment.cpp
+    profile_landmarks.cpp
+    watershed.cpp
+    watershed_landmarks.cpp)
