@@ -1,7 +1,15 @@
 derm_room(face
   SOURCES
+    control_points.cpp
+    control_zones.cpp
     expression_names.cpp
     expressions.cpp
+    eye_centre.cpp
     face_features.cpp
     face_points.cpp
-    head_correspondence.cpp)
+    face_rig.cpp
+    face_weights.cpp
+    head_correspondence.cpp
+    head_surface.cpp
+    lid_zone.cpp
+    slit_sides.cpp)
