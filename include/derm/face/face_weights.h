@@ -77,9 +77,9 @@ struct FaceWeights {
 /// other side's zones fade out from s = 0 to 1/2. It does not matter whether the slit is a hole or
 /// leads into a mouth bag or socket.
 ///
-/// Lids (Interpolating): along the margin from corner to corner the lid's weight is the height of
-/// the opening over its largest, so that a blink shuts it along its whole length; above and below
-/// it falls off with the distance from the margin.
+/// Lids (lids_along_margins): along the margin from corner to corner a lid's weight is the height
+/// of the opening over the way that its own motion would go there, so that a blink shuts the eye
+/// along its whole length; above and below it falls off with the distance from the margin.
 ///
 /// Other pieces of the mesh: those that lie close to the skin and are flat (lashes, brows) take the
 /// weights of the skin below them; those in the mouth below the lips' line (lower teeth, tongue)
