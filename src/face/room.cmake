@@ -4,4 +4,14 @@ derm_room(face
     expressions.cpp
     face_features.cpp
     face_points.cpp
-    head_correspondence.cpp)
+    face_slits.cpp
+    head_correspondence.cpp
+    head_shapes.cpp
+    margin_match.cpp
+    shape_morph.cpp
+    shape_openings.cpp
+    shape_pieces.cpp
+    shape_solver.cpp
+    shape_transfer.cpp
+    slit_curves.cpp
+    welded_mesh.cpp)

@@ -3,4 +3,11 @@ derm_test(face unit
   expressions_test.cpp
   face_features_test.cpp
   face_points_test.cpp
-  head_correspondence_test.cpp)
+  face_slits_test.cpp
+  head_correspondence_test.cpp
+  shape_transfer_test.cpp)
+derm_test(face property shape_transfer_data_test.cpp)
+# Heads that are formulas, and real ones from files.
+foreach(label unit property)
+  target_link_libraries(derm_test_face_${label} PRIVATE derm::cast derm::io)
+endforeach()
