@@ -1,12 +1,19 @@
 derm_room(face
   SOURCES
+    control_points.cpp
+    control_zones.cpp
     expression_names.cpp
     expressions.cpp
+    eye_centre.cpp
     face_features.cpp
     face_points.cpp
+    face_rig.cpp
     face_slits.cpp
+    face_weights.cpp
     head_correspondence.cpp
     head_shapes.cpp
+    head_surface.cpp
+    lid_zone.cpp
     margin_match.cpp
     shape_morph.cpp
     shape_openings.cpp
@@ -14,4 +21,5 @@ derm_room(face
     shape_solver.cpp
     shape_transfer.cpp
     slit_curves.cpp
+    slit_sides.cpp
     welded_mesh.cpp)

@@ -1,13 +1,18 @@
 derm_test(face unit
+  control_points_test.cpp
   expression_names_test.cpp
   expressions_test.cpp
   face_features_test.cpp
   face_points_test.cpp
+  face_rig_data_test.cpp
+  face_rig_test.cpp
   face_slits_test.cpp
+  face_weights_test.cpp
   head_correspondence_test.cpp
   shape_transfer_test.cpp)
+derm_test(face paper face_rig_paper_test.cpp)
 derm_test(face property shape_transfer_data_test.cpp)
 # Heads that are formulas, and real ones from files.
-foreach(label unit property)
-  target_link_libraries(derm_test_face_${label} PRIVATE derm::cast derm::io)
+foreach(label unit paper property)
+  target_link_libraries(derm_test_face_${label} PRIVATE derm::cast derm::deform derm::io)
 endforeach()
