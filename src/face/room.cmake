@@ -10,12 +10,22 @@ derm_room(face
     face_features.cpp
     face_points.cpp
     face_rig.cpp
+    face_slits.cpp
     face_weights.cpp
     head_correspondence.cpp
+    head_shapes.cpp
     head_surface.cpp
     lid_zone.cpp
+    margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
+    shape_morph.cpp
+    shape_openings.cpp
+    shape_pieces.cpp
+    shape_solver.cpp
+    shape_transfer.cpp
+    slit_curves.cpp
     slit_sides.cpp
     watershed.cpp
-    watershed_landmarks.cpp)
+    watershed_landmarks.cpp
+    welded_mesh.cpp)

@@ -6,9 +6,11 @@ derm_test(face unit
   face_points_test.cpp
   face_rig_data_test.cpp
   face_rig_test.cpp
+  face_slits_test.cpp
   face_weights_test.cpp
   head_correspondence_test.cpp
   profile_landmarks_test.cpp
+  shape_transfer_test.cpp
   watershed_landmarks_test.cpp
   watershed_test.cpp)
 # Depth maps and basins are looked at one by one.
@@ -17,6 +19,8 @@ derm_test(face paper
   face_rig_paper_test.cpp
   profile_landmarks_paper_test.cpp
   watershed_landmarks_paper_test.cpp)
-foreach(label unit paper)
+derm_test(face property shape_transfer_data_test.cpp)
+# Heads that are formulas, and real ones from files.
+foreach(label unit paper property)
   target_link_libraries(derm_test_face_${label} PRIVATE derm::cast derm::deform derm::io)
 endforeach()

@@ -1,0 +1,48 @@
+#include "face/shape_morph.h"
+
+#include "derm/mesh/normals.h"
+#include "derm/mesh/weld.h"
+
+namespace derm::detail {
+namespace {
+
+/// Of the mesh's diagonal: what moves less is left out.
+constexpr double kSmallest = 1e-6;
+/// Of a unit normal: the same.
+constexpr float kSmallestTurn = 1e-3f;
+
+}  // namespace
+
+double diagonalOf(const TriMesh& mesh) {
+  Eigen::AlignedBox3d box;
+  for (const Vec3f& p : mesh.positions) box.extend(Eigen::Vector3d(p.cast<double>()));
+  return box.isEmpty() ? 0.0 : box.diagonal().norm();
+}
+
+MorphMaker::MorphMaker(const TriMesh& mesh, const WeldedMesh& welded)
+    : mesh_(mesh),
+      welded_(welded),
+      weld_(weldMap(mesh.positions)),
+      rest_normals_(areaWeightedNormals(mesh.positions, mesh.triangles, weld_)),
+      smallest_m_(kSmallest * diagonalOf(mesh)) {}
+
+MorphTarget MorphMaker::make(std::span<const Vec3d> shape) const {
+  MorphTarget out;
+  std::vector<Vec3f> moved = mesh_.positions;
+  for (std::size_t v = 0; v < moved.size(); ++v)
+    if (const Vec3d& d = shape[welded_.of_vertex[v]]; d.norm() > smallest_m_)
+      moved[v] += d.cast<float>();
+  const std::vector<Vec3f> normals = areaWeightedNormals(moved, mesh_.triangles, weld_);
+  for (std::size_t v = 0; v < moved.size(); ++v) {
+    const Vec3d& d = shape[welded_.of_vertex[v]];
+    const bool moves = d.norm() > smallest_m_;
+    const Vec3f turn = normals[v] - rest_normals_[v];
+    if (!moves && turn.norm() < kSmallestTurn) continue;
+    out.vertices.push_back(static_cast<std::uint32_t>(v));
+    out.positions.push_back(moves ? Vec3f(d.cast<float>()) : Vec3f::Zero());
+    out.normals.push_back(turn);
+  }
+  return out;
+}
+
+}  // namespace derm::detail
