@@ -1,13 +1,21 @@
 derm_room(face
   SOURCES
+    control_points.cpp
+    control_zones.cpp
     depth_map.cpp
     depth_matches.cpp
     expression_names.cpp
     expressions.cpp
+    eye_centre.cpp
     face_features.cpp
     face_points.cpp
+    face_rig.cpp
+    face_weights.cpp
     head_correspondence.cpp
+    head_surface.cpp
+    lid_zone.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
+    slit_sides.cpp
     watershed.cpp
     watershed_landmarks.cpp)
