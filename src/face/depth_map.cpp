@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace derm::detail {
+namespace derm::detail::depth {
 namespace {
 
 constexpr double kMargin = 0.04;
@@ -211,4 +211,4 @@ Map blurred(const Map& map, double sigma_px) {
   return out;
 }
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

@@ -11,7 +11,7 @@
 #include "derm/mesh/triangle_tree.h"
 
 /// Private to room face: heads as pictures of depth, and what is measured on these.
-namespace derm::detail {
+namespace derm::detail::depth {
 
 using Pixel = RbfPoint<2>;  ///< continuous; pixel (x, y) covers [x, x+1] x [y, y+1], y down
 
@@ -62,4 +62,4 @@ SurfacePoint pointUnder(const Pixel& p, const DepthMap& map, const TriangleTree&
 /// Gaussian of standard deviation `sigma_px`, edges extended. 0 leaves the map as it is.
 Map blurred(const Map& map, double sigma_px);
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

@@ -5,7 +5,7 @@
 
 #include "face/watershed.h"
 
-namespace derm::detail {
+namespace derm::detail::depth {
 namespace {
 
 /// Of the Laplacian whose likeness is the confidence, and half the side of the patch [px of 512].
@@ -58,4 +58,4 @@ std::vector<LandmarkMatch> matchesUnder(const TriMesh& source,
   return out;
 }
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

@@ -10,7 +10,7 @@
 #include "face/depth_map.h"
 
 /// Private to room face: what the ways of matching depth maps share.
-namespace derm::detail {
+namespace derm::detail::depth {
 
 /// Both are meshes, and the points are on the source.
 Result<void> checkHeads(const TriMesh& source, std::span<const LabelledPoint> source_points,
@@ -24,4 +24,4 @@ std::vector<LandmarkMatch> matchesUnder(const TriMesh& source,
                                         const DepthMap& to,
                                         const std::function<Pixel(const Pixel&)>& map);
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

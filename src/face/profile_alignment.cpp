@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace derm::detail {
+namespace derm::detail::depth {
 namespace {
 
 // All lengths are in pixels of maps of 512; chosen on the three heads of tests/face, and tried on
@@ -420,4 +420,4 @@ double bendResidual(const DepthMap& source, const BendChannels& source_bends,
   return count > 0 ? sum / count : 0;
 }
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

@@ -5,7 +5,7 @@
 #include "face/depth_map.h"
 
 /// Private to room face: maps between depth maps from profiles, row by row and column by column.
-namespace derm::detail {
+namespace derm::detail::depth {
 
 /// Where every pixel of one picture lies in another: known at grid points, bilinear between.
 class PixelMap {
@@ -48,4 +48,4 @@ PixelMap alignProfiles(const DepthMap& source, const BendChannels& source_bends,
 double bendResidual(const DepthMap& source, const BendChannels& source_bends,
                     const DepthMap& target, const BendChannels& target_bends, const PixelMap& map);
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

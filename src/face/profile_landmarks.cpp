@@ -13,18 +13,18 @@ namespace {
 constexpr int kMapSize = 512;
 
 struct Picture {
-  detail::DepthMap depth;
-  detail::BendChannels bends;
+  detail::depth::DepthMap depth;
+  detail::depth::BendChannels bends;
 };
 
 Result<Picture> pictureOf(const TriMesh& head) {
-  DERM_TRY(detail::DepthMap depth, detail::drawDepth(head, kMapSize));
-  detail::BendChannels bends(depth);
+  DERM_TRY(detail::depth::DepthMap depth, detail::depth::drawDepth(head, kMapSize));
+  detail::depth::BendChannels bends(depth);
   return Picture{std::move(depth), std::move(bends)};
 }
 
-detail::PixelMap align(const Picture& from, const Picture& to) {
-  return detail::alignProfiles(from.depth, from.bends, to.depth, to.bends);
+detail::depth::PixelMap align(const Picture& from, const Picture& to) {
+  return detail::depth::alignProfiles(from.depth, from.bends, to.depth, to.bends);
 }
 
 }  // namespace
@@ -33,28 +33,29 @@ Result<ProfileMatches> matchByProfiles(const TriMesh& source,
                                        std::span<const LabelledPoint> source_points,
                                        const TriMesh& target,
                                        std::span<const TriMesh* const> between) {
-  DERM_CHECK(detail::checkHeads(source, source_points, target));
+  DERM_CHECK(detail::depth::checkHeads(source, source_points, target));
   DERM_TRY(const Picture from, pictureOf(source));
   DERM_TRY(const Picture to, pictureOf(target));
-  const auto residualOf = [&](const detail::PixelMap& map) {
-    return detail::bendResidual(from.depth, from.bends, to.depth, to.bends, map);
+  const auto residualOf = [&](const detail::depth::PixelMap& map) {
+    return detail::depth::bendResidual(from.depth, from.bends, to.depth, to.bends, map);
   };
   ProfileMatches out;
-  detail::PixelMap best = align(from, to);
+  detail::depth::PixelMap best = align(from, to);
   out.residual = residualOf(best);
   for (std::size_t i = 0; i < between.size(); ++i) {
     DERM_REQUIRE(between[i] != nullptr);
     DERM_CHECK(validate(*between[i], "between[" + std::to_string(i) + "]"));
     DERM_TRY(const Picture third, pictureOf(*between[i]));
-    const detail::PixelMap map = chained(align(from, third), align(third, to));
+    const detail::depth::PixelMap map = chained(align(from, third), align(third, to));
     const double residual = residualOf(map);
     if (residual >= out.residual) continue;
     out.residual = residual;
     out.via = i;
     best = map;
   }
-  out.landmarks = detail::matchesUnder(source, source_points, from.depth, target, to.depth,
-                                       [&](const detail::Pixel& p) { return best(p); });
+  out.landmarks =
+      detail::depth::matchesUnder(source, source_points, from.depth, target, to.depth,
+                                  [&](const detail::depth::Pixel& p) { return best(p); });
   return out;
 }
 

@@ -7,7 +7,7 @@
 #include "derm/base/bit_cast.h"
 #include "derm/base/disjoint_sets.h"
 
-namespace derm::detail {
+namespace derm::detail::depth {
 namespace {
 
 /// Pixels of the head, lowest value first, equal ones by index. Radix sort: three passes of 11
@@ -190,4 +190,4 @@ Map symmetry(const Map& depth, int r, bool absolute) {
   return out;
 }
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

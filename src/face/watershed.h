@@ -6,7 +6,7 @@
 #include "face/depth_map.h"
 
 /// Private to room face: basins of a map, and the descriptors whose basins are of interest.
-namespace derm::detail {
+namespace derm::detail::depth {
 
 /// The foot of a basin.
 struct Seed {
@@ -42,4 +42,4 @@ Map laplacian(const Map& depth, int h);
 /// where the line is an axis of symmetry.
 Map symmetry(const Map& depth, int r, bool absolute);
 
-}  // namespace derm::detail
+}  // namespace derm::detail::depth

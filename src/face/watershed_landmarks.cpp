@@ -13,11 +13,11 @@
 namespace derm {
 namespace {
 
-using detail::Basins;
-using detail::DepthMap;
-using detail::Map;
-using detail::Pixel;
-using detail::Seed;
+using detail::depth::Basins;
+using detail::depth::DepthMap;
+using detail::depth::Map;
+using detail::depth::Pixel;
+using detail::depth::Seed;
 
 /// A feature that is nearer to one already matched, on either head, adds nothing but noise [px].
 constexpr double kNewFeature = 6;
@@ -54,13 +54,13 @@ PixelPairs boundsPairs(const DepthMap& source, const DepthMap& target) {
 Map describe(const Map& depth, const WatershedStep& step) {
   switch (step.descriptor) {
     case DepthDescriptor::Gaussian:
-      return detail::blurred(depth, step.size_px);
+      return detail::depth::blurred(depth, step.size_px);
     case DepthDescriptor::Laplacian:
-      return detail::laplacian(depth, step.size_px);
+      return detail::depth::laplacian(depth, step.size_px);
     case DepthDescriptor::SignedSymmetry:
-      return detail::symmetry(depth, step.size_px, false);
+      return detail::depth::symmetry(depth, step.size_px, false);
     case DepthDescriptor::AbsoluteSymmetry:
-      return detail::symmetry(depth, step.size_px, true);
+      return detail::depth::symmetry(depth, step.size_px, true);
   }
   return depth;
 }
@@ -120,11 +120,11 @@ Result<std::vector<LandmarkMatch>> matchByWatershed(const TriMesh& source,
                                                     const TriMesh& target,
                                                     const WatershedDesc& desc, Diagnostics& notes) {
   DERM_CHECK(validate(desc));
-  DERM_CHECK(detail::checkHeads(source, source_points, target));
-  DERM_TRY(const DepthMap from, detail::drawDepth(source, desc.map_size_px));
-  DERM_TRY(const DepthMap to, detail::drawDepth(target, desc.map_size_px));
+  DERM_CHECK(detail::depth::checkHeads(source, source_points, target));
+  DERM_TRY(const DepthMap from, detail::depth::drawDepth(source, desc.map_size_px));
+  DERM_TRY(const DepthMap to, detail::depth::drawDepth(target, desc.map_size_px));
 
-  const detail::BasinRules rules{.merge_depth = desc.merge_depth};
+  const detail::depth::BasinRules rules{.merge_depth = desc.merge_depth};
   PixelPairs pairs = boundsPairs(from, to);
   for (const WatershedStep& step : desc.steps) {
     DERM_TRY(const RbfMap22 forward, mapBetween(pairs.source, pairs.target));
@@ -132,7 +132,7 @@ Result<std::vector<LandmarkMatch>> matchByWatershed(const TriMesh& source,
     const Map source_map = describe(from.depth, step), target_map = describe(to.depth, step);
     for (const bool maxima : {false, true}) {
       const auto basins = [&](const Map& map, const DepthMap& head) {
-        return detail::floodedBasins(maxima ? negative(map) : map, head, rules);
+        return detail::depth::floodedBasins(maxima ? negative(map) : map, head, rules);
       };
       const PixelPairs found = mutualPairs(basins(source_map, from), basins(target_map, to),
                                            forward, backward, desc.max_distance_px);
@@ -145,8 +145,8 @@ Result<std::vector<LandmarkMatch>> matchByWatershed(const TriMesh& source,
     notes.warn("watershed-no-features", "heads",
                "no feature of one head was found on the other; points follow the heads' bounds");
   DERM_TRY(const RbfMap22 map, mapBetween(pairs.source, pairs.target));
-  return detail::matchesUnder(source, source_points, from, target, to,
-                              [&](const Pixel& p) { return map.evaluate(p); });
+  return detail::depth::matchesUnder(source, source_points, from, target, to,
+                                     [&](const Pixel& p) { return map.evaluate(p); });
 }
 
 }  // namespace derm

@@ -93,22 +93,23 @@ TEST(ProfileLandmarks, AnythingThatCanBeSeenGivesNumbers) {
 }
 
 TEST(ProfileAlignment, MapsAreChained) {
-  detail::PixelMap shift(64), turn(64);
+  detail::depth::PixelMap shift(64), turn(64);
   for (int j = 0; j < shift.nodes(); ++j)
     for (int i = 0; i < shift.nodes(); ++i) {
-      const detail::Pixel p = shift.positionOf(i, j);
-      shift.at(i, j) = p + detail::Pixel(3, -2);
-      turn.at(i, j) = detail::Pixel(p.y(), p.x());
+      const detail::depth::Pixel p = shift.positionOf(i, j);
+      shift.at(i, j) = p + detail::depth::Pixel(3, -2);
+      turn.at(i, j) = detail::depth::Pixel(p.y(), p.x());
     }
-  EXPECT_LT((shift({30.3, 20.9}) - detail::Pixel(33.3, 18.9)).norm(), 1e-12);
-  EXPECT_LT((chained(shift, turn)({30, 20}) - detail::Pixel(18, 33)).norm(), 1e-12);
+  EXPECT_LT((shift({30.3, 20.9}) - detail::depth::Pixel(33.3, 18.9)).norm(), 1e-12);
+  EXPECT_LT((chained(shift, turn)({30, 20}) - detail::depth::Pixel(18, 33)).norm(), 1e-12);
 }
 
 TEST(ProfileAlignment, FindsTheMirrorAxis) {
   const SyntheticFace a(slightlyAsymmetric(syntheticHeadA()));
-  const auto depth = detail::drawDepth(a.mesh(), 512);
+  const auto depth = detail::depth::drawDepth(a.mesh(), 512);
   ASSERT_TRUE(depth.ok());
-  EXPECT_NEAR(detail::BendChannels(*depth).mirror_axis, depth->pixelOf(Vec3d::Zero()).x(), 0.5);
+  EXPECT_NEAR(detail::depth::BendChannels(*depth).mirror_axis, depth->pixelOf(Vec3d::Zero()).x(),
+              0.5);
 }
 
 }  // namespace

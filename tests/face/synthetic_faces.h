@@ -32,7 +32,7 @@ struct SyntheticFace {
     const SyntheticHeadSurface surface(desc.shape, desc.asymmetry_cm);
     double sum = 0;
     for (const LandmarkMatch& match : matches)
-      for (const FeaturePoint& feature : featurePoints(desc.shape))
+      for (const SyntheticHeadPoint& feature : syntheticHeadPoints(desc.shape))
         if (feature.label == match.label) {
           const Vec3d found =
               100 *
