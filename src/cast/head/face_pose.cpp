@@ -95,7 +95,8 @@ Vec3d FacePoser::mouthMove(const Vec3d& p, const SkinLabels& l, const FacePose& 
   d += at_corner * Vec3d(side * pose.corner.x(), pose.corner.y(), pose.corner.z());
 
   const double on_lip = smoothStep(.4, 1.4, l.mouth_ring);
-  const double lens = 1 - l.mouth_s * l.mouth_s;  // lips that part without the jaw: pointed ends
+  const double lens = std::pow(std::max(1 - l.mouth_s * l.mouth_s, 0.0),
+                               .75);  // lips that part without the jaw: pointed ends
   const double upper_out = bell(q.x(), 2.0) * step(m.y - .1, m.y + .5, q.y()) *
                            bell(std::max(q.y() - m.y - m.upper, 0.0), .9) * front;
   const double lower_out = bell(q.x(), 2.0) * step(m.y + .1, m.y - .5, q.y()) *
