@@ -71,6 +71,17 @@ bent() { # bent NAME METHOD [KEYS…]: the volume report's cylinder, bent, with 
 }
 bend=(--time 3 --yaw 45 --pitch 82 --size 480x400 --look-at j1)
 
+if picture heads; then # at rest, then as the clip `expressions` plays: joy, surprise, fear
+  i=0
+  times=(0.7 5.8 7.5)
+  for head in woman man toon; do
+    show "$head" "cast:$head" --time 0 --yaw 28 --pitch 4 --size 420x480
+    show "$head-plays" "cast:$head" --time "${times[$i]}" --yaw 12 --pitch 3 --size 420x480
+    i=$((i + 1))
+  done
+  join heads 3 woman man toon woman-plays man-plays toon-plays
+fi
+
 if picture render; then # what the page on pictures opens with
   view=(--time 1.4 --yaw 62 --pitch 10 --size 640x400)
   show clay examples/recipes/cat_jump.toml "${view[@]}" --label "render"

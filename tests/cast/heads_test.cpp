@@ -11,7 +11,7 @@
 #include "derm/cast/cast.h"
 #include "derm/mesh/uv_raster.h"
 
-#include "cast/head/face_pose.h"
+#include "cast/head/expressions.h"
 #include "cast/head/unwrap.h"
 
 namespace derm {
@@ -163,6 +163,37 @@ TEST_P(PaintedHead, LidsShutAndNeverEnterTheBall) {
     }
   std::printf("%s: shut lids %.3f cm apart, clear of the ball by %.3f\n", GetParam().c_str(),
               widest, least);
+}
+
+TEST_P(PaintedHead, NoExpressionPushesLidsIntoTheBallOrLipsThroughEachOther) {
+  const FacePoser poser(skin_, head_.design);
+  for (const Expression& e : expressions(head_.design)) {
+    SCOPED_TRACE(e.name);
+    const std::vector<Vec3d> posed = poser.posed(e.pose);
+    EXPECT_GE(lidClearance(head_, posed), 0);
+    double lips = 1e9, lids = 1e9;
+    for (const double ring : {3.0, 4.0, 5.0})
+      for (const auto& [up, low] : pairsOf(skin_, &SkinLabels::mouth_ring, &SkinLabels::mouth_s,
+                                           &SkinLabels::mouth_u, ring))
+        lips = std::min(lips, posed[up].y() - posed[low].y());
+    for (const auto& [up, low] :
+         pairsOf(skin_, &SkinLabels::eye_ring, &SkinLabels::eye_s, &SkinLabels::eye_u, 4))
+      lids = std::min(lids, posed[up].y() - posed[low].y());
+    EXPECT_GT(lips, 0);
+    EXPECT_GT(lids, -.001);  // shut ones meet
+    // Morph targets go straight where lids turn: the outside of the lids must not sink half-way.
+    for (const double share : {.25, .5, .75}) {
+      double least = 1e9;
+      for (std::size_t v = 0; v < posed.size(); ++v) {
+        const SkinLabels& l = skin_.labels[v];
+        if (l.eye_ring < 1.9 || l.eye_ring > 3.1) continue;
+        const Vec3d p = (1 - share) * skin_.positions[v] + share * posed[v];
+        const Vec3d centre = eyeCentre(head_.design, p.x() > 0 ? 1 : -1);
+        least = std::min(least, (p - centre).norm() - head_.design.eye.radius);
+      }
+      EXPECT_GT(least, .01) << share;
+    }
+  }
 }
 
 TEST_P(PaintedHead, TextureIsNeitherFoldedNorUsedTwiceAndLittleStretched) {

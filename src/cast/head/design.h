@@ -91,7 +91,7 @@ struct FaceMarks {
   Vec3d nostril = {0.56, -3.88, 10.05};
   Vec3d nostril_size = {0.27, 0.22, 0.40};
   std::vector<BrowKnot> brow = {
-      {1.25, 1.98, .21}, {2.2, 2.20, .25}, {3.5, 2.42, .22}, {4.5, 2.23, .15}, {5.15, 1.86, .08}};
+      {1.25, 2.06, .17}, {2.2, 2.26, .22}, {3.5, 2.46, .20}, {4.5, 2.27, .14}, {5.15, 1.90, .07}};
   /// Inner end, highest point and outer end that the brow's control points lie at. (x, y)
   std::array<Vec2d, 3> brow_points = {Vec2d(1.30, 1.88), Vec2d(3.5, 2.32), Vec2d(5.1, 1.75)};
 };
@@ -100,14 +100,14 @@ struct FaceMarks {
 struct Palette {
   Vec3d skin = {.89, .70, .60};
   Vec3d brow = {.24, .15, .10};
-  Vec3d lip = {.74, .42, .39};
-  double lip_strength = .72;
+  Vec3d lip = {.75, .36, .36};
+  double lip_strength = .78;
   Vec3d iris = {.26, .42, .50};
   Vec3d iris_inner = {.50, .46, .32};
   double iris_angle = .475;  ///< [rad] from the pupil's middle to the limbus
   Vec3d hair = {.30, .19, .12};
   Vec3d hair_light = {.52, .36, .22};
-  double blush = 1, mottle = 1, beard = 0, freckles = 0;
+  double blush = .8, mottle = 1, beard = 0, freckles = 0;
   double brow_strength = .92;
   double lower_lash = .35;
   Vec3d margin = {.80, .55, .50};

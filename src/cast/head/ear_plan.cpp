@@ -64,9 +64,12 @@ constexpr EarRing kRings[] = {
 
 /// The rim at an angle (0 back, pi/2 top): how far back and up. [cm] at size 1
 Vec2d earOutline(double angle) {
-  const double b = std::cos(angle), u = std::sin(angle), low = std::max(-u, 0.0);
+  const double u = std::sin(angle), low = std::max(-u, 0.0);
+  // Fuller below, where the lobe hangs.
+  const double b =
+      std::copysign(std::pow(std::abs(std::cos(angle)), 1 - .38 * low), std::cos(angle));
   const double wide = 1.75 + 0.30 * u - 0.25 * low * low;
-  return {b * wide * (b > 0 ? 1.0 : 0.80) + .15, 3.05 * u - 0.15};
+  return {b * wide * (b > 0 ? 1.0 : 0.80) + .15, (u > 0 ? 3.05 : 2.88) * u - 0.15};
 }
 
 /// Evenly spaced angles whose mean is that of the outline's own.

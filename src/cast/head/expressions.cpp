@@ -10,12 +10,12 @@ std::vector<Expression> expressions(const HeadDesign& design) {
   const auto both = [](double value) { return std::array{value, value}; };
 
   FacePose joy;
-  joy.corner = Vec3d(.50, .62, -.34) * wide;
+  joy.corner = Vec3d(.54, .52, -.34) * wide;
   joy.cheek = 1.1;
-  joy.squint = both(.24);
-  joy.close = both(.04);
-  joy.upper_lip = .22;
-  joy.lower_lip = .14;
+  joy.squint = both(.22);
+  joy.close = both(.03);
+  joy.upper_lip = .12;
+  joy.lower_lip = .02;
   joy.outer_brow = joy.middle_brow = Vec3d(0, .10, 0) * brow;
   all.push_back({"joy", joy});
 

@@ -64,6 +64,16 @@ double FacePoser::lidAngle(const SkinLabels& l, double close, double squint) con
          std::min(1.0, 2 * std::abs(l.eye_u));
 }
 
+double FacePoser::lidBulge(const SkinLabels& l, double close) const {
+  const EyeDesign& e = design_.eye;
+  const double up = interpolated(upper_, l.eye_s, &Margin::s, &Margin::angle);
+  const double low = interpolated(lower_, l.eye_s, &Margin::s, &Margin::angle);
+  const double turn = std::max(close, 0.0) * .88 * (up - low);
+  const double sag = (e.radius + e.lid) * turn * turn / 8;
+  return 2 * std::max(sag - e.lid + .08, 0.0) *
+         interpolated(kLidWeights, l.eye_ring, &RingWeight::ring, &RingWeight::weight);
+}
+
 Vec3d FacePoser::browMove(const Vec3d& p, const SkinLabels& l, const FacePose& pose) const {
   const Vec3d q = folded(p);
   const double front = smoothStep(3, 5.5, p.z()) * (1 - smoothStep(.2, 1.8, l.eye_ring));
@@ -95,7 +105,8 @@ Vec3d FacePoser::mouthMove(const Vec3d& p, const SkinLabels& l, const FacePose& 
   d += at_corner * Vec3d(side * pose.corner.x(), pose.corner.y(), pose.corner.z());
 
   const double on_lip = smoothStep(.4, 1.4, l.mouth_ring);
-  const double lens = 1 - l.mouth_s * l.mouth_s;  // lips that part without the jaw: pointed ends
+  const double lens = std::pow(std::max(1 - l.mouth_s * l.mouth_s, 0.0),
+                               .75);  // lips that part without the jaw: pointed ends
   const double upper_out = bell(q.x(), 2.0) * step(m.y - .1, m.y + .5, q.y()) *
                            bell(std::max(q.y() - m.y - m.upper, 0.0), .9) * front;
   const double lower_out = bell(q.x(), 2.0) * step(m.y + .1, m.y - .5, q.y()) *
@@ -104,7 +115,7 @@ Vec3d FacePoser::mouthMove(const Vec3d& p, const SkinLabels& l, const FacePose& 
   const double lower = (1 - on_lip) * lower_out + on_lip * (l.mouth_u < 0 ? lens : 0) * inside;
   d += upper * pose.upper_lip * Vec3d(0, 1, .25);
   d -= lower * pose.lower_lip * Vec3d(0, 1, .15);
-  d += lower * pose.pout * Vec3d(0, .15, 1);
+  d += lower * pose.pout * Vec3d(0, -.02, 1);
   d.y() -= pose.press * l.mouth_u * bell(l.mouth_ring - 2.3, .8) * (1 - l.mouth_s * l.mouth_s);
   d.z() -= .5 * pose.press * bell(l.mouth_ring - 3, 1.2);
   return d;
@@ -130,12 +141,10 @@ Vec3d FacePoser::moved(std::size_t vertex, const FacePose& pose) const {
   const int side = p.x() < 0 ? -1 : 1;
   const std::size_t eye = side > 0 ? 0 : 1;
   Vec3d q = p;
-  if (l.eye_ring > -.5) {
-    const double turn = lidAngle(l, pose.close[eye], pose.squint[eye]);
-    if (turn != 0) {
-      const Vec3d centre = eyeCentre(design_, side);
-      q = turnedAboutX(p, centre.y(), centre.z(), -turn);
-    }
+  if (l.eye_ring > -.5 && (pose.close[eye] != 0 || pose.squint[eye] != 0)) {
+    const Vec3d centre = eyeCentre(design_, side);
+    q = turnedAboutX(p, centre.y(), centre.z(), -lidAngle(l, pose.close[eye], pose.squint[eye]));
+    q += lidBulge(l, pose.close[eye]) * (q - centre).normalized();
   }
   q += browMove(p, l, pose);
   q += mouthMove(p, l, pose);

@@ -35,6 +35,9 @@ class FacePoser {
   Vec3d browMove(const Vec3d& p, const SkinLabels& l, const FacePose& pose) const;
   Vec3d mouthMove(const Vec3d& p, const SkinLabels& l, const FacePose& pose) const;
   double lidAngle(const SkinLabels& l, double close, double squint) const;
+  /// [cm] outwards at the end of the way, so that a lid that goes there straight, as morph targets
+  /// do, does not sink into the ball half-way: large eyes need it.
+  double lidBulge(const SkinLabels& l, double close) const;
   double jawWeight(const Vec3d& p, const SkinLabels& l) const;
 
   const HeadSkin& skin_;

@@ -30,8 +30,9 @@ void addJaw(const HeadDesign& design, const HeadClay& clay, bool upper, HeadPiec
   const MouthDesign& m = design.mouth;
   const double u = upper ? 1 : -1, tall = upper ? .62 : .50;
   for (int i = 0; i < kColumns; ++i) {
-    const double a = (2.0 * i / (kColumns - 1) - 1) * .80, x = a * m.half_width;
-    const double z = clay.frontZ(x, m.y) - .88 - (upper ? 0 : .16);
+    const double along = 2.0 * i / (kColumns - 1) - 1, a = .90 * along, x = a * m.half_width;
+    // The bow turns backwards at its ends.
+    const double z = clay.frontZ(x, m.y) - .80 - (upper ? 0 : .14) - .55 * std::pow(along, 4);
     // 0 between teeth, 1 in the middle of one.
     const double round = std::sin(kPi * (i % kColumnsPerTooth) / kColumnsPerTooth);
     const double gap = i % kColumnsPerTooth == 0 ? 1 : 0;
@@ -75,7 +76,8 @@ HeadPiece makeTongue(const HeadDesign& design, const HeadClay& clay) {
 HeadPiece eyeball(const HeadDesign& design, int side) {
   constexpr double kAngles[] = {0, .16, .32, .48, .66, .88, 1.12, 1.4, 1.75, 2.2, kPi};
   constexpr std::uint32_t kColumns = 24;
-  constexpr double kToeIn = 0.0;  // [rad]
+  // A degree outwards: the caruncle hides the inner corner, a straight ball would look cross-eyed.
+  constexpr double kToeIn = -0.02;  // [rad]
   const Vec3d centre = eyeCentre(design, side);
   HeadPiece ball;
   for (const double angle : kAngles)

@@ -63,7 +63,7 @@ double rippled(const HeadDesign& design, const SkinLabels& l, const Vec3d& p, do
   const Vec2d& brow = design.marks.brow_points[2];
   const double off_brow = 1 - bell(std::hypot(x - brow.x(), p.y() - brow.y()), .9);
   const double temple = off_brow * smoothStep(4.6, 5.4, x) * (1 - smoothStep(2.5, 4.5, p.y())) *
-                        smoothStep(-1.9, -.8, p.y()) * smoothStep(1.5, 3, p.z()) *
+                        smoothStep(-3.2, -2, p.y()) * smoothStep(1.5, 3, p.z()) *
                         (1 - smoothStep(5.7, 6.6, p.z()));
   const double throat = (1 - smoothStep(chin - .3, chin + .7, p.y())) *
                         smoothStep(floor + 1, floor + 2.5, p.y()) * (1 - smoothStep(4, 6, p.z()));

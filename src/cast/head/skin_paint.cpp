@@ -16,9 +16,11 @@ namespace {
 double step(double from, double to, double x) {
   return from < to ? smoothStep(from, to, x) : 1 - smoothStep(to, from, x);
 }
-double bell(double x, double width) { return std::exp(-(x / width) * (x / width)); }
+/// exp(-x) of what shows in a byte.
+double fading(double x) { return x > 12 ? 0.0 : std::exp(-x); }
+double bell(double x, double width) { return fading((x / width) * (x / width)); }
 double spot(const Vec3d& p, const Vec3d& centre, const Vec3d& size) {
-  return std::exp(-(p - centre).cwiseQuotient(size).squaredNorm());
+  return fading((p - centre).cwiseQuotient(size).squaredNorm());
 }
 void mix(Vec3d& c, const Vec3d& with, double share) { c += share * (with - c); }
 

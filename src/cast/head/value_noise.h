@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "derm/math/vec.h"
@@ -18,11 +17,15 @@ inline double valueNoise(const Vec3d& p, std::uint32_t seed) {
     n ^= n >> 16;
     return static_cast<double>(n & 0xffffu) / 65535.0;
   };
-  const double fx = std::floor(p.x()), fy = std::floor(p.y()), fz = std::floor(p.z());
-  const auto x = static_cast<std::int64_t>(fx), y = static_cast<std::int64_t>(fy),
-             z = static_cast<std::int64_t>(fz);
+  // Exact, as std::floor, which is a call on machines without an instruction for it.
+  const auto below = [](double t) {
+    const auto i = static_cast<std::int64_t>(t);
+    return i - (t < static_cast<double>(i) ? 1 : 0);
+  };
+  const std::int64_t x = below(p.x()), y = below(p.y()), z = below(p.z());
   const auto soft = [](double t) { return t * t * (3 - 2 * t); };
-  const double u = soft(p.x() - fx), v = soft(p.y() - fy), w = soft(p.z() - fz);
+  const double u = soft(p.x() - static_cast<double>(x)), v = soft(p.y() - static_cast<double>(y)),
+               w = soft(p.z() - static_cast<double>(z));
   const auto along = [&](std::int64_t iy, std::int64_t iz) {
     return lattice(x, iy, iz) * (1 - u) + lattice(x + 1, iy, iz) * u;
   };
