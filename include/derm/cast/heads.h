@@ -97,8 +97,8 @@ struct SyntheticHeadPoint {
 /// The 28 control points of face animation: brows, lids, cheeks, nose, lips, chin.
 std::vector<SyntheticHeadPoint> syntheticHeadPoints(const SyntheticHeadShape& shape);
 
-/// The three heads that the measures of docs/face.md stand on: A and C on the octahedron, B on the
-/// LatLong mesh, so that no two meshes agree where they are compared.
+/// The three heads that faces are measured on: A and C on the octahedron, B on the LatLong mesh, so
+/// that meshes do not agree where faces are compared.
 SyntheticHeadDesc syntheticHeadA();  ///< an adult
 SyntheticHeadDesc syntheticHeadB();  ///< a longer, narrower adult
 SyntheticHeadDesc syntheticHeadC();  ///< a cartoon: wide, large eyes and mouth

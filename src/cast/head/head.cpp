@@ -212,8 +212,9 @@ class HeadMaker {
     }
   }
 
-  SkinSample sampleOf(std::uint32_t vertex) const {
-    return {skin_.bare[vertex], skin_.labels[vertex]};
+  SkinSample sampleAt(const Triangle& t, const Vec3d& share) const {
+    return {share[0] * skin_.bare[t[0]] + share[1] * skin_.bare[t[1]] + share[2] * skin_.bare[t[2]],
+            blended({skin_.labels[t[0]], skin_.labels[t[1]], skin_.labels[t[2]]}, share)};
   }
 
   Rgba8Image skinPicture() const {
@@ -225,12 +226,7 @@ class HeadMaker {
       for (std::size_t texel = begin; texel < end; ++texel) {
         if (!raster.hasSurface(texel)) continue;
         const SurfacePoint& at = raster.points[texel];
-        const Triangle& t = skin_.triangles[at.triangle];
-        const Vec3d share = at.barycentric.cast<double>();
-        SkinSample s;
-        s.p =
-            share[0] * skin_.bare[t[0]] + share[1] * skin_.bare[t[1]] + share[2] * skin_.bare[t[2]];
-        s.labels = blended({skin_.labels[t[0]], skin_.labels[t[1]], skin_.labels[t[2]]}, share);
+        const SkinSample s = sampleAt(skin_.triangles[at.triangle], at.barycentric.cast<double>());
         picture.pixels[texel] = rgba8Of(paint_.colour(s));
       }
     });
@@ -257,8 +253,21 @@ class HeadMaker {
                                   static_cast<float>(srgb.z()), 1.0f));
     };
     head_.mesh.colours.assign(head_.mesh.vertexCount(), Vec4f::Ones());
-    for (std::size_t v = 0; v < unwrapped_.vertex_of.size(); ++v)
-      head_.mesh.colours[v] = linear(paint_.colour(sampleOf(unwrapped_.vertex_of[v])));
+    // The mean of what lies around a vertex: brows are thinner than an edge is long.
+    std::vector<Vec3d> sum(skin_.bare.size(), Vec3d::Zero());
+    std::vector<double> count(skin_.bare.size(), 0);
+    for (const Triangle& t : skin_.triangles)
+      for (std::size_t i = 0; i < 3; ++i)
+        for (const double near : {1.0, .8, .55}) {
+          Vec3d share = Vec3d::Constant((1 - near) / 2);
+          share[static_cast<int>(i)] = near;
+          sum[t[i]] += paint_.colour(sampleAt(t, share));
+          ++count[t[i]];
+        }
+    for (std::size_t v = 0; v < unwrapped_.vertex_of.size(); ++v) {
+      const std::uint32_t of = unwrapped_.vertex_of[v];
+      head_.mesh.colours[v] = linear(sum[of] / count[of]);
+    }
     for (std::size_t v = head_.instances[1].first_vertex; v < head_.mesh.vertexCount(); ++v) {
       const Vec2f& uv = head_.mesh.uvs[v];
       head_.mesh.colours[v] = linear(eyeColour(design_.palette, 2 * uv.x() - 1, 1 - 2 * uv.y()));

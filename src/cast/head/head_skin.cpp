@@ -66,7 +66,7 @@ double rippled(const HeadDesign& design, const SkinLabels& l, const Vec3d& p, do
                         smoothStep(-3.2, -2, p.y()) * smoothStep(1.5, 3, p.z()) *
                         (1 - smoothStep(5.7, 6.6, p.z()));
   const double throat = (1 - smoothStep(chin - .3, chin + .7, p.y())) *
-                        smoothStep(floor + 1, floor + 2.5, p.y()) * (1 - smoothStep(4, 6, p.z()));
+                        smoothStep(floor, floor + 1.2, p.y()) * (1 - smoothStep(4, 6, p.z()));
   const double rings = 1 - smoothStep(-.8, .3, std::max(l.eye_ring, l.mouth_ring));
   return std::max(temple, throat) * rings * (l.ear > 0 || l.rim > 0 ? 0 : 1);
 }

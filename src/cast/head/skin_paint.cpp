@@ -53,7 +53,9 @@ Vec3d SkinPaint::complexion(const SkinSample& s) const {
   c += k.blush * spot(p, marks.chin, {1.5, 1.0, 2}) * Vec3d(.015, -.025, -.022);
   c += step(1, 5, p.y()) * step(2, 6, p.z()) * Vec3d(.006, .006, -.012);
   c += step(.5, 3, l.ear) * Vec3d(.03, -.05, -.045);
-  c += step(6, 8, l.ear) * Vec3d(-.14, -.13, -.12);
+  c += step(6.3, 8, l.ear) * Vec3d(-.16, -.15, -.14);
+  c += bell(l.ear - 5, .6) * Vec3d(-.09, -.10, -.095);  // the groove inside the helix
+  c += bell(l.ear - 6, .45) * Vec3d(.04, .03, .03);
   c += bell(l.eye_ring - .9, .7) * below(l.eye_u) * Vec3d(-.035, -.040, -.022);
   if (k.beard > 0) {
     const double mouth = spot(p, {0, design_.mouth.y, p.z()}, {2.2, .6, 1});
