@@ -199,7 +199,7 @@ Result<void> addClips(Character& c, const FaceRig& rig, const FacePoints& points
   DERM_TRY(const FacePoser poser, FacePoser::make(c, rig));
   for (const std::string_view name : expressionNames()) {
     DERM_TRY(const std::vector<PointDisplacement> moves, expressionDisplacements(name, points));
-    c.clips.push_back(poser.clip(name, moves));
+    c.clips.push_back(poser.clip(name, slidLids(moves, points)));
   }
   return {};
 }
@@ -253,6 +253,24 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
   if (desc.clips) DERM_CHECK(addClips(rigged, rig, points));
   character = std::move(rigged);
   return rig;
+}
+
+std::vector<PointDisplacement> slidLids(std::span<const PointDisplacement> displacements,
+                                        const FacePoints& points) {
+  std::vector<PointDisplacement> out(displacements.begin(), displacements.end());
+  const FaceAxes axes = faceAxes(points);
+  for (PointDisplacement& d : out) {
+    const FaceSide eye = detail::eyeOfLid(d.point);
+    if (eye == FaceSide::Middle) continue;
+    const std::optional<Vec3d> centre = detail::eyeCentre(points, eye, axes);
+    if (!centre) continue;
+    const Vec3d from = points.at(d.point) - *centre, to = from + d.displacement_m;
+    const double depth = axes.forward.dot(to);
+    const double beside = (to - depth * axes.forward).squaredNorm();
+    const double left = from.squaredNorm() - beside;
+    if (left > 0) d.displacement_m += (std::sqrt(left) - depth) * axes.forward;
+  }
+  return out;
 }
 
 Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig) {

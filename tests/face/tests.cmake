@@ -9,6 +9,7 @@ derm_test(face unit
   face_weights_test.cpp
   head_correspondence_test.cpp)
 derm_test(face paper face_rig_paper_test.cpp)
+target_include_directories(derm_test_face_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)
 foreach(label unit paper)
   target_link_libraries(derm_test_face_${label} PRIVATE derm::cast derm::deform derm::io)
 endforeach()
