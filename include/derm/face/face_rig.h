@@ -90,9 +90,9 @@ class FacePoser {
   Transform moved(const Transform& local, const JointMove& move) const;
 
   FaceRig rig_;
-  std::vector<Transform> rest_;                ///< of the joints
-  std::vector<Vec3d> positions_;               ///< [m] of the joints, in the bind pose
-  std::vector<std::optional<Vec3d>> centres_;  ///< [m] what a joint turns about as it goes
+  std::vector<Transform> rest_;               ///< of the joints
+  std::vector<Vec3d> positions_;              ///< [m] of the joints, in the bind pose
+  std::vector<std::optional<Vec3d>> pivots_;  ///< [m] what a joint turns about as it goes
   std::vector<Lever> levers_;
   Eigen::Matrix<double, 28, 28> solve_;                    ///< W^-1
   Eigen::Matrix3d to_head_ = Eigen::Matrix3d::Identity();  ///< model directions to the head's
