@@ -71,6 +71,7 @@ int runProgram(int argc, char** argv) {
   addFleshVerb(app, run);
   addVolumeVerb(app, run);
   addImplicitVerb(app, run);
+  addFaceVerb(app, run);
   int threads = 0;
   for (CLI::App* verb : app.get_subcommands({})) {
     addThreads(*verb, threads);

@@ -71,6 +71,7 @@ void addBakeVerb(CLI::App& app, Run& run);
 void addCastVerb(CLI::App& app, Run& run);
 void addCheckVerb(CLI::App& app, Run& run);
 void addDemoVerb(CLI::App& app, Run& run);
+void addFaceVerb(CLI::App& app, Run& run);
 void addFleshVerb(CLI::App& app, Run& run);
 void addImplicitVerb(CLI::App& app, Run& run);
 void addInfoVerb(CLI::App& app, Run& run);

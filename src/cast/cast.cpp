@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "derm/base/nearest_name.h"
+#include "derm/cast/heads.h"
 #include "derm/cast/liquids.h"
 
 #include "cast/members.h"
@@ -29,6 +30,12 @@ const Maker kMakers[] = {
     {{"wrist", "a baby's forearm and hand with a deep crease; flex"}, detail::cast::makeWrist},
     {{"trousers", "jeans on invisible legs; bend (knees), walk"}, detail::cast::makeTrousers},
     {{"cat", "five vertebrae, four legs, tail; run, jump, idle"}, detail::cast::makeCat},
+    {{"head-a", "a formula for an adult's face, with 28 feature points; for tests of faces"},
+     [] { return makeSyntheticHead(syntheticHeadA()).value(); }},
+    {{"head-b", "the same, longer and narrower, on another mesh"},
+     [] { return makeSyntheticHead(syntheticHeadB()).value(); }},
+    {{"head-c", "the same as a cartoon: wide, large eyes and mouth"},
+     [] { return makeSyntheticHead(syntheticHeadC()).value(); }},
     {{"sphere", "a ball, for morphing"}, detail::cast::makeSphere},
     {{"torus", "a ring, for morphing"}, detail::cast::makeTorus},
     {{"six-blobs", "six point skeletons blended, for morphing"}, detail::cast::makeSixBlobs},

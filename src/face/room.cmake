@@ -1,2 +1,7 @@
 derm_room(face
-  SOURCES head_correspondence.cpp)
+  SOURCES
+    expression_names.cpp
+    expressions.cpp
+    face_features.cpp
+    face_points.cpp
+    head_correspondence.cpp)

@@ -50,6 +50,7 @@ derm_room(io
     side_files.cpp
     background_file.cpp
     point_cache.cpp
+    point_file.cpp
     whole_file.cpp
     mesh_sequence.cpp
     particle_file.cpp

@@ -61,6 +61,7 @@ class Meter {
 TEST(CastVolume, EveryRegionOfEveryFrameKeepsItsVolume) {
   for (const CastMember& member : castMembers()) {
     const auto c = std::make_shared<const Character>(makeCastMember(member.name).value());
+    if (c->skin.empty()) continue;  // shapes and heads without joints
     Meter meter(*c);
     for (const Clip& clip : c->clips) {
       SCOPED_TRACE(c->name + " " + clip.name);

@@ -1,1 +1,6 @@
-derm_test(face unit head_correspondence_test.cpp)
+derm_test(face unit
+  expression_names_test.cpp
+  expressions_test.cpp
+  face_features_test.cpp
+  face_points_test.cpp
+  head_correspondence_test.cpp)

@@ -166,6 +166,10 @@ def main():
           "property double x\nproperty double y\nproperty double z\nproperty float nx\n"
           "property float ny\nproperty float nz\nproperty float s\nproperty float t\nend_header\n"
           "2 7 8\n0 0 0 0 0 1 0.5 0.5\n1 2 3 0 1 0 0 1\n")
+    write("fuzz_points", "outer.json",
+          '{"points": {"8.1": {"position": [0, 4.25, -9e-1], "note": 1}, "nose_tip": {"vertex": 9}}}')
+    write("fuzz_points", "bare.json",
+          '{"points": {"vertex": 3}, "brow \\u00e9\\n": {"position": [1, 2, 3]}, "a": {"vertex": 0}}')
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ set(io_unit_tests
   particle_file_test.cpp
   ply_test.cpp
   point_cache_test.cpp
+  point_file_test.cpp
   retarget_data_test.cpp
   external_images_test.cpp)
 if(DERM_WITH_ASSIMP)

@@ -1,0 +1,11 @@
+#include "face_verbs.h"
+
+namespace derm::cli {
+
+void addFaceVerb(CLI::App& app, Run& run) {
+  CLI::App* verb = app.add_subcommand("face", "faces: control points, rigs, shapes, transfer");
+  verb->require_subcommand(1);
+  addFaceNames(*verb, run);
+}
+
+}  // namespace derm::cli

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "verbs.h"
+
+/// What `derm face` can do, a file each: face_<name>_verb.cpp. A new one is declared here and
+/// called in addFaceVerb() (face_verb.cpp), in the order of a face's way from bare head to motion.
+namespace derm::cli {
+
+void addFaceNames(CLI::App& face, Run& run);
+
+}  // namespace derm::cli
