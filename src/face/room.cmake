@@ -3,5 +3,13 @@ derm_room(face
     expression_names.cpp
     expressions.cpp
     face_features.cpp
+    face_frame.cpp
     face_points.cpp
-    head_correspondence.cpp)
+    framed_head.cpp
+    head_correspondence.cpp
+    head_dense.cpp
+    head_pose.cpp
+    head_registration.cpp
+    head_samples.cpp
+    head_slits.cpp
+    head_warp.cpp)

@@ -47,6 +47,8 @@ class HeadMap {
   Vec3d operator()(const Vec3d& source) const;
   /// The position that the map takes to `target`, by a fixed-point iteration. O(10 centres).
   Vec3d inverse(const Vec3d& target) const;
+  /// How the map stretches and turns the neighbourhood of a source position: d map / d position.
+  Mat3d slope(const Vec3d& source) const;
   /// Source to target without the warp: rotation, one scale, translation.
   Affine3d pose() const;
   const FaceFrame& sourceFrame() const { return source_; }
