@@ -4,6 +4,7 @@
 #include "derm/cast/cast.h"
 #include "derm/cast/liquids.h"
 #include "derm/io/character_file.h"
+#include "derm/io/png.h"
 
 #include "character_input.h"
 #include "terminal.h"
@@ -37,7 +38,7 @@ int listMembers(bool json) {
 
 int writeMember(const CastOptions& options) {
   if (const Result<void> ok = checkWritable(options.output); !ok) return report(ok.error());
-  const Result<Character> member = makeCastMember(options.name);
+  const Result<Character> member = makeCastMember(options.name, encodePng);
   if (!member) return report(member.error());
   Diagnostics notes;
   if (const Result<void> ok = saveCharacter(*member, options.output, notes); !ok)

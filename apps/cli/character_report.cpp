@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "derm/face/expression_names.h"
+#include "derm/face/face_rig.h"
 #include "derm/mesh/adjacency.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/mesh/weld.h"
@@ -42,6 +44,25 @@ void noteSurface(const Character& c, const Closedness& closedness, Diagnostics& 
 }
 
 nlohmann::json array(const Vec3f& v) { return {v.x(), v.y(), v.z()}; }
+
+/// Control points of a face are known by number or name, shapes by ARKit's names.
+std::string faceWords(const Character& c) {
+  std::size_t control = 0, features = 0, shapes = 0;
+  for (const LabelledPoint& p : c.points)
+    if (const FaceFeature* feature = findFaceFeature(p.label)) {
+      ++features;
+      control += isControlPoint(feature->number);
+    }
+  for (const MorphTarget& m : c.morphs) shapes += findFaceShape(m.name) != nullptr;
+  std::vector<std::string> words;
+  if (features > 0)
+    words.push_back(fmt::format(
+        "{} of 28 control points (MPEG-4){}", control,
+        features > control ? fmt::format(", {} more feature points", features - control) : ""));
+  if (shapes > 0) words.push_back(fmt::format("{} of 52 shapes (ARKit)", shapes));
+  if (findFaceRig(c)) words.push_back("a control rig");
+  return fmt::format("{}", fmt::join(words, "; "));
+}
 
 /// 3: "brow", "chin", "nose"
 std::string pointLabels(const Character& c) {
@@ -120,12 +141,15 @@ nlohmann::json toJson(const CharacterReport& r) {
   for (const VertexGroup& g : c.mesh.groups)
     groups.push_back({{"name", g.name}, {"vertices", g.vertices.size()}});
   nlohmann::json points = nlohmann::json::array();
-  for (const LabelledPoint& p : c.points)
+  for (const LabelledPoint& p : c.points) {
+    const FaceFeature* feature = findFaceFeature(p.label);
     points.push_back(
         {{"label", p.label},
+         {"feature", feature != nullptr ? nlohmann::json(feature->name) : nlohmann::json()},
          {"triangle", p.point.triangle},
          {"barycentric", array(p.point.barycentric)},
          {"position_m", array(positionAt(p.point, c.mesh.triangles, c.mesh.positions))}});
+  }
   nlohmann::json detail_maps = nlohmann::json::array();
   for (std::size_t i = 0; i < c.materials.size(); ++i)
     for (const DetailMap& d : c.materials[i].detail_maps)
@@ -157,6 +181,7 @@ nlohmann::json toJson(const CharacterReport& r) {
       {"controls", controls},
       {"groups", groups},
       {"points", points},
+      {"face", faceWords(c)},
       {"detail_maps", detail_maps},
       {"closed", r.closedness.closed()},
       {"area_m2", r.area_m2},
@@ -209,6 +234,7 @@ std::string toText(const CharacterReport& r) {
     line(i == 0 ? "groups" : "", fmt::format("\"{}\", {} vertices", c.mesh.groups[i].name,
                                              c.mesh.groups[i].vertices.size()));
   if (!c.points.empty()) line("points", pointLabels(c));
+  if (const std::string words = faceWords(c); !words.empty()) line("face", words);
   bool first_map = true;
   for (const Material& m : c.materials)
     for (const DetailMap& d : m.detail_maps) {

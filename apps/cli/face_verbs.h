@@ -7,5 +7,6 @@
 namespace derm::cli {
 
 void addFaceNames(CLI::App& face, Run& run);
+void addFaceRig(CLI::App& face, Run& run);
 
 }  // namespace derm::cli

@@ -136,6 +136,7 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->check(CLI::IsMember({"still", "follow"}));
   verb->add_flag("--skeleton", options->view.skeleton, "show the bones");
   verb->add_flag("--wireframe", options->view.wireframe, "show the edges");
+  verb->add_flag("--points", options->view.points, "show labelled points with their names");
   verb->add_option("--weights", options->weights, "heat-map of this joint's weights");
   verb->add_option(
           "--displacement", options->view.displacement_mm,

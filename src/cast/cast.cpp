@@ -7,6 +7,7 @@
 #include "derm/cast/heads.h"
 #include "derm/cast/liquids.h"
 
+#include "cast/head/head.h"
 #include "cast/members.h"
 
 namespace derm {
@@ -14,34 +15,56 @@ namespace {
 
 struct Maker {
   CastMember member;
-  Character (*make)();
+  Character (*make)(const PictureEncoder& encode);
 };
 
 const Maker kMakers[] = {
     {{"cylinder", "the reference cylinder M627: 627 vertices, closed; bend, twist"},
-     [] { return detail::cast::makeCylinder(CylinderKind::M627); }},
+     [](const PictureEncoder&) { return detail::cast::makeCylinder(CylinderKind::M627); }},
     {{"cylinder-m625", "the reference cylinder M625: collapsed end rings, closed only when welded"},
-     [] { return detail::cast::makeCylinder(CylinderKind::M625); }},
+     [](const PictureEncoder&) { return detail::cast::makeCylinder(CylinderKind::M625); }},
     {{"cylinder-m258", "the reference cylinder M258: 16 x 16, closed"},
-     [] { return detail::cast::makeCylinder(CylinderKind::M258); }},
+     [](const PictureEncoder&) { return detail::cast::makeCylinder(CylinderKind::M258); }},
     {{"arm", "upper arm, forearm with twist, hand with five fingers; flex, twist, wave"},
-     detail::cast::makeArm},
-    {{"mushroom", "cap and foot, two joints; hop"}, detail::cast::makeMushroom},
-    {{"wrist", "a baby's forearm and hand with a deep crease; flex"}, detail::cast::makeWrist},
-    {{"trousers", "jeans on invisible legs; bend (knees), walk"}, detail::cast::makeTrousers},
-    {{"cat", "five vertebrae, four legs, tail; run, jump, idle"}, detail::cast::makeCat},
+     [](const PictureEncoder&) { return detail::cast::makeArm(); }},
+    {{"mushroom", "cap and foot, two joints; hop"},
+     [](const PictureEncoder&) { return detail::cast::makeMushroom(); }},
+    {{"wrist", "a baby's forearm and hand with a deep crease; flex"},
+     [](const PictureEncoder&) { return detail::cast::makeWrist(); }},
+    {{"trousers", "jeans on invisible legs; bend (knees), walk"},
+     [](const PictureEncoder&) { return detail::cast::makeTrousers(); }},
+    {{"cat", "five vertebrae, four legs, tail; run, jump, idle"},
+     [](const PictureEncoder&) { return detail::cast::makeCat(); }},
+    {{"woman", "a painted head: eyes, lids, lips, teeth, ears; six expressions, blinks, jaw"},
+     [](const PictureEncoder& encode) {
+       return detail::cast::makeHead(detail::cast::womanDesign(), encode);
+     }},
+    {{"man", "another one: stronger jaw and brow, short hair"},
+     [](const PictureEncoder& encode) {
+       return detail::cast::makeHead(detail::cast::manDesign(), encode);
+     }},
+    {{"toon", "a cartoon's: large eyes, small nose, red hair"},
+     [](const PictureEncoder& encode) {
+       return detail::cast::makeHead(detail::cast::toonDesign(), encode);
+     }},
     {{"head-a", "a formula for an adult's face, with 28 feature points; for tests of faces"},
-     [] { return makeSyntheticHead(syntheticHeadA()).value(); }},
+     [](const PictureEncoder&) { return makeSyntheticHead(syntheticHeadA()).value(); }},
     {{"head-b", "the same, longer and narrower, on another mesh"},
-     [] { return makeSyntheticHead(syntheticHeadB()).value(); }},
+     [](const PictureEncoder&) { return makeSyntheticHead(syntheticHeadB()).value(); }},
     {{"head-c", "the same as a cartoon: wide, large eyes and mouth"},
-     [] { return makeSyntheticHead(syntheticHeadC()).value(); }},
-    {{"sphere", "a ball, for morphing"}, detail::cast::makeSphere},
-    {{"torus", "a ring, for morphing"}, detail::cast::makeTorus},
-    {{"six-blobs", "six point skeletons blended, for morphing"}, detail::cast::makeSixBlobs},
-    {{"two-spheres", "two balls apart, what six blobs become"}, detail::cast::makeTwoSpheres},
-    {{"screw", "a segment in twisted space, for morphing"}, detail::cast::makeScrew},
-    {{"letter-d", "a letter D with round edges, for morphing"}, detail::cast::makeLetterD},
+     [](const PictureEncoder&) { return makeSyntheticHead(syntheticHeadC()).value(); }},
+    {{"sphere", "a ball, for morphing"},
+     [](const PictureEncoder&) { return detail::cast::makeSphere(); }},
+    {{"torus", "a ring, for morphing"},
+     [](const PictureEncoder&) { return detail::cast::makeTorus(); }},
+    {{"six-blobs", "six point skeletons blended, for morphing"},
+     [](const PictureEncoder&) { return detail::cast::makeSixBlobs(); }},
+    {{"two-spheres", "two balls apart, what six blobs become"},
+     [](const PictureEncoder&) { return detail::cast::makeTwoSpheres(); }},
+    {{"screw", "a segment in twisted space, for morphing"},
+     [](const PictureEncoder&) { return detail::cast::makeScrew(); }},
+    {{"letter-d", "a letter D with round edges, for morphing"},
+     [](const PictureEncoder&) { return detail::cast::makeLetterD(); }},
 };
 
 }  // namespace
@@ -55,14 +78,14 @@ std::span<const CastMember> castMembers() {
   return members;
 }
 
-Result<Character> makeCastMember(std::string_view name) {
+Result<Character> makeCastMember(std::string_view name, const PictureEncoder& encode) {
   // The plain cylinder also answers to its number, as its variants do.
   const std::string_view wanted = name == "cylinder-m627" ? "cylinder" : name;
   std::vector<std::string> names;
   for (const Maker& m : kMakers) {
     names.emplace_back(m.member.name);
     if (m.member.name != wanted) continue;
-    Character member = m.make();
+    Character member = m.make(encode);
     member.import.declared_unit = "m";
     return member;
   }

@@ -97,6 +97,7 @@ constexpr std::array kRows = {
     Row{"jawOpen", "8.7", kMns, 0, -.68, -.14},
     Row{"jawOpen", "8.3", kMns, 0, -.30, -.06},
     Row{"jawOpen", "8.3", kMw, -.03, 0, 0},
+    Row{"jawOpen", "8.5", kMns, 0, -.07, -.01},
 };
 
 constexpr std::array<std::string_view, 8> kNames = {"joy",  "sadness", "disgust", "surprise",

@@ -1,10 +1,15 @@
 derm_room(face
   SOURCES
+    control_points.cpp
+    control_zones.cpp
     expression_names.cpp
     expressions.cpp
+    eye_centre.cpp
     face_features.cpp
     face_frame.cpp
     face_points.cpp
+    face_rig.cpp
+    face_weights.cpp
     framed_head.cpp
     head_correspondence.cpp
     head_dense.cpp
@@ -12,4 +17,7 @@ derm_room(face
     head_registration.cpp
     head_samples.cpp
     head_slits.cpp
-    head_warp.cpp)
+    head_surface.cpp
+    head_warp.cpp
+    lid_zone.cpp
+    slit_sides.cpp)

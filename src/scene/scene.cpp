@@ -8,6 +8,7 @@
 #include "derm/cast/cast.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/io/character_file.h"
+#include "derm/io/png.h"
 #include "derm/scene/motion.h"
 
 namespace derm {
@@ -212,7 +213,7 @@ Result<std::vector<std::pair<std::size_t, float>>> controlsOf(const Recipe& reci
 Result<Character> openCharacter(std::string_view source, const std::filesystem::path& folder,
                                 const ImportOptions& options, Diagnostics& notes) {
   if (!source.starts_with(kCastPrefix)) return loadCharacter(folder / source, options, notes);
-  DERM_TRY(Character member, makeCastMember(source.substr(kCastPrefix.size())));
+  DERM_TRY(Character member, makeCastMember(source.substr(kCastPrefix.size()), encodePng));
   if (options.metres_per_unit && *options.metres_per_unit != 1.0)
     scaleLengths(member, *options.metres_per_unit);
   return member;

@@ -15,6 +15,7 @@
 #include "view/captions.h"
 #include "view/framing.h"
 #include "view/layer_diagram.h"
+#include "view/point_labels.h"
 
 namespace derm {
 namespace {
@@ -114,6 +115,8 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
     DERM_TRY(detail::LayerDiagram made, detail::LayerDiagram::make(scene, desc.diagram));
     diagram = std::make_shared<const detail::LayerDiagram>(std::move(made));
   }
+  if (desc.points && character.points.empty())
+    notes.warn("no-points", character.name, "has no labelled points to show");
   std::optional<JointId> focus;
   if (desc.focus) {
     DERM_TRY(focus, character.skeleton.named(*desc.focus));
@@ -307,6 +310,7 @@ Result<Rgba8Image> SceneView::drawPair(const Instant& instant) {
   addSurface(result, instant.after, instant);
   addOverlays(result, instant, shot);
   DERM_TRY(Rgba8Image after, draw(std::move(result), instant, shot));
+  drawPoints(after, instant, shot);
   if (desc_.labels) {
     drawLabel(before, kBeforeLabel, Corner::TopLeft);
     drawLabel(after, kAfterLabel, Corner::TopRight);
@@ -346,6 +350,7 @@ Result<Rgba8Image> SceneView::drawGhost(const Instant& instant) {
   beyond.a = kBeyondAlpha;
   fillBeyond(drawn, before, after, beyond);
   drawOutline(drawn, before, {.colour = kOutlineColour, .width_px = kOutlineWidth_px});
+  drawPoints(drawn, instant, shot);
   if (desc_.labels) {
     drawLabel(drawn, kBeforeLabel, Corner::TopLeft, {.plate = kOutlineColour});
     drawLabel(drawn, kAfterLabel, Corner::TopLeft, afterStyle());
@@ -359,8 +364,15 @@ Result<Rgba8Image> SceneView::drawPlain(const Instant& instant) {
   addSurface(list, instant.after, instant);
   addOverlays(list, instant, shot);
   DERM_TRY(Rgba8Image drawn, draw(std::move(list), instant, shot));
+  drawPoints(drawn, instant, shot);
   if (!desc_.label.empty()) drawLabel(drawn, desc_.label, Corner::TopLeft);
   return drawn;
+}
+
+void SceneView::drawPoints(Rgba8Image& picture, const Instant& instant, const Shot& shot) const {
+  if (!desc_.points) return;
+  detail::drawPointLabels(picture, *scene_->character(), instant.after.positions(),
+                          instant.after.normals(), shot.camera, directionToEye(desc_.orbit));
 }
 
 Result<Rgba8Image> SceneView::picture(double time_s) {

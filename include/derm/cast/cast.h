@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "derm/base/result.h"
 #include "derm/character/character.h"
+#include "derm/image/rgba8_image.h"
 
 namespace derm {
 
@@ -18,7 +22,12 @@ struct CastMember {
 
 std::span<const CastMember> castMembers();
 
-/// The member of that name; otherwise an error that lists the nearest names.
-Result<Character> makeCastMember(std::string_view name);
+/// Turns a picture into the bytes of a PNG file, as io's encodePng does: cast paints, but knows no
+/// file formats. No bytes = this build cannot.
+using PictureEncoder = std::function<std::vector<std::uint8_t>(const Rgba8Image&)>;
+
+/// The member of that name; otherwise an error that lists the nearest names. Textures need
+/// `encode`; without it members that are painted have vertex colours instead, and are made faster.
+Result<Character> makeCastMember(std::string_view name, const PictureEncoder& encode = {});
 
 }  // namespace derm

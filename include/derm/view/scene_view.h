@@ -50,7 +50,8 @@ struct ViewDesc {
   std::optional<std::string> focus = {};
   bool skeleton = false;
   bool wireframe = false;
-  bool field = false;        ///< strokes from linear skinning to the result, in blue
+  bool points = false;  ///< labelled points on the side that faces the camera, with their names
+  bool field = false;   ///< strokes from linear skinning to the result, in blue
   float field_scale = 1.0f;  ///< length of a stroke over that of the displacement
   /// Name of the joint whose weights are shown as a heat-map.
   std::optional<std::string> weights = {};
@@ -107,6 +108,7 @@ class SceneView {
   void addSurface(DrawList& list, const SkinFrame& frame, const Instant& instant) const;
   void addOverlays(DrawList& list, const Instant& instant, const Shot& shot) const;
   void addField(DrawList& list, const Instant& instant, const Shot& shot) const;
+  void drawPoints(Rgba8Image& picture, const Instant& instant, const Shot& shot) const;
   Result<Rgba8Image> draw(DrawList list, const Instant& instant, const Shot& shot);
   Result<ShapePicture> drawShape(const SkinFrame& frame, const Instant& instant, const Shot& shot);
   Result<Rgba8Image> drawPair(const Instant& instant);

@@ -1,0 +1,37 @@
+#include "face/eye_centre.h"
+
+#include <cmath>
+
+#include <Eigen/LU>
+
+#include "face/slit_sides.h"
+
+namespace derm::detail {
+
+std::optional<Vec3d> eyeCentre(const FacePoints& points, FaceSide side, const FaceAxes& axes) {
+  const SlitPoints eye = eyePoints(side);
+  const Vec3d &outer = points.at(eye.corners[0]), &inner = points.at(eye.corners[1]);
+  const Vec3d &upper = points.at(eye.upper[0]), &lower = points.at(eye.lower[0]);
+  // |c - p|^2 is the same for all four: three equations for c, about the outer corner.
+  Eigen::Matrix3d rows;
+  rows << (inner - outer).transpose(), (upper - outer).transpose(), (lower - outer).transpose();
+  const Vec3d half_squares = 0.5 * rows.rowwise().squaredNorm();
+  const Eigen::FullPivLU<Eigen::Matrix3d> lu(rows);
+  if (!(lu.rcond() > 1e-4)) return {};
+  const Vec3d centre = outer + lu.solve(half_squares);
+  const double radius = (centre - outer).norm(), width = (outer - inner).norm();
+  const double behind = axes.forward.dot(0.5 * (upper + lower) - centre);
+  if (!(radius > 0.45 * width && radius < 1.2 * width && behind > 0.3 * radius)) return {};
+  return centre;
+}
+
+FaceSide eyeOfLid(std::string_view number) {
+  if (number == "3.1" || number == "3.3") return FaceSide::Left;
+  return number == "3.2" || number == "3.4" ? FaceSide::Right : FaceSide::Middle;
+}
+
+Quatd turnAbout(const Vec3d& centre, const Vec3d& from, const Vec3d& to) {
+  return Quatd::FromTwoVectors(from - centre, to - centre);
+}
+
+}  // namespace derm::detail

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+
+#include "derm/face/face_points.h"
+
+namespace derm::detail {
+
+/// [m] The middle of the ball that the lids slide on: that of the sphere through the eye's corners
+/// and its lids' points. None where these do not lie as on a ball behind them, on painted eyes for
+/// example. Requires the points.
+std::optional<Vec3d> eyeCentre(const FacePoints& points, FaceSide side, const FaceAxes& axes);
+
+/// The eye that a lid's point belongs to; Middle for other points.
+FaceSide eyeOfLid(std::string_view number);
+
+/// The smallest turn about `centre` that brings `from` into the direction of `to`.
+Quatd turnAbout(const Vec3d& centre, const Vec3d& from, const Vec3d& to);
+
+}  // namespace derm::detail

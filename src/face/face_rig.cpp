@@ -1,0 +1,384 @@
+#include "derm/face/face_rig.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/LU>
+
+#include "face/eye_centre.h"
+
+namespace derm {
+namespace {
+
+constexpr std::size_t kPoints = 28;
+constexpr std::uint32_t kHead = FaceWeights::kHead;
+
+/// Where a head without a skeleton turns: at the height of the nose's tip, about the middle of the
+/// skull.
+Vec3d headPivot(const FacePoints& p) {
+  if (const Vec3d* spine = p.find("7.1")) return *spine;
+  const FaceAxes axes = faceAxes(p);
+  const FaceUnits units = measureFaceUnits(p);
+  const Vec3d eyes = 0.25 * (p.at("3.7") + p.at("3.11") + p.at("3.8") + p.at("3.12"));
+  return eyes - 1.2 * units.eye_separation_m * axes.forward - units.eye_nose_m * axes.up;
+}
+
+Transform placed(const Vec3d& position) {
+  Transform out;
+  out.translation = position.cast<float>();
+  return out;
+}
+
+/// [0,1] per joint: how much the control points follow it and the joints below it, on average.
+std::vector<double> followed(const Character& c, std::span<const LabelledPoint> points) {
+  std::vector<double> out(c.skeleton.size(), 0);
+  std::size_t count = 0;
+  for (const LabelledPoint& p : points) {
+    const FaceFeature* feature = findFaceFeature(p.label);
+    if (feature == nullptr || !isControlPoint(feature->number)) continue;
+    ++count;
+    const Triangle& t = c.mesh.triangles[p.point.triangle];
+    for (int i = 0; i < 3; ++i)
+      for (const Influence& w : c.skin[t[static_cast<std::size_t>(i)]])
+        out[c.skin.slots[w.slot].joint.index()] +=
+            double(p.point.barycentric[i]) * double(w.weight);
+  }
+  for (double& share : out) share /= double(std::max<std::size_t>(count, 1));
+  return out;
+}
+
+Result<JointId> headOf(const Character& c, const FaceRigDesc& desc) {
+  const std::vector<double> share = followed(c, c.points);
+  if (desc.head_joint.empty()) {
+    const auto most = std::max_element(share.begin(), share.end());
+    return JointId(static_cast<std::size_t>(most - share.begin()));
+  }
+  DERM_TRY(const JointId head, c.skeleton.named(desc.head_joint));
+  double below = 0;
+  for (std::size_t j = 0; j < share.size(); ++j)
+    if (isBelow(c.skeleton, JointId(j), head)) below += share[j];
+  if (below > 0) return head;
+  return Error{ErrorCode::BadArgument,
+               "no control point follows the joint \"" + desc.head_joint + "\"",
+               {.element = "skin"}};
+}
+
+/// The model matrix of a joint in the bind pose.
+Affine3d bindModel(const Character& c, JointId joint) {
+  const std::vector<Transform> local = bindTransforms(c.skeleton, c.skin);
+  std::vector<Affine3d> model(c.skeleton.size());
+  localToModel(c.skeleton, local, model);
+  return model[joint.index()];
+}
+
+void addJoint(Character& c, std::string name, JointId parent, const Transform& rest) {
+  c.skeleton.joints.push_back({std::move(name), parent, rest});
+  if (!c.joint_source.empty()) c.joint_source.push_back(-1);
+}
+
+/// Adds the control joints under the head, and a slot for each; returns the first slot.
+std::uint32_t addControlJoints(Character& c, const Affine3d& head_model, const FacePoints& points,
+                               std::vector<SkinSlot>& slots, FaceRig& rig) {
+  const auto first = static_cast<std::uint32_t>(slots.size());
+  for (const std::string_view number : controlPointNumbers()) {
+    const Affine3d model(Eigen::Translation3d(points.at(number)));
+    const Transform local = decompose(head_model.inverse() * model).transform;
+    rig.joints.emplace_back(c.skeleton.size());
+    addJoint(c, controlJointName(number), rig.head, local);
+    slots.push_back({rig.joints.back(), (head_model * local.matrixd()).inverse().cast<float>()});
+  }
+  return first;
+}
+
+/// A head alone: everything follows the head or its points.
+void rigBareHead(Character& c, const FacePoints& points, const FaceWeights& weights, FaceRig& rig,
+                 Diagnostics& notes) {
+  const Vec3d pivot = headPivot(points);
+  rig.head = JointId(c.skeleton.size());
+  addJoint(c, "head", JointId(), placed(pivot));
+  const Affine3d head_model = c.skeleton[rig.head].rest.matrixd();
+  std::vector<SkinSlot> slots = {{rig.head, head_model.inverse().cast<float>()}};
+  const std::uint32_t first = addControlJoints(c, head_model, points, slots, rig);
+  SkinBuilder builder(std::move(slots), c.mesh.vertexCount());
+  std::vector<Influence> row;
+  for (std::size_t v = 0; v < weights.vertexCount(); ++v) {
+    row.clear();
+    for (const FaceWeights::Share& s : weights[v])
+      row.push_back({s.point == kHead ? 0 : first + s.point, static_cast<float>(s.weight)});
+    builder.addVertex(row, 0, "face rig", notes);
+  }
+  c.skin = std::move(builder).finish();
+  for (MeshInstance& m : c.instances) m.rigid = false;
+}
+
+/// What one vertex of a skinned face follows from now on: control joints share what the head and
+/// the joints below it had, the rest stays. Where there are too many, the smallest of theirs are
+/// dropped: a face at rest then moves with the body as before.
+class FaceRow {
+ public:
+  FaceRow(const std::vector<bool>& of_head, std::uint32_t first_control)
+      : of_head_(of_head), first_(first_control) {}
+
+  /// Returns whether influences were dropped.
+  bool make(std::span<const Influence> old, std::span<const FaceWeights::Share> shares,
+            std::size_t max_influences, std::vector<Influence>& row) {
+    row.clear();
+    face_.clear();
+    double of_face = 0, head_share = 0;
+    for (const FaceWeights::Share& s : shares)
+      if (s.point == kHead) head_share = s.weight;
+    for (const Influence& i : old) {
+      if (!of_head_[i.slot]) {
+        row.push_back(i);
+        continue;
+      }
+      of_face += double(i.weight);
+      if (head_share > 0) face_.push_back({i.slot, double(i.weight) * head_share});
+    }
+    for (const FaceWeights::Share& s : shares)
+      if (s.point != kHead) face_.push_back({first_ + s.point, of_face * s.weight});
+    std::stable_sort(face_.begin(), face_.end(),
+                     [](const Part& a, const Part& b) { return a.weight > b.weight; });
+    const std::size_t room = std::max(max_influences, old.size()) - row.size();
+    const bool dropped = face_.size() > room;
+    if (dropped) face_.resize(room);
+    double kept = 0;
+    for (const Part& part : face_) kept += part.weight;
+    for (const Part& part : face_)
+      row.push_back({part.slot, static_cast<float>(part.weight * of_face / kept)});
+    return dropped;
+  }
+
+ private:
+  struct Part {
+    std::uint32_t slot;
+    double weight;
+  };
+  const std::vector<bool>& of_head_;  ///< per old slot: of the head or below it
+  std::uint32_t first_;
+  std::vector<Part> face_;
+};
+
+/// The face of a character with a skin: control joints share what its head joint had.
+void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& weights,
+                    std::size_t max_influences, FaceRig& rig, Diagnostics& notes) {
+  std::vector<bool> of_head(c.skin.slots.size());
+  for (std::size_t s = 0; s < of_head.size(); ++s)
+    of_head[s] = isBelow(c.skeleton, c.skin.slots[s].joint, rig.head);
+  std::vector<SkinSlot> slots = c.skin.slots;
+  const std::uint32_t first = addControlJoints(c, bindModel(c, rig.head), points, slots, rig);
+  SkinBuilder builder(slots, c.mesh.vertexCount());
+  FaceRow face(of_head, first);
+  std::vector<Influence> row;
+  bool below = false;
+  for (const MeshInstance& m : c.instances)
+    for (std::size_t v = m.first_vertex; v < std::size_t{m.first_vertex} + m.vertex_count; ++v) {
+      const std::span<const Influence> old = c.skin[v];
+      const bool follows =
+          std::any_of(old.begin(), old.end(), [&](const Influence& i) { return of_head[i.slot]; });
+      if (m.rigid || !follows || weights.weight(v, kHead) == 1) {
+        row.assign(old.begin(), old.end());
+      } else {
+        for (const Influence& i : old)
+          below = below || (of_head[i.slot] && c.skin.slots[i.slot].joint != rig.head);
+        if (face.make(old, weights[v], max_influences, row))
+          notes.info("face-influences-dropped", "skin",
+                     "more influences than asked for; the face's smallest were dropped", v);
+      }
+      builder.addVertex(row, 0, "face rig", notes);
+    }
+  if (below)
+    notes.info(
+        "face-joints-below", "skin",
+        "joints below the head's moved parts of the face too; control joints share what they "
+        "had");
+  c.skin = std::move(builder).finish();
+}
+
+Result<void> addClips(Character& c, const FaceRig& rig, const FacePoints& points) {
+  DERM_TRY(const FacePoser poser, FacePoser::make(c, rig));
+  for (const std::string_view name : expressionNames()) {
+    DERM_TRY(const std::vector<PointDisplacement> moves, expressionDisplacements(name, points));
+    c.clips.push_back(poser.clip(name, moves));
+  }
+  return {};
+}
+
+std::size_t columnOf(std::string_view number) {
+  const std::span<const std::string_view> all = controlPointNumbers();
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), number) - all.begin());
+}
+
+}  // namespace
+
+std::string controlJointName(std::string_view number) {
+  const FaceFeature* feature = findFaceFeature(number);
+  DERM_REQUIRE(feature != nullptr);
+  std::string out = "fp_" + std::string(feature->number) + "_" + std::string(feature->name);
+  std::replace(out.begin(), out.end(), '.', '_');
+  return out;
+}
+
+std::optional<FaceRig> findFaceRig(const Character& character) {
+  FaceRig out;
+  for (const std::string_view number : controlPointNumbers()) {
+    const JointId joint = character.skeleton.find(controlJointName(number));
+    if (!joint.valid()) return {};
+    const JointId parent = character.skeleton[joint].parent;
+    if (!parent.valid() || (out.head.valid() && out.head != parent)) return {};
+    out.head = parent;
+    out.joints.push_back(joint);
+  }
+  return out;
+}
+
+Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagnostics& notes) {
+  if (findFaceRig(character))
+    return Error{
+        ErrorCode::BadData, "the character has a face rig already", {.element = "skeleton"}};
+  DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
+  DERM_CHECK(validateControlPoints(points));
+  DERM_TRY(const FaceWeights weights, faceWeights(character.mesh, points, desc.weights, notes));
+  Character rigged = character;
+  for (LabelledPoint& p : rigged.points)
+    if (const FaceFeature* feature = findFaceFeature(p.label)) p.label = feature->number;
+  FaceRig rig;
+  if (rigged.hasSkin() && std::any_of(rigged.instances.begin(), rigged.instances.end(),
+                                      [](const MeshInstance& m) { return !m.rigid; })) {
+    DERM_TRY(rig.head, headOf(rigged, desc));
+    rigSkinnedFace(rigged, points, weights, desc.weights.max_influences, rig, notes);
+  } else {
+    rigBareHead(rigged, points, weights, rig, notes);
+  }
+  if (desc.clips) DERM_CHECK(addClips(rigged, rig, points));
+  character = std::move(rigged);
+  return rig;
+}
+
+Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig) {
+  FacePoser out;
+  out.rig_ = rig;
+  DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
+  DERM_CHECK(validateControlPoints(points));
+  const FaceAxes axes = faceAxes(points);
+  for (const std::string_view number : controlPointNumbers()) {
+    const FaceSide eye = detail::eyeOfLid(number);
+    out.centres_.push_back(eye == FaceSide::Middle ? std::nullopt
+                                                   : detail::eyeCentre(points, eye, axes));
+    out.positions_.push_back(points.at(number));
+  }
+  std::vector<std::optional<std::size_t>> column(character.skeleton.size());
+  for (std::size_t j = 0; j < kPoints; ++j) column[rig.joints[j].index()] = j;
+  Eigen::Matrix<double, 28, 28> weights = Eigen::Matrix<double, 28, 28>::Zero();
+  std::vector<bool> found(kPoints, false);
+  for (const LabelledPoint& p : character.points) {
+    const FaceFeature* feature = findFaceFeature(p.label);
+    const std::size_t row = feature != nullptr ? columnOf(feature->number) : kPoints;
+    if (row == kPoints || found[row]) continue;
+    found[row] = true;
+    const Triangle& t = character.mesh.triangles[p.point.triangle];
+    for (std::size_t i = 0; i < 3; ++i)
+      for (const Influence& w : character.skin[t[i]]) {
+        const auto j = column[character.skin.slots[w.slot].joint.index()];
+        if (!j) continue;
+        const double share =
+            double(p.point.barycentric[static_cast<Eigen::Index>(i)]) * double(w.weight);
+        weights(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(*j)) += share;
+        if (out.centres_[*j])
+          out.levers_.push_back(
+              {row, *j, share, character.mesh.positions[t[i]].cast<double>() - out.positions_[*j]});
+      }
+  }
+  const Eigen::FullPivLU<Eigen::Matrix<double, 28, 28>> lu(weights);
+  if (!(lu.rcond() > 1e-6))
+    return Error{
+        ErrorCode::BadData, "the control points do not follow their joints", {.element = "skin"}};
+  out.solve_ = lu.inverse();
+  for (const JointId joint : rig.joints) out.rest_.push_back(character.skeleton[joint].rest);
+  out.to_head_ = bindModel(character, rig.head).linear().inverse();
+  return out;
+}
+
+std::vector<JointMove> FacePoser::jointMoves(
+    std::span<const PointDisplacement> displacements) const {
+  using Rows = Eigen::Matrix<double, 28, 3>;
+  Rows wanted = Rows::Zero();
+  for (const PointDisplacement& d : displacements) {
+    const std::size_t row = columnOf(d.point);
+    DERM_REQUIRE(row < kPoints);
+    wanted.row(static_cast<Eigen::Index>(row)) += d.displacement_m.transpose();
+  }
+  std::vector<JointMove> out(kPoints);
+  // Turns follow from the ways and ways from the turns; the turns' part is small.
+  constexpr int kRounds = 8;
+  Rows aim = wanted;
+  for (int round = 0; round < kRounds; ++round) {
+    const Rows moved = solve_ * aim;
+    for (std::size_t j = 0; j < kPoints; ++j) {
+      out[j].translation_m = moved.row(static_cast<Eigen::Index>(j));
+      if (centres_[j])
+        out[j].rotation =
+            detail::turnAbout(*centres_[j], positions_[j], positions_[j] + out[j].translation_m);
+    }
+    aim = wanted;
+    for (const Lever& lever : levers_)
+      aim.row(static_cast<Eigen::Index>(lever.point)) -=
+          lever.weight * (out[lever.joint].rotation * lever.arm_m - lever.arm_m).transpose();
+  }
+  return out;
+}
+
+Transform FacePoser::moved(const Transform& local, const JointMove& move) const {
+  Transform out = local;
+  out.translation += (to_head_ * move.translation_m).cast<float>();
+  out.rotation = local.rotation * move.rotation.cast<float>();
+  return out;
+}
+
+void FacePoser::pose(std::span<const PointDisplacement> displacements, Pose& pose) const {
+  const std::vector<JointMove> moves = jointMoves(displacements);
+  for (std::size_t j = 0; j < kPoints; ++j) {
+    Transform& local = pose.local[rig_.joints[j].index()];
+    local = moved(local, moves[j]);
+  }
+}
+
+Clip FacePoser::clip(std::string_view name,
+                     std::span<const PointDisplacement> displacements) const {
+  // Half-way keys keep lids on the ball; lids are faster than faces.
+  const std::vector<float> times = name == "blink"
+                                       ? std::vector<float>{0, 0.05f, 0.1f, 0.15f, 0.25f, 0.35f}
+                                       : std::vector<float>{0, 0.2f, 0.4f, 1.1f, 1.3f, 1.5f};
+  const std::vector<JointMove> moves = jointMoves(displacements);
+  double largest = 0;
+  for (const JointMove& m : moves) largest = std::max(largest, m.translation_m.norm());
+  Clip out;
+  out.name = name;
+  for (std::size_t j = 0; j < kPoints; ++j) {
+    if (!(moves[j].translation_m.norm() > 1e-5 * largest)) continue;
+    JointMove half{0.5 * moves[j].translation_m, Quatd::Identity()};
+    if (centres_[j]) {
+      half.rotation = Quatd::Identity().slerp(0.5, moves[j].rotation);
+      const Vec3d arm = positions_[j] - *centres_[j];
+      const double grown = (arm + moves[j].translation_m).norm() / arm.norm();
+      half.translation_m = 0.5 * (1 + grown) * (half.rotation * arm) - arm;
+    }
+    const Transform& rest = rest_[j];
+    const Transform full = moved(rest, moves[j]), between = moved(rest, half);
+    Track way, turn;
+    way.joint = turn.joint = rig_.joints[j];
+    way.times_s = turn.times_s = times;
+    turn.channel = Channel::Rotation;
+    for (const Transform* key : {&rest, &between, &full, &full, &between, &rest}) {
+      const Vec3f& t = key->translation;
+      const Quatf& r = key->rotation;
+      way.values.insert(way.values.end(), {t.x(), t.y(), t.z()});
+      turn.values.insert(turn.values.end(), {r.x(), r.y(), r.z(), r.w()});
+    }
+    out.tracks.push_back(std::move(way));
+    if (centres_[j]) out.tracks.push_back(std::move(turn));
+  }
+  return out;
+}
+
+}  // namespace derm

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "derm/face/face_points.h"
+
+#include "face/slit_sides.h"
+
+namespace derm::detail {
+
+using Vec2d = Eigen::Vector2d;
+
+/// The zone of an upper or lower lid: it goes along the lid's margin instead of sitting about one
+/// point.
+///
+///         .---u---.        On the margin the weight is the height of the opening there over the
+///         way
+///       .'    |    '.      that the lid's own motion would go: what it takes to shut the eye along
+///     <-------------->     its whole length. Above and below it falls off with the distance from
+///       '.    |    .'      the margin.
+///         '---l---'
+///
+/// The motion that shuts is a turn about the eye's centre, where it has one, else straight.
+class LidZone {
+ public:
+  enum class Lid { Upper, Lower };
+  /// `reach_m` (up, forward) says how far it goes. Without contours it is empty.
+  LidZone(const HeadSurface& head, const FacePoints& points, const SlitPoints& eye,
+          const SlitContours& contours, const FaceAxes& axes, Lid lid, const Vec2d& reach_m);
+
+  /// [0,1]
+  double weight(const Vec3d& p) const;
+
+ private:
+  /// A margin over the place along the eye: height and depth, by straight lines between.
+  struct Margin {
+    std::vector<Vec3d> points;  ///< (along, height, depth), along increasing
+    Vec2d at(double along) const;
+  };
+  /// Share of the lid's own motion that shuts the eye at this place.
+  double share(double along) const;
+  Margin marginOf(const HeadSurface& head, std::span<const std::uint32_t> contour) const;
+  Vec3d inFrame(const Vec3d& p) const;
+
+  Vec3d along_, height_, depth_;  ///< unit vectors
+  Margin upper_, lower_;
+  Lid lid_;
+  Vec2d reach_;
+  Vec3d from_, to_;  ///< [m] the lid's point, and where a blink brings it
+  Quatd turn_ = Quatd::Identity();
+  double largest_ = 0;  ///< of the weight before it is scaled to at most 1; 0 = no zone
+};
+
+}  // namespace derm::detail

@@ -1,0 +1,207 @@
+#include "derm/face/face_rig.h"
+
+#include <gtest/gtest.h>
+
+#include "derm/io/character_file.h"
+#include "derm/mesh/measures.h"
+
+#include "rigged_head.h"
+#include "support/compare.h"
+#include "support/test_folder.h"
+
+namespace derm {
+namespace {
+
+using testing_support::maxDistance;
+using testing_support::skinned;
+
+struct Rigged {
+  Character head;
+  FaceRig rig;
+};
+
+Rigged rigged(char letter, const FaceRigDesc& desc = {}) {
+  Rigged out{headCalled(letter), {}};
+  Diagnostics notes;
+  out.rig = addFaceRig(out.head, desc, notes).value();
+  EXPECT_TRUE(notes.empty());
+  return out;
+}
+
+TEST(FaceRig, AHeadBecomesAnOrdinarySkinnedCharacter) {
+  const Rigged r = rigged('a');
+  ASSERT_TRUE(validate(r.head));
+  EXPECT_EQ(r.head.skeleton.size(), 29u);
+  EXPECT_EQ(r.head.skeleton[r.rig.head].name, "head");
+  EXPECT_TRUE(r.head.skeleton.find("fp_8_1_upper_lip_middle").valid());
+  EXPECT_LE(r.head.skin.maxInfluences(), 4u);
+  EXPECT_EQ(r.head.clips.size(), expressionNames().size());
+  EXPECT_EQ(r.head.points.size(), 28u);
+  const std::vector<Vec3f> rest =
+      skinned(r.head, r.head.restPose(), SkinningMethod::Linear).positions;
+  EXPECT_LT(maxDistance(rest, r.head.mesh.positions), 1e-7);
+  EXPECT_TRUE(rigged('a', {.clips = false}).head.clips.empty());
+}
+
+TEST(FaceRig, ControlPointsGoExactlyWhereAnExpressionWantsThem) {
+  for (const char letter : {'a', 'b', 'c'}) {
+    const Rigged r = rigged(letter);
+    const FacePoints points = pointsOf(r.head);
+    for (const std::string_view name : expressionNames()) {
+      SCOPED_TRACE(std::string(1, letter) + " " + std::string(name));
+      const std::vector<Vec3f> posed = inExpression(r.head, r.rig, name);
+      std::vector<PointDisplacement> moves = expressionDisplacements(name, points).value();
+      for (const std::string_view number : controlPointNumbers()) {
+        Vec3d wanted = points.at(number);
+        for (const PointDisplacement& d : moves)
+          if (d.point == number) wanted += d.displacement_m;
+        const Vec3f at = positionAt(*r.head.findPoint(number), r.head.mesh.triangles, posed);
+        // A head of 0.34 m in float, a few roundings each.
+        EXPECT_LT((at.cast<double>() - wanted).norm(), 2e-7) << number;
+      }
+    }
+  }
+}
+
+TEST(FaceRig, ABlinkLeavesNothingOfTheOpening) {
+  for (const char letter : {'a', 'b', 'c'}) {
+    const Rigged r = rigged(letter);
+    const std::vector<Vec3f> posed = inExpression(r.head, r.rig, "blink");
+    const auto at = [&](std::string_view n) {
+      return positionAt(*r.head.findPoint(n), r.head.mesh.triangles, posed);
+    };
+    const double opening = measureFaceUnits(pointsOf(r.head)).lid_opening_m;
+    EXPECT_LT((at("3.1") - at("3.3")).norm(), 0.005 * opening);
+    EXPECT_LT((at("3.2") - at("3.4")).norm(), 0.005 * opening);
+  }
+}
+
+TEST(FaceRig, AnOpenJawPartsTheLips) {
+  for (const char letter : {'a', 'b', 'c'}) {
+    const Rigged r = rigged(letter);
+    const std::vector<Vec3f> posed = inExpression(r.head, r.rig, "jawOpen");
+    const FacePoints points = pointsOf(r.head);
+    const double middle = points.at("8.3").y(), half = 0.4 * points.at("8.3").x();
+    // The rims of the slit about its middle.
+    double lowest_upper = 1, highest_lower = -1;
+    for (std::size_t v = 0; v < posed.size(); ++v) {
+      const Vec3d p = r.head.mesh.positions[v].cast<double>();
+      if (p.z() < 0 || std::abs(p.x()) > half) continue;
+      if (p.y() > middle && p.y() < points.at("8.1").y())
+        lowest_upper = std::min(lowest_upper, double(posed[v].y()));
+      if (p.y() < middle && p.y() > points.at("8.2").y())
+        highest_lower = std::max(highest_lower, double(posed[v].y()));
+    }
+    EXPECT_GT(lowest_upper - highest_lower, 0.3 * measureFaceUnits(points).mouth_nose_m) << letter;
+  }
+}
+
+TEST(FaceRig, ClipsReachTheExpressionAndComeBack) {
+  const Rigged r = rigged('a');
+  for (const Clip& clip : r.head.clips) {
+    SCOPED_TRACE(clip.name);
+    const double middle = clip.name == "blink" ? 0.12 : 0.7;
+    const Pose pose = testing_support::poseAt(r.head, clip, middle);
+    EXPECT_LT(maxDistance(skinned(r.head, pose, SkinningMethod::Linear).positions,
+                          inExpression(r.head, r.rig, clip.name)),
+              1e-7);
+    const Pose end = testing_support::poseAt(r.head, clip, double(clip.duration_s()));
+    EXPECT_LT(
+        maxDistance(skinned(r.head, end, SkinningMethod::Linear).positions, r.head.mesh.positions),
+        1e-7);
+  }
+}
+
+/// The head on a neck: weights go over from a root to the head between two heights.
+Character headWithNeck() {
+  Character c = headCalled('a');
+  c.skeleton.joints = {{"root", JointId(), {}}, {"neck", JointId(0), {}}, {"Head", JointId(1), {}}};
+  c.skeleton.joints[1].rest.translation = Vec3f(0, -0.12f, 0);
+  c.skeleton.joints[2].rest.translation = Vec3f(0, 0.06f, 0.01f);
+  c.skeleton.joints[2].rest.rotation = Quatf(Eigen::AngleAxisf(0.4f, Vec3f::UnitX()));
+  const std::vector<Affine3d> model = restModelMatrices(c.skeleton);
+  std::vector<SkinSlot> slots;
+  for (std::size_t j = 0; j < 3; ++j)
+    slots.push_back({JointId(j), model[j].inverse().cast<float>()});
+  SkinBuilder builder(slots, c.mesh.vertexCount());
+  Diagnostics notes;
+  for (const Vec3f& p : c.mesh.positions) {
+    const float neck = std::clamp((-0.06f - p.y()) / 0.04f, 0.0f, 1.0f);
+    std::vector<Influence> row = {{1, neck}, {2, 1 - neck}};
+    std::erase_if(row, [](const Influence& i) { return i.weight <= 0; });
+    builder.addVertex(row, 0, "test", notes);
+  }
+  c.skin = std::move(builder).finish();
+  return c;
+}
+
+TEST(FaceRig, ABodyPosesAsBeforeWhileTheFaceRests) {
+  Character before = headWithNeck();
+  ASSERT_TRUE(validate(before));
+  Character after = before;
+  Diagnostics notes;
+  const Result<FaceRig> rig = addFaceRig(after, {}, notes);
+  ASSERT_TRUE(rig) << rig.error().text();
+  ASSERT_TRUE(validate(after));
+  EXPECT_EQ(after.skeleton[rig->head].name, "Head");
+  Pose pose = before.restPose(), posed_after = after.restPose();
+  for (std::size_t j = 1; j < 3; ++j) {
+    pose.local[j].rotation = Quatf(Eigen::AngleAxisf(0.5f, Vec3f(1, 2, 3).normalized()));
+    posed_after.local[j] = pose.local[j];
+  }
+  EXPECT_LT(maxDistance(skinned(before, pose, SkinningMethod::Linear).positions,
+                        skinned(after, posed_after, SkinningMethod::Linear).positions),
+            1e-6);
+  // Vertices that no zone reaches keep their rows to the bit.
+  std::size_t kept = 0;
+  for (std::size_t v = 0; v < after.skin.vertexCount(); ++v)
+    kept += std::equal(after.skin[v].begin(), after.skin[v].end(), before.skin[v].begin(),
+                       before.skin[v].end());
+  EXPECT_GT(kept, after.skin.vertexCount() / 2);
+  // And the face obeys, whatever way the head is turned: expressions are the head's own.
+  const std::vector<Vec3f> smile = inExpression(after, *rig, "joy");
+  const FacePoints points = pointsOf(after);
+  const Vec3f corner = positionAt(*after.findPoint("8.3"), after.mesh.triangles, smile);
+  const FaceUnits units = measureFaceUnits(points);
+  EXPECT_NEAR(corner.y() - points.at("8.3").y(), 0.35 * units.mouth_nose_m, 1e-6);
+}
+
+TEST(FaceRig, WhatIsWrongIsSaid) {
+  Diagnostics notes;
+  Character head = headCalled('a');
+  const Character copy = head;
+  head.points.pop_back();
+  const Result<FaceRig> missing = addFaceRig(head, {}, notes);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("1 control point is missing"), std::string::npos);
+  head = copy;
+  ASSERT_TRUE(addFaceRig(head, {}, notes));
+  EXPECT_FALSE(addFaceRig(head, {}, notes)) << "twice";
+  Character body = headWithNeck();
+  EXPECT_FALSE(addFaceRig(body, {.head_joint = "Haed"}, notes));
+  EXPECT_FALSE(addFaceRig(body, {.weights = {.max_influences = 0}}, notes));
+  EXPECT_TRUE(addFaceRig(body, {.head_joint = "Head"}, notes));
+}
+
+using FaceRigFile = testing_support::FolderTest;
+
+TEST_F(FaceRigFile, SurvivesAGlb) {
+  const Rigged r = rigged('c');
+  Diagnostics notes;
+  ASSERT_TRUE(saveCharacter(r.head, folder_ / "rigged.glb", notes));
+  const Result<Character> again = loadCharacter(folder_ / "rigged.glb", {}, notes);
+  ASSERT_TRUE(again) << again.error().text();
+  const std::optional<FaceRig> rig = findFaceRig(*again);
+  ASSERT_TRUE(rig);
+  EXPECT_EQ(again->skeleton[rig->head].name, "head");
+  EXPECT_EQ(again->points.size(), 28u);
+  for (const std::string_view n : controlPointNumbers())
+    EXPECT_EQ(again->findPoint(n)->triangle, r.head.findPoint(n)->triangle);
+  ASSERT_EQ(again->clips.size(), r.head.clips.size());
+  for (const std::string_view name : {"surprise", "blink"})
+    EXPECT_LT(maxDistance(inExpression(*again, *rig, name), inExpression(r.head, r.rig, name)),
+              1e-6);
+}
+
+}  // namespace
+}  // namespace derm
