@@ -42,7 +42,7 @@ SidedHead sidedHead(const TriMesh& mesh, const FaceFrame& frame) {
   detail::wholeSamples(out.welded, frame);
   out.head = detail::framed(out.welded, frame);
   out.samples = detail::faceSamples(out.head, out.welded);
-  out.sides = detail::slitSides(
+  out.sides = detail::rimSides(
       out.head.positions, out.welded.triangles,
       detail::findSlits(out.head.positions, out.head.normals, out.welded.triangles, out.samples),
       kSideReach);

@@ -53,6 +53,7 @@ constexpr double kSpread = 0.15;
 
 // Weights of pairs that are known, against at most 2 for a site's matches.
 constexpr double kKnownPointWeight = 400;
+constexpr double kKnownReach = 0.3;  ///< slits are not looked for this near to a known point
 constexpr double kSlitWeight = 50;
 constexpr double kRimWeight = 20;
 /// How far from where the coarse fit expects it a slit's end may be, in face units.
@@ -452,6 +453,12 @@ Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
                       detail::findSlits(best->head.positions, best->head.normals, target.triangles,
                                         best->samples),
                       best->state.warp);
+  // What is known counts more than what is found.
+  std::erase_if(pairs, [&](const HardPair& pair) {
+    for (const KnownPoint& k : known)
+      if ((k.from - pair.from).norm() < kKnownReach) return true;
+    return false;
+  });
   for (const KnownPoint& k : known)
     pairs.push_back({k.from, best->frame.toFace(k.to), kKnownPointWeight});
   double farthest = 0;

@@ -238,9 +238,9 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
   return slits;
 }
 
-std::vector<signed char> slitSides(std::span<const Vec3d> positions,
-                                   std::span<const Triangle> triangles, std::span<const Slit> slits,
-                                   double reach) {
+std::vector<signed char> rimSides(std::span<const Vec3d> positions,
+                                  std::span<const Triangle> triangles, std::span<const Slit> slits,
+                                  double reach) {
   const IndexLists neighbours = vertexNeighbours(triangles, positions.size());
   const auto distances = [&](bool upper) {
     std::vector<double> distance(positions.size(), std::numeric_limits<double>::infinity());

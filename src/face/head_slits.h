@@ -36,8 +36,8 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
 
 /// Per vertex +1 near the upper side of a slit, -1 near the lower one, 0 elsewhere or undecided:
 /// by the way along the mesh, so that lips that touch are told apart.
-std::vector<signed char> slitSides(std::span<const Vec3d> positions,
-                                   std::span<const Triangle> triangles, std::span<const Slit> slits,
-                                   double reach);
+std::vector<signed char> rimSides(std::span<const Vec3d> positions,
+                                  std::span<const Triangle> triangles, std::span<const Slit> slits,
+                                  double reach);
 
 }  // namespace derm::detail

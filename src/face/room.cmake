@@ -2,6 +2,8 @@ derm_room(face
   SOURCES
     control_points.cpp
     control_zones.cpp
+    depth_map.cpp
+    depth_matches.cpp
     expression_names.cpp
     expressions.cpp
     eye_centre.cpp
@@ -20,4 +22,8 @@ derm_room(face
     head_surface.cpp
     head_warp.cpp
     lid_zone.cpp
-    slit_sides.cpp)
+    profile_alignment.cpp
+    profile_landmarks.cpp
+    slit_sides.cpp
+    watershed.cpp
+    watershed_landmarks.cpp)
