@@ -123,6 +123,8 @@ std::vector<std::uint32_t> thinned(const Samples& samples, std::span<const std::
       area += samples.areas[s];
     }
     mean /= area;
+    // Beside the mean: two samples of one area are equally far from it, and rounding would choose.
+    mean += voxel * Vec3d(0.083, 0.051, 0.029);
     std::uint32_t best = cells[first].second;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = first; i < last; ++i) {
