@@ -1,5 +1,6 @@
 derm_room(face
   SOURCES
+    arkit_shapes.cpp
     control_points.cpp
     control_zones.cpp
     expression_names.cpp
@@ -15,6 +16,7 @@ derm_room(face
     head_surface.cpp
     lid_zone.cpp
     margin_match.cpp
+    rig_transfer.cpp
     shape_morph.cpp
     shape_openings.cpp
     shape_pieces.cpp

@@ -1,4 +1,5 @@
 derm_test(face unit
+  arkit_shapes_test.cpp
   control_points_test.cpp
   expression_names_test.cpp
   expressions_test.cpp
@@ -9,6 +10,7 @@ derm_test(face unit
   face_slits_test.cpp
   face_weights_test.cpp
   head_correspondence_test.cpp
+  rig_transfer_test.cpp
   shape_transfer_test.cpp)
 derm_test(face paper face_rig_paper_test.cpp)
 derm_test(face property shape_transfer_data_test.cpp)
