@@ -3,19 +3,32 @@ derm_room(face
     arkit_shapes.cpp
     control_points.cpp
     control_zones.cpp
+    depth_map.cpp
+    depth_matches.cpp
     expression_names.cpp
     expressions.cpp
     eye_centre.cpp
     face_features.cpp
+    face_frame.cpp
     face_points.cpp
     face_rig.cpp
     face_slits.cpp
     face_weights.cpp
+    framed_head.cpp
     head_correspondence.cpp
+    head_dense.cpp
+    head_pose.cpp
+    head_registration.cpp
+    head_samples.cpp
     head_shapes.cpp
+    head_slits.cpp
     head_surface.cpp
+    head_warp.cpp
     lid_zone.cpp
+    landmark_correspondence.cpp
     margin_match.cpp
+    profile_alignment.cpp
+    profile_landmarks.cpp
     rig_transfer.cpp
     shape_morph.cpp
     shape_openings.cpp
@@ -24,4 +37,6 @@ derm_room(face
     shape_transfer.cpp
     slit_curves.cpp
     slit_sides.cpp
+    watershed.cpp
+    watershed_landmarks.cpp
     welded_mesh.cpp)

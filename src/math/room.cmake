@@ -1,5 +1,5 @@
 derm_room(math
-  SOURCES dense_kernels.cpp polar.cpp sparse_ldl.cpp spring.cpp transform.cpp
+  SOURCES dense_kernels.cpp polar.cpp rbf.cpp rbf_kernels.cpp sparse_ldl.cpp spring.cpp transform.cpp
   PUBLIC Eigen3::Eigen
   PRIVATE hwy::hwy)
 if(EMSCRIPTEN)

@@ -10,11 +10,20 @@ derm_test(face unit
   face_slits_test.cpp
   face_weights_test.cpp
   head_correspondence_test.cpp
+  profile_landmarks_test.cpp
   rig_transfer_test.cpp
-  shape_transfer_test.cpp)
-derm_test(face paper face_rig_paper_test.cpp)
-derm_test(face property shape_transfer_data_test.cpp)
+  shape_transfer_test.cpp
+  watershed_landmarks_test.cpp
+  watershed_test.cpp)
+# Depth maps and basins are looked at one by one.
+target_include_directories(derm_test_face_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)
+derm_test(face paper
+  face_rig_paper_test.cpp
+  profile_landmarks_paper_test.cpp
+  watershed_landmarks_paper_test.cpp)
+derm_test(face property head_registration_test.cpp shape_transfer_data_test.cpp)
+derm_test(face slow head_registration_data_test.cpp head_registration_slow_test.cpp)
 # Heads that are formulas, and real ones from files.
-foreach(label unit paper property)
+foreach(label unit paper property slow)
   target_link_libraries(derm_test_face_${label} PRIVATE derm::cast derm::deform derm::io)
 endforeach()

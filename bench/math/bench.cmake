@@ -1,0 +1,1 @@
+derm_bench(math rbf_bench.cpp)
