@@ -152,9 +152,9 @@ Vec3d SyntheticHeadSurface::frontPoint(double x, double y) const {
 std::vector<SyntheticHeadPoint> syntheticHeadPoints(const SyntheticHeadShape& s) {
   const double lip = s.lip_height;
   std::vector<SyntheticHeadPoint> points = {{"9.3", 0, s.nose_y},
-                                      {"8.1", 0, s.mouth_y + 1.7 * lip},
-                                      {"8.2", 0, s.mouth_y - 1.8 * lip},
-                                      {"2.1", 0, s.chin_y}};
+                                            {"8.1", 0, s.mouth_y + 1.7 * lip},
+                                            {"8.2", 0, s.mouth_y - 1.8 * lip},
+                                            {"2.1", 0, s.chin_y}};
   const auto pair = [&](std::string_view left, std::string_view right, double x, double y) {
     points.push_back({left, x, y});
     points.push_back({right, -x, y});
