@@ -25,6 +25,21 @@ std::optional<Vec3d> eyeCentre(const FacePoints& points, FaceSide side, const Fa
   return centre;
 }
 
+std::optional<Vec3d> lidPivot(const FacePoints& points, std::string_view lid,
+                              const FaceAxes& axes) {
+  const FaceSide side = eyeOfLid(lid);
+  if (side == FaceSide::Middle) return {};
+  const std::optional<Vec3d> centre = eyeCentre(points, side, axes);
+  if (!centre) return {};
+  constexpr double kToLine = 0.5;
+  const SlitPoints eye = eyePoints(side);
+  const Vec3d &outer = points.at(eye.corners[0]), &inner = points.at(eye.corners[1]);
+  const Vec3d along = (inner - outer).normalized();
+  const Vec3d middle = 0.5 * (points.at(eye.upper[0]) + points.at(eye.lower[0]));
+  const Vec3d foot = outer + along.dot(middle - outer) * along;
+  return *centre + kToLine * (foot - *centre);
+}
+
 FaceSide eyeOfLid(std::string_view number) {
   if (number == "3.1" || number == "3.3") return FaceSide::Left;
   return number == "3.2" || number == "3.4" ? FaceSide::Right : FaceSide::Middle;

@@ -11,6 +11,12 @@ namespace derm::detail {
 /// example. Requires the points.
 std::optional<Vec3d> eyeCentre(const FacePoints& points, FaceSide side, const FaceAxes& axes);
 
+/// [m] What a lid turns about: between the ball's centre and the line through the eye's corners.
+/// About the centre alone margins near the corners would have to take half of the turn, and linear
+/// skinning cuts through the ball there; about the line the turn would be too large for the lid
+/// above.
+std::optional<Vec3d> lidPivot(const FacePoints& points, std::string_view lid, const FaceAxes& axes);
+
 /// The eye that a lid's point belongs to; Middle for other points.
 FaceSide eyeOfLid(std::string_view number);
 

@@ -199,7 +199,7 @@ Result<void> addClips(Character& c, const FaceRig& rig, const FacePoints& points
   DERM_TRY(const FacePoser poser, FacePoser::make(c, rig));
   for (const std::string_view name : expressionNames()) {
     DERM_TRY(const std::vector<PointDisplacement> moves, expressionDisplacements(name, points));
-    c.clips.push_back(poser.clip(name, moves));
+    c.clips.push_back(poser.clip(name, slidLids(moves, points)));
   }
   return {};
 }
@@ -255,6 +255,24 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
   return rig;
 }
 
+std::vector<PointDisplacement> slidLids(std::span<const PointDisplacement> displacements,
+                                        const FacePoints& points) {
+  std::vector<PointDisplacement> out(displacements.begin(), displacements.end());
+  const FaceAxes axes = faceAxes(points);
+  for (PointDisplacement& d : out) {
+    const FaceSide eye = detail::eyeOfLid(d.point);
+    if (eye == FaceSide::Middle) continue;
+    const std::optional<Vec3d> centre = detail::eyeCentre(points, eye, axes);
+    if (!centre) continue;
+    const Vec3d from = points.at(d.point) - *centre, to = from + d.displacement_m;
+    const double depth = axes.forward.dot(to);
+    const double beside = (to - depth * axes.forward).squaredNorm();
+    const double left = from.squaredNorm() - beside;
+    if (left > 0) d.displacement_m += (std::sqrt(left) - depth) * axes.forward;
+  }
+  return out;
+}
+
 Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig) {
   FacePoser out;
   out.rig_ = rig;
@@ -262,9 +280,7 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
   DERM_CHECK(validateControlPoints(points));
   const FaceAxes axes = faceAxes(points);
   for (const std::string_view number : controlPointNumbers()) {
-    const FaceSide eye = detail::eyeOfLid(number);
-    out.centres_.push_back(eye == FaceSide::Middle ? std::nullopt
-                                                   : detail::eyeCentre(points, eye, axes));
+    out.pivots_.push_back(detail::lidPivot(points, number, axes));
     out.positions_.push_back(points.at(number));
   }
   std::vector<std::optional<std::size_t>> column(character.skeleton.size());
@@ -284,7 +300,7 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
         const double share =
             double(p.point.barycentric[static_cast<Eigen::Index>(i)]) * double(w.weight);
         weights(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(*j)) += share;
-        if (out.centres_[*j])
+        if (out.pivots_[*j])
           out.levers_.push_back(
               {row, *j, share, character.mesh.positions[t[i]].cast<double>() - out.positions_[*j]});
       }
@@ -316,9 +332,9 @@ std::vector<JointMove> FacePoser::jointMoves(
     const Rows moved = solve_ * aim;
     for (std::size_t j = 0; j < kPoints; ++j) {
       out[j].translation_m = moved.row(static_cast<Eigen::Index>(j));
-      if (centres_[j])
+      if (pivots_[j])
         out[j].rotation =
-            detail::turnAbout(*centres_[j], positions_[j], positions_[j] + out[j].translation_m);
+            detail::turnAbout(*pivots_[j], positions_[j], positions_[j] + out[j].translation_m);
     }
     aim = wanted;
     for (const Lever& lever : levers_)
@@ -357,9 +373,9 @@ Clip FacePoser::clip(std::string_view name,
   for (std::size_t j = 0; j < kPoints; ++j) {
     if (!(moves[j].translation_m.norm() > 1e-5 * largest)) continue;
     JointMove half{0.5 * moves[j].translation_m, Quatd::Identity()};
-    if (centres_[j]) {
+    if (pivots_[j]) {
       half.rotation = Quatd::Identity().slerp(0.5, moves[j].rotation);
-      const Vec3d arm = positions_[j] - *centres_[j];
+      const Vec3d arm = positions_[j] - *pivots_[j];
       const double grown = (arm + moves[j].translation_m).norm() / arm.norm();
       half.translation_m = 0.5 * (1 + grown) * (half.rotation * arm) - arm;
     }
@@ -376,7 +392,7 @@ Clip FacePoser::clip(std::string_view name,
       turn.values.insert(turn.values.end(), {r.x(), r.y(), r.z(), r.w()});
     }
     out.tracks.push_back(std::move(way));
-    if (centres_[j]) out.tracks.push_back(std::move(turn));
+    if (pivots_[j]) out.tracks.push_back(std::move(turn));
   }
   return out;
 }

@@ -267,7 +267,9 @@ void WeightMaker::addOtherPieces() {
   const TriangleTree tree(std::span<const Vec3d>(head_.positions), skin);
   const FaceUnits units = measureFaceUnits(points_);
   const double close = 0.12 * units.eye_separation_m;
-  const Vec3d mouth = 0.5 * (points_.at("8.3") + points_.at("8.4"));
+  // Corners may be raised or droop: the lips' line is where their middles meet.
+  Vec3d mouth = 0.5 * (points_.at("8.3") + points_.at("8.4"));
+  mouth += axes_.up.dot(0.5 * (points_.at("8.1") + points_.at("8.2")) - mouth) * axes_.up;
   const auto inFace = [&](const Vec3d& p) {
     const Vec3d off = p - mouth;
     return Vec3d(axes_.left.dot(off), axes_.up.dot(off), axes_.forward.dot(off));
@@ -288,14 +290,16 @@ void WeightMaker::addOtherPieces() {
     const std::uint32_t piece = head_.pieces.of_vertex[v];
     if (head_.weld[v] != v || face_[piece]) continue;
     const Extent& extent = extents[piece];
-    const Vec3d size = extent.high - extent.low, middle = 0.5 * (extent.high + extent.low);
+    const Vec3d size = extent.high - extent.low;
     const double width = units.mouth_width_m;
     const bool in_mouth = std::max(extent.high.x(), -extent.low.x()) < 0.7 * width &&
                           extent.high.y() < 0.5 * width && extent.low.y() > -0.8 * width &&
                           extent.high.z() < 0.3 * width && extent.low.z() > -1.5 * width;
-    // Balls are as deep as they are wide; what is glued onto the skin is not.
-    const bool flat = size.minCoeff() < 0.4 * size.maxCoeff();
-    if (in_mouth && middle.y() < 0) {
+    // Balls are as deep as they are wide; what is glued onto the skin is flat, or a single hair.
+    const bool flat = size.minCoeff() < 0.4 * size.maxCoeff() || size.maxCoeff() < close;
+    // Upper teeth reach below the lips' line, lower ones a little above it.
+    const bool below = 0.25 * extent.low.y() + 0.75 * extent.high.y() < 0;
+    if (in_mouth && below) {
       rows_[v][chin] = 1;
     } else if (flat && extent.farthest <= close && !in_mouth) {
       const TriangleTree::Nearest at = *tree.closestPoint(head_.positions[v]);

@@ -22,9 +22,8 @@ LidZone::LidZone(const HeadSurface& head, const FacePoints& points, const SlitPo
   if (upper_.points.size() < 3 || lower_.points.size() < 3) return;
   from_ = points.at(lid == Lid::Upper ? eye.upper[0] : eye.lower[0]);
   to_ = points.at(lid == Lid::Upper ? eye.lower[0] : eye.upper[0]);
-  const FaceSide side = eyeOfLid(eye.upper[0]);
-  if (const std::optional<Vec3d> centre = eyeCentre(points, side, axes))
-    turn_ = turnAbout(*centre, from_, to_);
+  if (const std::optional<Vec3d> pivot = lidPivot(points, eye.upper[0], axes))
+    turn_ = turnAbout(*pivot, from_, to_);
   double most = 0;
   for (const Margin* margin : {&upper_, &lower_})
     for (const Vec3d& p : margin->points) most = std::max(most, share(p.x()));

@@ -29,10 +29,12 @@ inline std::uint32_t columnOf(std::string_view number) {
 
 /// The skin in an expression, by the program's own linear skinning.
 inline std::vector<Vec3f> inExpression(const Character& rigged, const FaceRig& rig,
-                                       std::string_view name) {
+                                       std::string_view name, bool slid = false) {
   const FacePoser poser = FacePoser::make(rigged, rig).value();
   Pose pose = rigged.bindPose();
-  poser.pose(expressionDisplacements(name, pointsOf(rigged)).value(), pose);
+  const FacePoints points = pointsOf(rigged);
+  const std::vector<PointDisplacement> moves = expressionDisplacements(name, points).value();
+  poser.pose(slid ? slidLids(moves, points) : moves, pose);
   return testing_support::skinned(rigged, pose, SkinningMethod::Linear).positions;
 }
 

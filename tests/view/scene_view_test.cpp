@@ -79,6 +79,30 @@ TEST_F(SceneViewTest, EachOverlayChangesThePicture) {
 }
 
 /// Bare characters show nothing of what layers make: the picture in colours differs everywhere.
+TEST_F(SceneViewTest, LabelledPointsAreShownOnTheSideThatFacesTheCamera) {
+  Recipe recipe;
+  recipe.character = "cast:head-a";
+  scene_ = openScene(recipe, {}, notes_).value();
+  const auto shown = [&](double yaw_rad) {
+    ViewDesc desc = small();
+    desc.orbit.yaw_rad = yaw_rad;
+    const Rgba8Image plain = pictureWith(desc, 0);
+    desc.points = true;
+    return changed(plain, pictureWith(desc, 0));
+  };
+  EXPECT_GT(shown(0), 200u);
+  EXPECT_EQ(shown(3.14159), 0u);
+  EXPECT_EQ(notes_.count("no-points"), 0u);
+}
+
+TEST_F(SceneViewTest, PointsOfACharacterWithoutAnyAreNoted) {
+  ViewDesc desc = small();
+  const Rgba8Image plain = pictureWith(desc);
+  desc.points = true;
+  EXPECT_EQ(changed(plain, pictureWith(desc)), 0u);
+  EXPECT_EQ(notes_.count("no-points"), 1u);
+}
+
 TEST_F(SceneViewTest, EachDiagramShowsWhatItsLayerMade) {
   constexpr std::string_view kFolds =
       "character = \"cast:wrist\"\nclip = \"flex\"\n[[layer]]\ntype = \"wrinkles\"\n"

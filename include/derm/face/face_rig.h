@@ -49,6 +49,12 @@ std::optional<FaceRig> findFaceRig(const Character& character);
 /// head's, a jaw for example, moved parts of the face too; as faceWeights().
 Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagnostics& notes);
 
+/// Displacements of lids with another depth, so that lids stay on the ball as they go up and down:
+/// seen from the front they are the same. Painted eyes have no ball; there, and for other points,
+/// nothing changes. Requires validated control points.
+std::vector<PointDisplacement> slidLids(std::span<const PointDisplacement> displacements,
+                                        const FacePoints& points);
+
 /// How a joint of a rig moves, in model space: it goes by `translation_m` and turns about itself.
 struct JointMove {
   Vec3d translation_m = Vec3d::Zero();
@@ -84,9 +90,9 @@ class FacePoser {
   Transform moved(const Transform& local, const JointMove& move) const;
 
   FaceRig rig_;
-  std::vector<Transform> rest_;                ///< of the joints
-  std::vector<Vec3d> positions_;               ///< [m] of the joints, in the bind pose
-  std::vector<std::optional<Vec3d>> centres_;  ///< [m] what a joint turns about as it goes
+  std::vector<Transform> rest_;               ///< of the joints
+  std::vector<Vec3d> positions_;              ///< [m] of the joints, in the bind pose
+  std::vector<std::optional<Vec3d>> pivots_;  ///< [m] what a joint turns about as it goes
   std::vector<Lever> levers_;
   Eigen::Matrix<double, 28, 28> solve_;                    ///< W^-1
   Eigen::Matrix3d to_head_ = Eigen::Matrix3d::Identity();  ///< model directions to the head's
