@@ -9,9 +9,9 @@
 #include "derm/face/head_registration.h"
 #include "derm/face/watershed_landmarks.h"
 #include "derm/image/compose.h"
+#include "derm/io/file_bytes.h"
 #include "derm/io/png.h"
 #include "derm/io/point_file.h"
-#include "derm/io/whole_file.h"
 #include "derm/view/scene_view.h"
 
 #include "character_input.h"

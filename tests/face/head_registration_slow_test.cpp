@@ -51,7 +51,7 @@ TEST(HeadRegistrationSlow, SixPairsOfFormulaHeads) {
       if (a != b) {
         const double error = meanError(heads[a], heads[b]);
         RecordProperty(std::string("pair") + std::to_string(10 * a + b), std::to_string(error));
-        if (a < 2 && b < 2) EXPECT_LT(error, 0.9);
+        EXPECT_LT(error, a < 2 && b < 2 ? 0.9 : 4.0) << a << " to " << b;
         sum += error;
       }
   EXPECT_LT(sum / 6, 1.5);
