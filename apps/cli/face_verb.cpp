@@ -8,6 +8,8 @@ void addFaceVerb(CLI::App& app, Run& run) {
   addFaceNames(*verb, run);
   addFacePoints(*verb, run);
   addFaceRig(*verb, run);
+  addFaceShapes(*verb, run);
+  addFaceTransfer(*verb, run);
 }
 
 }  // namespace derm::cli

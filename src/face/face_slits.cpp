@@ -341,7 +341,8 @@ std::optional<FaceSlit> slitBetween(const TriMesh& mesh, const WeldedMesh& welde
   std::optional<FaceSlit> found = SlitFinder(welded, slit).find();
   if (!found)
     notes.warn("face-no-slit", name,
-               "the surface does not open between these control points; they cannot part");
+               labels[0][0] == '8' ? "no slit between the lips: lips cannot part"
+                                   : "no slit between the lids: the eye cannot close");
   return found;
 }
 

@@ -1,5 +1,6 @@
 derm_room(face
   SOURCES
+    arkit_shapes.cpp
     control_points.cpp
     control_zones.cpp
     depth_map.cpp
@@ -24,9 +25,11 @@ derm_room(face
     head_surface.cpp
     head_warp.cpp
     lid_zone.cpp
+    landmark_correspondence.cpp
     margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
+    rig_transfer.cpp
     shape_morph.cpp
     shape_openings.cpp
     shape_pieces.cpp

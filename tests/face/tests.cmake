@@ -1,4 +1,5 @@
 derm_test(face unit
+  arkit_shapes_test.cpp
   control_points_test.cpp
   expression_names_test.cpp
   expressions_test.cpp
@@ -10,6 +11,7 @@ derm_test(face unit
   face_weights_test.cpp
   head_correspondence_test.cpp
   profile_landmarks_test.cpp
+  rig_transfer_test.cpp
   shape_transfer_test.cpp
   watershed_landmarks_test.cpp
   watershed_test.cpp)

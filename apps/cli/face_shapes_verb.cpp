@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include "derm/face/arkit_shapes.h"
+#include "derm/face/head_shapes.h"
+#include "derm/face/shape_transfer.h"
+#include "derm/io/character_file.h"
+
+#include "character_input.h"
+#include "face_verbs.h"
+#include "head_matching.h"
+
+namespace derm::cli {
+namespace {
+
+struct ShapesOptions {
+  CharacterInput input;
+  HeadMatchOptions match;
+  std::string output;
+};
+
+Result<void> writeShaped(const ShapesOptions& options, Diagnostics& notes) {
+  const HeadMatchOptions& match = options.match;
+  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkOutputs({options.output, match.report, match.picture}));
+  DERM_CHECK(checkNotAnInput(options.output, {options.input.source, match.source.source}));
+  DERM_TRY(Character head, options.input.load(notes));
+  std::vector<MorphTarget> shapes;
+  if (match.source.source.empty()) {
+    if (!match.known.empty()) {
+      DERM_TRY(head.points, headPoints(match.known, head, notes));
+    }
+    if (head.points.empty())
+      return Error{ErrorCode::BadArgument,
+                   "has no control points; --points FILE gives them (derm face points finds them)",
+                   {.file = options.input.source}};
+    ProgressBar bar("shapes");
+    DERM_TRY(shapes, arkitShapes(head, notes, bar.callback()));
+    setShapes(head, shapes, notes);
+    DERM_CHECK(saveCharacter(head, options.output, notes));
+  } else {
+    DERM_TRY(const HeadMatch found, matchHeads(match, head, options.input.source, notes));
+    const std::vector<MorphTarget> donor = shapesOf(found.source);
+    if (donor.empty())
+      return Error{ErrorCode::BadData, "has no shapes to give", {.file = match.source.source}};
+    ProgressBar bar("shapes");
+    DERM_TRY(shapes,
+             transferShapes({found.source.mesh, found.source.points}, donor,
+                            {head.mesh, head.points}, found.dense, {}, notes, bar.callback()));
+    setShapes(head, shapes, notes);
+    DERM_CHECK(saveCharacter(head, options.output, notes));
+    DERM_CHECK(writeMatch(match, found, head, shapes.size(), 0, notes));
+  }
+  fmt::print("{}: {} shapes\n", options.output, shapes.size());
+  return {};
+}
+
+}  // namespace
+
+void addFaceShapes(CLI::App& face, Run& run) {
+  const auto options = std::make_shared<ShapesOptions>();
+  CLI::App* verb =
+      face.add_subcommand("shapes", "ARKit's 52 shapes of a head, or those of another head on it");
+  options->input.addTo(*verb, "HEAD");
+  verb->add_option("--from", options->match.source.source,
+                   "take the shapes of this head: a file, or cast:NAME; default by control points")
+      ->type_name("DONOR");
+  options->match.addTo(*verb);
+  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  verb->footer(
+      "example:\n"
+      "  derm face shapes cast:toon -o toon52.glb\n"
+      "  derm face shapes scan.glb --from cast:woman -o scan_shapes.glb");
+  setWork(*verb, run, options, writeShaped);
+}
+
+}  // namespace derm::cli

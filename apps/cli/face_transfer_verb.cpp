@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "derm/face/head_shapes.h"
+#include "derm/face/rig_transfer.h"
+#include "derm/face/shape_transfer.h"
+#include "derm/io/character_file.h"
+
+#include "character_input.h"
+#include "face_verbs.h"
+#include "head_matching.h"
+
+namespace derm::cli {
+namespace {
+
+struct TransferOptions {
+  CharacterInput target;
+  HeadMatchOptions match;
+  RigTransferDesc rig;
+  bool shapes = true;
+  std::string output;
+};
+
+Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes) {
+  const HeadMatchOptions& match = options.match;
+  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkOutputs({options.output, match.report, match.picture}));
+  DERM_CHECK(checkNotAnInput(options.output, {options.target.source, match.source.source}));
+  DERM_TRY(Character head, options.target.load(notes));
+  DERM_TRY(HeadMatch found, matchHeads(match, head, options.target.source, notes));
+  if (!findFaceRig(found.source)) {
+    FaceRigDesc desc;
+    desc.weights.max_influences = options.rig.max_influences;
+    Result<FaceRig> made = addFaceRig(found.source, desc, notes);
+    if (!made) {
+      Error e = made.error();
+      if (e.where.file.empty()) e.where.file = match.source.source;
+      return e;
+    }
+  }
+  std::vector<MorphTarget> shapes;
+  if (options.shapes && !found.source.morphs.empty()) {
+    ProgressBar bar("shapes");
+    DERM_TRY(shapes,
+             transferShapes({found.source.mesh, found.source.points}, shapesOf(found.source),
+                            {head.mesh, head.points}, found.dense, {}, notes, bar.callback()));
+    setShapes(head, shapes, notes);
+  }
+  Result<FaceRig> rig = transferFaceRig(found.source, head, found.dense, options.rig, notes);
+  if (!rig) {
+    Error e = rig.error();
+    if (e.where.file.empty()) e.where.file = options.target.source;
+    return e;
+  }
+  DERM_CHECK(saveCharacter(head, options.output, notes));
+  DERM_CHECK(writeMatch(match, found, head, shapes.size(), rig->joints.size(), notes));
+  fmt::print("{}: {} control joints, {} shapes, {} clips, by {}\n", options.output,
+             rig->joints.size(), shapes.size(), head.clips.size(), found.method);
+  return {};
+}
+
+}  // namespace
+
+void addFaceTransfer(CLI::App& face, Run& run) {
+  const auto options = std::make_shared<TransferOptions>();
+  CLI::App* verb =
+      face.add_subcommand("transfer", "the rig, shapes and motions of one head on another");
+  verb->add_option("SOURCE", options->match.source.source,
+                   "a head with control points, rigged or not: a file, or cast:NAME")
+      ->required();
+  options->target.addTo(*verb, "TARGET");
+  options->match.addTo(*verb);
+  verb->add_option("--max-influences", options->rig.max_influences, "per vertex")
+      ->check(CLI::Range(2, 29))
+      ->capture_default_str();
+  verb->add_flag("--shapes,!--no-shapes", options->shapes, "the source's shapes too (default)");
+  verb->add_flag("--clips,!--no-clips", options->rig.clips,
+                 "the source's motions of the face too (default)");
+  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  verb->footer(
+      "example:\n"
+      "  derm face transfer cast:woman scan.obj --unit cm -o scan.glb --report scan.json");
+  setWork(*verb, run, options, writeTransferred);
+}
+
+}  // namespace derm::cli

@@ -1,0 +1,241 @@
+#include "derm/face/rig_transfer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "derm/face/face_points.h"
+#include "derm/face/face_slits.h"
+
+#include "face/control_units.h"
+#include "face/margin_match.h"
+#include "face/shape_openings.h"
+#include "face/shape_solver.h"
+#include "face/slit_curves.h"
+#include "face/welded_mesh.h"
+
+namespace derm {
+namespace {
+
+using detail::Counterpart;
+using detail::OpeningPair;
+using detail::WeldedMesh;
+
+constexpr std::size_t kPoints = 28;
+/// In eye distances: as of shapes.
+constexpr double kGradientLength = 0.3, kFadeLength = 0.5;
+
+/// Per point of the welded source how much it follows each control joint.
+std::vector<std::array<double, kPoints>> weightsOf(const Character& source, const FaceRig& rig,
+                                                   const WeldedMesh& welded) {
+  std::vector<int> joint_of_slot(source.skin.slots.size(), -1);
+  for (std::size_t s = 0; s < joint_of_slot.size(); ++s)
+    for (std::size_t j = 0; j < rig.joints.size(); ++j)
+      if (source.skin.slots[s].joint == rig.joints[j]) joint_of_slot[s] = static_cast<int>(j);
+  std::vector<std::array<double, kPoints>> out(welded.pointCount());
+  for (std::size_t p = 0; p < out.size(); ++p) {
+    out[p].fill(0);
+    for (const Influence& i : source.skin[welded.first_vertex[p]])
+      if (const int j = joint_of_slot[i.slot]; j >= 0)
+        out[p][static_cast<std::size_t>(j)] += static_cast<double>(i.weight);
+  }
+  return out;
+}
+
+/// Counterparts of the target's skin, with lips and lids put right.
+std::vector<std::optional<SurfacePoint>> counterparts(
+    const Character& source, const Character& target, const WeldedMesh& from, const WeldedMesh& to,
+    std::uint32_t skin, const HeadCorrespondence& given, bool separate_sides, Diagnostics& notes) {
+  std::vector<std::optional<SurfacePoint>> out(to.pointCount());
+  for (std::size_t p = 0; p < out.size(); ++p)
+    if (const std::uint32_t v = to.first_vertex[p]; to.pieces.of_vertex[p] == skin && given.has(v))
+      out[p] = given.source_points[v];
+  if (!separate_sides) return out;
+  const FaceSlits a = findFaceSlits(source.mesh, source.points, notes);
+  const FaceSlits b = findFaceSlits(target.mesh, target.points, notes);
+  const auto match = [&](const std::optional<FaceSlit>& s, const std::optional<FaceSlit>& t,
+                         double radius) {
+    if (s && t)
+      detail::matchMargins(
+          from, {detail::slitSurface(from, *s, radius), detail::slitSurface(to, *t, radius)}, out);
+  };
+  match(a.left_eye, b.left_eye, detail::kLidRadius);
+  match(a.right_eye, b.right_eye, detail::kLidRadius);
+  match(a.mouth, b.mouth, detail::kLipRadius);
+  return out;
+}
+
+/// Rotation of a joint in the bind pose: joint to model.
+Mat3d bindRotation(const Character& character, JointId joint) {
+  std::vector<Affine3d> model(character.skeleton.size());
+  localToModel(character.skeleton, bindTransforms(character.skeleton, character.skin), model);
+  return detail::properRotation(model[joint.index()].linear());
+}
+
+/// The source's clips as motions of the target's face.
+std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
+                               const FacePoints& source_points, const Character& target,
+                               const FaceRig& to, const FacePoints& target_points) {
+  const FaceUnits source_units = measureFaceUnits(source_points);
+  const FaceUnits target_units = measureFaceUnits(target_points);
+  const FaceAxes source_axes = faceAxes(source_points), target_axes = faceAxes(target_points);
+  Mat3d a, b;
+  a << source_axes.left, source_axes.up, source_axes.forward;
+  b << target_axes.left, target_axes.up, target_axes.forward;
+  const Mat3d source_head = bindRotation(source, from.head);
+  const Mat3d target_head = bindRotation(target, to.head);
+  std::vector<Clip> out;
+  for (const Clip& clip : source.clips) {
+    Clip carried{.name = clip.name, .tracks = {}};
+    for (const Track& track : clip.tracks) {
+      if (!track.ofJoint()) continue;
+      const auto at = std::find(from.joints.begin(), from.joints.end(), track.joint);
+      if (at == from.joints.end() || track.channel == Channel::Scale) continue;
+      const auto j = static_cast<std::size_t>(at - from.joints.begin());
+      Track mine = track;
+      mine.joint = to.joints[j];
+      if (track.channel == Channel::Translation) {
+        const std::string_view number = controlPointNumbers()[j];
+        const Vec3d ratio = detail::unitsAt(number, target_units)
+                                .cwiseQuotient(detail::unitsAt(number, source_units));
+        const Mat3d map =
+            target_head.transpose() * b * ratio.asDiagonal() * a.transpose() * source_head;
+        const Vec3f rest_from = source.skeleton[track.joint].rest.translation;
+        const Vec3f rest_to = target.skeleton[mine.joint].rest.translation;
+        // Of a cubic key only the middle one of three is a position; the others are slopes.
+        for (std::size_t k = 0; k * 3 < mine.values.size(); ++k) {
+          const bool position = track.interpolation != Interpolation::Cubic || k % 3 == 1;
+          Vec3f value(mine.values[3 * k], mine.values[3 * k + 1], mine.values[3 * k + 2]);
+          if (position) value -= rest_from;
+          value = (map * value.cast<double>()).cast<float>();
+          if (position) value += rest_to;
+          for (std::size_t c = 0; c < 3; ++c)
+            mine.values[3 * k + c] = value[static_cast<Eigen::Index>(c)];
+        }
+      }
+      carried.tracks.push_back(std::move(mine));
+    }
+    if (!carried.tracks.empty()) out.push_back(std::move(carried));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<FaceRig> transferFaceRig(const Character& source, Character& target,
+                                const HeadCorrespondence& correspondence,
+                                const RigTransferDesc& desc, Diagnostics& notes,
+                                const Progress& progress) {
+  if (desc.max_influences < 2 || desc.max_influences > kPoints + 1)
+    return Error{ErrorCode::BadArgument, "must be 2 to 29", {.element = "max_influences"}};
+  DERM_CHECK(validate(correspondence, source.mesh.triangles.size(), target.mesh.vertexCount()));
+  const std::optional<FaceRig> from = findFaceRig(source);
+  if (!from)
+    return Error{
+        ErrorCode::BadArgument, "has no face rig; derm face rig makes one", {.element = "source"}};
+  DERM_TRY(const FacePoints source_points, facePoints(source.points, source.mesh));
+  DERM_CHECK(validateControlPoints(source_points));
+
+  // The procedural rig first: joints, pieces beside the skin, a body's own weights.
+  FaceRigDesc rig_desc;
+  rig_desc.clips = false;
+  rig_desc.weights.max_influences = desc.max_influences;
+  DERM_TRY(const FaceRig to, addFaceRig(target, rig_desc, notes));
+  DERM_TRY(const FacePoints target_points, facePoints(target.points, target.mesh));
+
+  const WeldedMesh source_mesh = detail::weldedMesh(source.mesh);
+  const WeldedMesh mesh = detail::weldedMesh(target.mesh);
+  std::vector<std::size_t> counts(mesh.pieces.count, 0);
+  for (std::size_t p = 0; p < mesh.pointCount(); ++p)
+    counts[mesh.pieces.of_vertex[p]] += correspondence.has(mesh.first_vertex[p]) ? 1 : 0;
+  const auto most = std::max_element(counts.begin(), counts.end());
+  if (*most == 0)
+    return Error{ErrorCode::BadData,
+                 "no vertex of the target has a counterpart on the source",
+                 {.element = "correspondence"}};
+  const auto skin = static_cast<std::uint32_t>(most - counts.begin());
+  const std::vector<std::optional<SurfacePoint>> points = counterparts(
+      source, target, source_mesh, mesh, skin, correspondence, desc.separate_sides, notes);
+  const std::vector<std::array<double, kPoints>> given = weightsOf(source, *from, source_mesh);
+
+  const double unit = measureFaceUnits(target_points).eye_separation_m;
+  std::vector<Counterpart> values(points.size());
+  for (std::size_t p = 0; p < points.size(); ++p) values[p].found = points[p].has_value();
+  detail::ShapeSolver solver(mesh, values,
+                             {.piece = skin,
+                              .gradient_length_m = kGradientLength * unit,
+                              .fade_length_m = kFadeLength * unit,
+                              .use_gradients = false});
+  std::vector<std::array<double, kPoints>> found(points.size());
+  // Three joints at a time, as the three axes of a displacement.
+  for (std::size_t first = 0; first < kPoints; first += 3) {
+    if (!keepGoing(progress, static_cast<double>(first) / kPoints, "weights"))
+      return Error{ErrorCode::Cancelled, "cancelled", {}};
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      values[p].displacement.setZero();
+      if (!points[p]) continue;
+      const Triangle& t = source_mesh.triangles[points[p]->triangle];
+      for (std::size_t c = 0; c < 3; ++c)
+        for (std::size_t k = 0; k < 3 && first + k < kPoints; ++k)
+          values[p].displacement[static_cast<Eigen::Index>(k)] +=
+              static_cast<double>(points[p]->barycentric[static_cast<Eigen::Index>(c)]) *
+              given[t[c]][first + k];
+    }
+    const std::vector<Vec3d> solved = solver.solve(values);
+    for (std::size_t p = 0; p < points.size(); ++p)
+      for (std::size_t k = 0; k < 3 && first + k < kPoints; ++k)
+        found[p][first + k] = solved[p][static_cast<Eigen::Index>(k)];
+  }
+
+  // Rows anew: what followed the head or its control joints shares that by the found weights.
+  std::vector<int> joint_of_slot(target.skin.slots.size(), -2);
+  std::array<std::uint32_t, kPoints + 1> slot_of{};
+  for (std::uint32_t s = 0; s < joint_of_slot.size(); ++s) {
+    if (target.skin.slots[s].joint == to.head) {
+      joint_of_slot[s] = -1;
+      slot_of[kPoints] = s;
+    }
+    for (std::size_t j = 0; j < kPoints; ++j)
+      if (target.skin.slots[s].joint == to.joints[j]) {
+        joint_of_slot[s] = static_cast<int>(j);
+        slot_of[j] = s;
+      }
+  }
+  SkinBuilder builder(target.skin.slots, target.mesh.vertexCount());
+  std::vector<Influence> row;
+  for (std::size_t v = 0; v < target.mesh.vertexCount(); ++v) {
+    const std::uint32_t p = mesh.of_vertex[v];
+    row.clear();
+    double face = 0;
+    for (const Influence& i : target.skin[v]) {
+      if (joint_of_slot[i.slot] != -2) face += static_cast<double>(i.weight);
+      if (joint_of_slot[i.slot] == -2 || mesh.pieces.of_vertex[p] != skin) row.push_back(i);
+    }
+    if (mesh.pieces.of_vertex[p] == skin && face > 0) {
+      double left = 1;
+      std::vector<std::pair<double, std::size_t>> shares;
+      for (std::size_t j = 0; j < kPoints; ++j)
+        if (found[p][j] > 1e-4) shares.push_back({found[p][j], j});
+      std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+      });
+      if (shares.size() > desc.max_influences - 1) shares.resize(desc.max_influences - 1);
+      for (const auto& [share, j] : shares) {
+        const double weight = std::min(share, left);
+        if (!(weight > 0)) break;
+        left -= weight;
+        row.push_back({slot_of[j], static_cast<float>(face * weight)});
+      }
+      if (left > 1e-6) row.push_back({slot_of[kPoints], static_cast<float>(face * left)});
+    }
+    builder.addVertex(row, slot_of[kPoints], "face rig", notes);
+  }
+  target.skin = pruned(std::move(builder).finish(), std::max<std::size_t>(desc.max_influences, 4));
+  if (desc.clips)
+    for (Clip& clip : carriedClips(source, *from, source_points, target, to, target_points))
+      target.clips.push_back(std::move(clip));
+  return to;
+}
+
+}  // namespace derm
