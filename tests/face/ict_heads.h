@@ -1,13 +1,17 @@
 #pragma once
 
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "derm/base/rng.h"
-#include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
 #include "derm/mesh/surface_point.h"
+#include "derm/mesh/tri_mesh.h"
 
 #include "support/unpacked.h"
 
