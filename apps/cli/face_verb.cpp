@@ -6,6 +6,7 @@ void addFaceVerb(CLI::App& app, Run& run) {
   CLI::App* verb = app.add_subcommand("face", "faces: control points, rigs, shapes, transfer");
   verb->require_subcommand(1);
   addFaceNames(*verb, run);
+  addFacePoints(*verb, run);
   addFaceRig(*verb, run);
 }
 

@@ -7,6 +7,7 @@
 namespace derm::cli {
 
 void addFaceNames(CLI::App& face, Run& run);
+void addFacePoints(CLI::App& face, Run& run);
 void addFaceRig(CLI::App& face, Run& run);
 
 }  // namespace derm::cli

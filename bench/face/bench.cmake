@@ -1,1 +1,1 @@
-derm_bench(face landmarks_bench.cpp)
+derm_bench(face landmarks_bench.cpp registration_bench.cpp)

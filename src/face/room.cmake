@@ -8,11 +8,19 @@ derm_room(face
     expressions.cpp
     eye_centre.cpp
     face_features.cpp
+    face_frame.cpp
     face_points.cpp
     face_rig.cpp
     face_weights.cpp
+    framed_head.cpp
     head_correspondence.cpp
+    head_dense.cpp
+    head_pose.cpp
+    head_registration.cpp
+    head_samples.cpp
+    head_slits.cpp
     head_surface.cpp
+    head_warp.cpp
     lid_zone.cpp
     profile_alignment.cpp
     profile_landmarks.cpp

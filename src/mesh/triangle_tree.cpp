@@ -174,6 +174,18 @@ void TriangleTree::split(std::uint32_t node, std::uint32_t first, std::uint32_t 
 
 std::optional<TriangleTree::Nearest> TriangleTree::closestPoint(const Vec3d& p,
                                                                 double max_distance_m) const {
+  return closestAmong(p, max_distance_m, [](std::uint32_t) { return true; });
+}
+
+std::optional<TriangleTree::Nearest> TriangleTree::closestPoint(
+    const Vec3d& p, double max_distance_m, const std::function<bool(std::uint32_t)>& accept) const {
+  return closestAmong(p, max_distance_m, accept);
+}
+
+template <class Accept>
+std::optional<TriangleTree::Nearest> TriangleTree::closestAmong(const Vec3d& p,
+                                                                double max_distance_m,
+                                                                const Accept& accept) const {
   if (triangles_.empty()) return std::nullopt;
   std::optional<Nearest> best;
   double best_squared = max_distance_m * max_distance_m;
@@ -192,6 +204,7 @@ std::optional<TriangleTree::Nearest> TriangleTree::closestPoint(const Vec3d& p,
       const double squared = (point - p).squaredNorm();
       if (squared > best_squared || (best && squared == best_squared && triangle > best->triangle))
         continue;
+      if (!accept(triangle)) continue;
       best_squared = squared;
       best = Nearest{triangle, where, point, std::sqrt(squared)};
     }

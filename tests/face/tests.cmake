@@ -17,6 +17,8 @@ derm_test(face paper
   face_rig_paper_test.cpp
   profile_landmarks_paper_test.cpp
   watershed_landmarks_paper_test.cpp)
-foreach(label unit paper)
+derm_test(face property head_registration_test.cpp)
+derm_test(face slow head_registration_data_test.cpp head_registration_slow_test.cpp)
+foreach(label unit paper property slow)
   target_link_libraries(derm_test_face_${label} PRIVATE derm::cast derm::deform derm::io)
 endforeach()

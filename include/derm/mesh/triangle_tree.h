@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -44,6 +45,9 @@ class TriangleTree {
   /// The nearest point on the triangles, if there is one within `max_distance_m`.
   std::optional<Nearest> closestPoint(
       const Vec3d& p, double max_distance_m = std::numeric_limits<double>::infinity()) const;
+  /// The same among the triangles that `accept` says yes to: one side of a thin sheet, a part.
+  std::optional<Nearest> closestPoint(const Vec3d& p, double max_distance_m,
+                                      const std::function<bool(std::uint32_t)>& accept) const;
 
   /// The first triangle met on the way from `from` to `to`, edges and corners included: a segment
   /// cannot slip through between two triangles. Segments in a triangle's plane do not meet it.
@@ -72,6 +76,9 @@ class TriangleTree {
   void build();
   void split(std::uint32_t node, std::uint32_t first, std::uint32_t last,
              std::span<const Vec3d> centres);
+  template <class Accept>
+  std::optional<Nearest> closestAmong(const Vec3d& p, double max_distance_m,
+                                      const Accept& accept) const;
   template <class Visit>
   void alongSegment(const Vec3d& from, const Vec3d& to, const double& t_end,
                     const Visit& visit) const;
