@@ -38,7 +38,7 @@ constexpr double kVoxel = 0.075;
 
 /// Residuals up to the first are good, up to the second doubtful.
 constexpr double kGoodResidual = 0.38;
-constexpr double kDoubtfulResidual = 0.44;
+constexpr double kDoubtfulResidual = 0.43;
 /// The same where it is known how the head stands, which leaves less to mistake.
 constexpr double kDoubtfulUpright = 0.55;
 /// After the coarse stages: above, a more thorough search is worth a try, or one for a head at the

@@ -97,11 +97,12 @@ TriMesh ball(const Shape& shape) {
 }
 
 TEST(HeadRegistrationSlow, ShapesWithoutAFaceAreRefused) {
-  const Character source = madeHead(syntheticHeadA());
+  DERM_PACKED_DATA_OR_SKIP(folder, "faces-ict");
+  const IctHead source = ictHead(folder, "generic");
   TriMesh back = source.mesh;
   std::erase_if(back.triangles, [&](const Triangle& t) {
     for (const std::uint32_t v : t)
-      if (back.positions[v].z() > 0.02f) return true;
+      if (back.positions[v].z() > 1) return true;
     return false;
   });
   const std::vector<std::pair<std::string, TriMesh>> shapes = {
