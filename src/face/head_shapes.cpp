@@ -90,6 +90,7 @@ void setShapes(Character& character, std::span<const MorphTarget> shapes, Diagno
       notes.warn("shapes-tracks-dropped", clip.name,
                  "its tracks of morph weights were dropped: the head has new shapes");
   }
+  std::erase_if(character.clips, [](const Clip& clip) { return clip.tracks.empty(); });
 }
 
 }  // namespace derm

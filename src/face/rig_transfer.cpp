@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "derm/face/expressions.h"
 #include "derm/face/face_points.h"
 #include "derm/face/face_slits.h"
 
@@ -25,6 +26,16 @@ using detail::WeldedMesh;
 constexpr std::size_t kPoints = 28;
 /// In eye distances: as of shapes.
 constexpr double kGradientLength = 0.3, kFadeLength = 0.5;
+
+/// The control points of the lids, by their place in controlPointNumbers().
+std::vector<std::size_t> lidJoints() {
+  std::vector<std::size_t> out;
+  const std::span<const std::string_view> numbers = controlPointNumbers();
+  for (std::size_t j = 0; j < numbers.size(); ++j)
+    for (const char* lid : {"3.1", "3.2", "3.3", "3.4"})
+      if (numbers[j] == lid) out.push_back(j);
+  return out;
+}
 
 /// Per point of the welded source how much it follows each control joint.
 std::vector<std::array<double, kPoints>> weightsOf(const Character& source, const FaceRig& rig,
@@ -85,8 +96,19 @@ std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
   b << target_axes.left, target_axes.up, target_axes.forward;
   const Mat3d source_head = bindRotation(source, from.head);
   const Mat3d target_head = bindRotation(target, to.head);
+  const Result<FacePoser> source_poser = FacePoser::make(source, from);
+  const Result<FacePoser> target_poser = FacePoser::make(target, to);
   std::vector<Clip> out;
   for (const Clip& clip : source.clips) {
+    // An expression that derm made for the source is made anew: points go exactly where they
+    // should, so that a blink shuts, whatever the weights.
+    if (source_poser && target_poser)
+      if (const auto own = expressionDisplacements(clip.name, source_points);
+          own && source_poser->clip(clip.name, *own) == clip)
+        if (const auto mine = expressionDisplacements(clip.name, target_points)) {
+          out.push_back(target_poser->clip(clip.name, *mine));
+          continue;
+        }
     Clip carried{.name = clip.name, .tracks = {}};
     for (const Track& track : clip.tracks) {
       if (!track.ofJoint()) continue;
@@ -202,6 +224,18 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
         slot_of[j] = s;
       }
   }
+  const std::vector<std::size_t> lids = lidJoints();
+  if (desc.own_lids)
+    for (std::size_t p = 0; p < found.size(); ++p) {
+      for (const std::size_t j : lids) found[p][j] = 0;
+      double face = 0;
+      for (const Influence& i : target.skin[mesh.first_vertex[p]])
+        if (joint_of_slot[i.slot] != -2) face += static_cast<double>(i.weight);
+      for (const Influence& i : target.skin[mesh.first_vertex[p]])
+        for (const std::size_t j : lids)
+          if (joint_of_slot[i.slot] == static_cast<int>(j))
+            found[p][j] += static_cast<double>(i.weight) / face;
+    }
   SkinBuilder builder(target.skin.slots, target.mesh.vertexCount());
   std::vector<Influence> row;
   for (std::size_t v = 0; v < target.mesh.vertexCount(); ++v) {

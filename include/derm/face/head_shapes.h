@@ -16,7 +16,8 @@ std::vector<MorphTarget> shapesOf(const Character& character);
 /// Gives a character these shapes: every instance that any of them moves gets all of them, in their
 /// order, so that players that set weights by name or by number find the same on each. Shapes of
 /// the same name are replaced, others stay behind the new ones. Tracks of morph weights go with the
-/// shapes that they drove (note: shapes-tracks-dropped), since numbers change. Requires shapes
+/// shapes that they drove (note: shapes-tracks-dropped), and clips of nothing else, since numbers
+/// change. Requires shapes
 /// valid for the mesh.
 void setShapes(Character& character, std::span<const MorphTarget> shapes, Diagnostics& notes);
 

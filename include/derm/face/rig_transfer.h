@@ -13,6 +13,9 @@ struct RigTransferDesc {
   /// Lips and lids are told apart along their slits (face_slits.h), whatever the correspondence
   /// says: no vertex of the upper lip follows the lower one.
   bool separate_sides = true;
+  /// The lids' weights are made from the target's own margins (face_weights.h) instead of carried:
+  /// what shuts one eye does not shut another of other proportions.
+  bool own_lids = true;
   std::size_t max_influences = 4;  ///< [2,29] per vertex, the head's among them
   bool clips = true;               ///< the source's motions of the face, in the target's units
 };
@@ -27,8 +30,9 @@ struct RigTransferDesc {
 /// takes the rest; so every vertex is assigned. Pieces beside the skin (eyes, teeth, lashes) get
 /// what addFaceRig() gives them. A body that the target has keeps its joints, as there.
 /// Clips: translations of the face's joints scaled by the ratio of the two faces' units (mouth
-/// widths for lips, lid openings for lids, …), along the faces' own axes; rotations stay. Tracks of
-/// other joints are left out, and clips without any of the face.
+/// widths for lips, lid openings for lids, …), along the faces' own axes; rotations stay. Those
+/// that addFaceRig() made are made anew for the target, exactly. Tracks of other joints are left
+/// out, and clips without any of the face.
 ///
 /// With source = target weights come out as they are. Errors: a source without a face rig; control
 /// points of the target as validateControlPoints() says; a target that has a rig; a correspondence

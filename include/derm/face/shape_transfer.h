@@ -66,7 +66,8 @@ struct ShapeHead {
 /// tongue) follows the jaw's rigid motion; what lies on the skin (lashes, brows) follows it; the
 /// rest stays.
 ///
-/// With donor = target shapes come out as they are, but for openings below `shut_below`.
+/// With donor = target shapes come out as they are, but for openings below `shut_below`, which are
+/// shut, and for lips that do not meet in mouthClose.
 /// Errors: bad desc, a correspondence that does not fit, no vertex with a counterpart.
 /// Notes: shapes-no-openings (points missing), face-no-slit. Cost: one sparse factorisation, then
 /// three solves per shape; same bits for any thread count.
