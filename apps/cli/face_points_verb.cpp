@@ -35,7 +35,7 @@ struct PointsOptions {
 
 Result<std::vector<LabelledPoint>> pointsOf(const std::string& file, const Character& head,
                                             Diagnostics& notes) {
-  DERM_TRY(const std::vector<PointPlace> places, loadPointFile(file, notes));
+  DERM_TRY(const std::vector<NamedPosition> places, loadPointFile(file, notes));
   Result<std::vector<LabelledPoint>> placed =
       placePoints(places, head.mesh, head.import.metres_per_unit, notes);
   if (placed) return placed;
@@ -157,7 +157,7 @@ Result<void> findPoints(const PointsOptions& options, Diagnostics& notes) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   const double unit = target.import.metres_per_unit;
-  std::vector<PointPlace> places;
+  std::vector<NamedPosition> places;
   nlohmann::json list = nlohmann::json::object();
   double least = 1;
   for (const LandmarkMatch& m : found->points) {

@@ -60,7 +60,7 @@ Result<void> writeRigged(const RigOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkWritable(options.output));
   DERM_TRY(Character character, options.input.load(notes));
   if (!options.points.empty()) {
-    DERM_TRY(const std::vector<PointPlace> places, loadPointFile(options.points, notes));
+    DERM_TRY(const std::vector<NamedPosition> places, loadPointFile(options.points, notes));
     Result<std::vector<LabelledPoint>> placed =
         placePoints(places, character.mesh, character.import.metres_per_unit, notes);
     if (!placed) {

@@ -79,7 +79,7 @@ void HeadMatchOptions::addTo(CLI::App& verb) {
 
 Result<std::vector<LabelledPoint>> headPoints(const std::string& file, const Character& head,
                                               Diagnostics& notes) {
-  DERM_TRY(const std::vector<PointPlace> places, loadPointFile(file, notes));
+  DERM_TRY(const std::vector<NamedPosition> places, loadPointFile(file, notes));
   Result<std::vector<LabelledPoint>> placed =
       placePoints(places, head.mesh, head.import.metres_per_unit, notes);
   if (placed) return placed;

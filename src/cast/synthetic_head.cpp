@@ -46,7 +46,7 @@ Result<void> checkShape(const SyntheticHeadDesc& desc, const SyntheticHeadSurfac
                 {s.mouth_y - 1.8 * s.lip_height, s.chin_y, "the mouth overlaps the chin"}};
   for (const auto& order : orders)
     if (!(order.above > order.below)) return badShape(desc, order.message);
-  for (const FeaturePoint& p : featurePoints(s))
+  for (const SyntheticHeadPoint& p : syntheticHeadPoints(s))
     if (!(surface.rimDistance(p.x, p.y) <= kMaxRimDistance))
       return badShape(desc, "point " + std::string(p.label) + " does not lie on the front");
   return {};
@@ -149,12 +149,12 @@ Vec3d SyntheticHeadSurface::frontPoint(double x, double y) const {
   return point(Vec3d(ux, uy, std::sqrt(1 - ux * ux - uy * uy)));
 }
 
-std::vector<FeaturePoint> featurePoints(const SyntheticHeadShape& s) {
+std::vector<SyntheticHeadPoint> syntheticHeadPoints(const SyntheticHeadShape& s) {
   const double lip = s.lip_height;
-  std::vector<FeaturePoint> points = {{"9.3", 0, s.nose_y},
-                                      {"8.1", 0, s.mouth_y + 1.7 * lip},
-                                      {"8.2", 0, s.mouth_y - 1.8 * lip},
-                                      {"2.1", 0, s.chin_y}};
+  std::vector<SyntheticHeadPoint> points = {{"9.3", 0, s.nose_y},
+                                            {"8.1", 0, s.mouth_y + 1.7 * lip},
+                                            {"8.2", 0, s.mouth_y - 1.8 * lip},
+                                            {"2.1", 0, s.chin_y}};
   const auto pair = [&](std::string_view left, std::string_view right, double x, double y) {
     points.push_back({left, x, y});
     points.push_back({right, -x, y});
@@ -229,7 +229,7 @@ Result<Character> makeSyntheticHead(const SyntheticHeadDesc& desc) {
   head.mesh.triangles = std::move(sphere.triangles);
   head.mesh.normals = areaWeightedNormals(head.mesh.positions, head.mesh.triangles);
   detail::cast::mouldOfClay(head, Vec4f(0.62f, 0.47f, 0.40f, 1.0f));
-  for (const FeaturePoint& p : featurePoints(s)) {
+  for (const SyntheticHeadPoint& p : syntheticHeadPoints(s)) {
     const std::optional<SurfacePoint> found =
         frontSurfacePoint(head.mesh, kMetresPerCm * p.x, kMetresPerCm * p.y);
     if (!found)

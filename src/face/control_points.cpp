@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kFarOff = 0.02;  // of the head's diagonal
 
-Error bad(const PointPlace& place, std::string message, ErrorCode code = ErrorCode::BadData) {
-  return Error{code, std::move(message), {.element = "point \"" + place.label + "\""}};
+Error bad(const NamedPosition& given, std::string message, ErrorCode code = ErrorCode::BadData) {
+  return Error{code, std::move(message), {.element = "point \"" + given.label + "\""}};
 }
 
 /// Per triangle the connected piece it belongs to; seams do not part it.
@@ -97,49 +97,49 @@ std::uint32_t mostCommon(std::span<const std::uint32_t> pieces) {
 
 }  // namespace
 
-Result<std::vector<LabelledPoint>> placePoints(std::span<const PointPlace> places,
+Result<std::vector<LabelledPoint>> placePoints(std::span<const NamedPosition> named,
                                                const TriMesh& mesh, double metres_per_unit,
                                                Diagnostics& notes) {
   std::vector<LabelledPoint> out;
   std::set<std::string> labels;
-  std::vector<Vec3d> positions;  // of every place, on or off the surface
-  for (const PointPlace& place : places) {
-    const FaceFeature* feature = findFaceFeature(place.label);
-    LabelledPoint point{feature != nullptr ? std::string(feature->number) : place.label, {}};
+  std::vector<Vec3d> positions;  // of every point, on or off the surface
+  for (const NamedPosition& given : named) {
+    const FaceFeature* feature = findFaceFeature(given.label);
+    LabelledPoint point{feature != nullptr ? std::string(feature->number) : given.label, {}};
     if (!labels.insert(point.label).second)
-      return bad(place, "the point " + point.label + " has two labels");
-    if (place.vertex) {
+      return bad(given, "the point " + point.label + " has two labels");
+    if (given.vertex) {
       const std::optional<SurfacePoint> corner =
-          *place.vertex < mesh.vertexCount() ? atVertex(mesh, *place.vertex) : std::nullopt;
+          *given.vertex < mesh.vertexCount() ? atVertex(mesh, *given.vertex) : std::nullopt;
       if (!corner)
-        return bad(place, *place.vertex < mesh.vertexCount()
-                              ? "vertex " + std::to_string(*place.vertex) + " is on no triangle"
-                              : "vertex " + std::to_string(*place.vertex) + ", but there are " +
+        return bad(given, *given.vertex < mesh.vertexCount()
+                              ? "vertex " + std::to_string(*given.vertex) + " is on no triangle"
+                              : "vertex " + std::to_string(*given.vertex) + ", but there are " +
                                     std::to_string(mesh.vertexCount()));
       point.point = *corner;
-      positions.push_back(mesh.positions[*place.vertex].cast<double>());
+      positions.push_back(mesh.positions[*given.vertex].cast<double>());
     } else {
-      positions.push_back(metres_per_unit * place.position);
+      positions.push_back(metres_per_unit * given.position);
     }
     out.push_back(std::move(point));
   }
   const TriangleTree all(std::span<const Vec3f>(mesh.positions), mesh.triangles);
-  if (places.empty()) return out;
-  if (all.empty()) return bad(places.front(), "the mesh has no triangles");
+  if (named.empty()) return out;
+  if (all.empty()) return bad(named.front(), "the mesh has no triangles");
   const std::vector<std::uint32_t> pieces = piecesOfTriangles(mesh);
   std::vector<std::uint32_t> nearest_pieces;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    nearest_pieces.push_back(pieces[places[i].vertex ? out[i].point.triangle
-                                                     : all.closestPoint(positions[i])->triangle]);
+  for (std::size_t i = 0; i < named.size(); ++i)
+    nearest_pieces.push_back(
+        pieces[named[i].vertex ? out[i].point.triangle : all.closestPoint(positions[i])->triangle]);
   const Part face = partOf(mesh, pieces, mostCommon(nearest_pieces));
   const double limit = kFarOff * headDiagonal(positions, mesh);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].vertex) continue;
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    if (named[i].vertex) continue;
     std::optional<TriangleTree::Nearest> at = face.nearest(positions[i]);
     if (at->distance > limit) at = all.closestPoint(positions[i]);
     out[i].point = {at->triangle, at->barycentric.cast<float>()};
     if (at->distance > limit)
-      notes.warn("point-off-surface", "point \"" + places[i].label + "\"",
+      notes.warn("point-off-surface", "point \"" + named[i].label + "\"",
                  "lay " + millimetres(at->distance) +
                      " off the surface and was put onto it; is the unit right?");
   }

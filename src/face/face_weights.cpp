@@ -20,7 +20,7 @@ using detail::SlitPoints;
 
 constexpr std::size_t kPoints = 28;
 constexpr std::uint32_t kHead = FaceWeights::kHead;
-constexpr double kLeast = 1e-3;               ///< smaller weights move nothing by what can be seen
+constexpr double kMinWeight = 1e-3;           ///< smaller weights move nothing by what can be seen
 using Row = std::array<double, kPoints + 1>;  ///< weights of the points, then the head's
 
 std::uint32_t columnOf(std::string_view number) {
@@ -320,7 +320,7 @@ void WeightMaker::collect(FaceWeights& out) const {
     const Row& weights = rows_[head_.weld[v]];
     row.clear();
     for (std::uint32_t j = 0; j <= kPoints; ++j)
-      if (weights[j] > kLeast) row.push_back({j, weights[j]});
+      if (weights[j] > kMinWeight) row.push_back({j, weights[j]});
     const auto larger = [](const FaceWeights::Share& a, const FaceWeights::Share& b) {
       return a.weight != b.weight ? a.weight > b.weight : a.point < b.point;
     };

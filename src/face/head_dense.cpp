@@ -23,8 +23,8 @@ constexpr double kFarthestRadius = 2.1;  // nothing beyond
 constexpr double kFarthestSurface = 0.3;
 constexpr double kSurfaceScale = 0.12;
 constexpr double kSideReach = 0.3;
-constexpr double kLeastCosine = 0.3;
-constexpr double kLeastOpenness = 0.2;
+constexpr double kMinCosine = 0.3;
+constexpr double kMinOpenness = 0.2;
 constexpr double kInsideConfidence = 0.5;
 constexpr double kStrayConfidence = 0.25;
 
@@ -87,22 +87,22 @@ Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_mesh,
   const detail::Tree3 sample_tree = detail::treeOf(sample_positions);
 
   const std::size_t count = target_mesh.vertexCount();
-  struct Place {
+  struct Counterpart {
     Vec3d position = Vec3d::Zero();  ///< in the source's face frame, by the inverse map
     Vec3d normal = Vec3d::Zero();
     Vec3d found = Vec3d::Zero();
     double confidence = 0;
     bool has = false;
   };
-  std::vector<Place> places(count);
+  std::vector<Counterpart> counterparts(count);
   HeadCorrespondence out;
   out.source_points.assign(count, {HeadCorrespondence::kNoTriangle, Vec3f::UnitX()});
   out.confidence.assign(count, 0.0f);
   const auto seek = [&](std::size_t v, const Vec3d* around, double reach) {
-    Place& place = places[v];
+    Counterpart& counterpart = counterparts[v];
     const signed char wanted = target.sides[target.welded.weld[v]];
     const auto accept = [&](std::uint32_t t) {
-      if (facing[t].dot(place.normal) <= kLeastCosine || wanted * side[t] < 0) return false;
+      if (facing[t].dot(counterpart.normal) <= kMinCosine || wanted * side[t] < 0) return false;
       if (around == nullptr) return true;
       const Triangle& corners = source_mesh.triangles[t];
       const Vec3d centre = (source.head.positions[corners[0]] + source.head.positions[corners[1]] +
@@ -110,32 +110,33 @@ Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_mesh,
                            3;
       return (centre - *around).norm() < reach;
     };
-    const auto found = tree.closestPoint(place.position, kFarthestSurface, accept);
+    const auto found = tree.closestPoint(counterpart.position, kFarthestSurface, accept);
     if (!found) return false;
-    place.found = found->point;
-    place.has = true;
+    counterpart.found = found->point;
+    counterpart.has = true;
     out.source_points[v] = {found->triangle, found->barycentric.cast<float>()};
     const double d = found->distance / kSurfaceScale;
-    const double radius = place.found.norm();
+    const double radius = counterpart.found.norm();
     double sure = std::exp(-0.5 * d * d) *
                   (1 - smoothStep((radius - kSureRadius) / (kFarthestRadius - kSureRadius))) *
-                  std::clamp(facing[found->triangle].dot(place.normal), 0.0, 1.0);
+                  std::clamp(facing[found->triangle].dot(counterpart.normal), 0.0, 1.0);
     const auto near = sample_tree.nearest(detail::treePoint(target.head.positions[v]));
-    if (target.samples.openness[near.index] <= kLeastOpenness) sure *= kInsideConfidence;
-    place.confidence = sure;
+    if (target.samples.openness[near.index] <= kMinOpenness) sure *= kInsideConfidence;
+    counterpart.confidence = sure;
     return true;
   };
   parallelFor(count, 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t v = begin; v < end; ++v) {
       if (target.head.positions[v].norm() > kFarthestRadius + 0.5) continue;
       const Vec3d at = map.inverse(target_mesh.positions[v].cast<double>());
-      Place& place = places[v];
-      place.position = map.sourceFrame().toFace(at);
-      if (!(place.position.norm() < kFarthestRadius)) continue;
+      Counterpart& counterpart = counterparts[v];
+      counterpart.position = map.sourceFrame().toFace(at);
+      if (!(counterpart.position.norm() < kFarthestRadius)) continue;
       // Normals go back by the transpose of what tangents go forward by.
-      place.normal = map.sourceFrame().axes.transpose() *
-                     (map.slope(at).transpose() * (map.targetFrame().axes * target.head.normals[v]))
-                         .normalized();
+      counterpart.normal =
+          map.sourceFrame().axes.transpose() *
+          (map.slope(at).transpose() * (map.targetFrame().axes * target.head.normals[v]))
+              .normalized();
       seek(v, nullptr, 0);
     }
   });
@@ -146,15 +147,15 @@ Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_mesh,
   for (int pass = 0; pass < 2; ++pass) {
     std::vector<std::pair<std::uint32_t, Vec3d>> strays;
     for (std::uint32_t v = 0; v < count; ++v) {
-      if (target.welded.weld[v] != v || places[v].position.isZero()) continue;
+      if (target.welded.weld[v] != v || counterparts[v].position.isZero()) continue;
       std::vector<double> x, y, z;
       double edge = 0;
       for (const std::uint32_t w : neighbours[v]) {
-        if (!places[w].has) continue;
-        x.push_back(places[w].found.x());
-        y.push_back(places[w].found.y());
-        z.push_back(places[w].found.z());
-        edge = std::max(edge, (places[w].position - places[v].position).norm());
+        if (!counterparts[w].has) continue;
+        x.push_back(counterparts[w].found.x());
+        y.push_back(counterparts[w].found.y());
+        z.push_back(counterparts[w].found.z());
+        edge = std::max(edge, (counterparts[w].position - counterparts[v].position).norm());
       }
       if (x.size() < 3) continue;
       const auto median = [](std::vector<double>& list) {
@@ -163,15 +164,15 @@ Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_mesh,
         return list[list.size() / 2];
       };
       const Vec3d middle(median(x), median(y), median(z));
-      if (!places[v].has || (places[v].found - middle).norm() > 0.06 + 2 * edge)
+      if (!counterparts[v].has || (counterparts[v].found - middle).norm() > 0.06 + 2 * edge)
         strays.push_back({v, middle});
     }
     for (const auto& [v, middle] : strays) {
-      const bool had = places[v].has;
+      const bool had = counterparts[v].has;
       if (seek(v, &middle, 0.2))
-        places[v].confidence *= 0.7;
+        counterparts[v].confidence *= 0.7;
       else if (had)
-        places[v].confidence *= kStrayConfidence;
+        counterparts[v].confidence *= kStrayConfidence;
     }
   }
   const double trust = registration.verdict == RegistrationVerdict::Good ? 1.0 : 0.5;
@@ -179,10 +180,11 @@ Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_mesh,
     const std::uint32_t first = target.welded.weld[v];
     if (first != v) {
       out.source_points[v] = out.source_points[first];
-      places[v].confidence = places[first].confidence;
-      places[v].has = places[first].has;
+      counterparts[v].confidence = counterparts[first].confidence;
+      counterparts[v].has = counterparts[first].has;
     }
-    if (places[v].has) out.confidence[v] = static_cast<float>(trust * places[v].confidence);
+    if (counterparts[v].has)
+      out.confidence[v] = static_cast<float>(trust * counterparts[v].confidence);
   }
   if (!keepGoing(progress, 1, "done")) return Error{ErrorCode::Cancelled, "cancelled", {}};
   return out;

@@ -39,15 +39,16 @@ constexpr double kVoxel = 0.075;
 /// Residuals up to the first are good, up to the second doubtful.
 constexpr double kGoodResidual = 0.38;
 constexpr double kDoubtfulResidual = 0.43;
-/// The same where it is known how the head stands, which leaves less to mistake.
+/// The same where it is known how the head stands, or where it was found upright and facing +z as
+/// most heads are: both leave less to mistake.
 constexpr double kDoubtfulUpright = 0.55;
 /// After the coarse stages: above, a more thorough search is worth a try, or one for a head at the
 /// end of a body.
 constexpr double kGoodCoarseResidual = 0.38;
 constexpr double kBodyCoarseResidual = 0.55;
 
-constexpr std::size_t kFewestPoints = 100;
-constexpr std::size_t kFewestTriangles = 200;
+constexpr std::size_t kMinPoints = 100;
+constexpr std::size_t kMinTriangles = 200;
 /// Spread of matches, in face units, at which a point's confidence has fallen to 0.61.
 constexpr double kSpread = 0.15;
 
@@ -225,7 +226,7 @@ std::optional<TargetSide> coarseFit(const WeldedHead& target, const FaceFrame& f
   side.head = detail::framed(target, frame);
   side.samples = detail::faceSamples(side.head, target);
   side.face = detail::matchPoints(side.samples, kTargetRadius, kVoxel);
-  if (side.face.size() < kFewestPoints) return std::nullopt;
+  if (side.face.size() < kMinPoints) return std::nullopt;
   detail::squash(side.face.features, source.deviation);
   side.state = fitter.start();
   std::vector<HardPair> pairs;
@@ -270,6 +271,12 @@ double spreadOf(const Vec3d& p, const Vec3d& n, const Features& f, const MatchPo
 }
 
 /// [0,1] by residual: 1 up to a usual fit, 0.5 at the limit of good ones.
+/// Within 50 degrees, as HeadPose::Upright says.
+bool isUpright(const FaceFrame& frame) {
+  constexpr double kCosine = 0.643;
+  return frame.axes(1, 1) > kCosine && frame.axes(2, 2) > kCosine;
+}
+
 double trustIn(double residual) { return 1 / (1 + std::pow(residual / kGoodResidual, 4)); }
 
 /// The source's points on the target: where the map takes them, then the nearest surface that
@@ -386,7 +393,7 @@ Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
   source.head = detail::framed(source.welded, source.frame);
   source.samples = detail::faceSamples(source.head, source.welded);
   source.face = detail::matchPoints(source.samples, kSourceRadius, kVoxel);
-  if (source.face.size() < kFewestPoints)
+  if (source.face.size() < kMinPoints)
     return Error{ErrorCode::BadData, "has no surface around its points", {.element = "source"}};
   source.deviation = detail::deviations(source.face.features);
   detail::squash(source.face.features, source.deviation);
@@ -435,7 +442,7 @@ Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
       if (good(kBodyCoarseResidual)) break;
       if (!keepGoing(progress, 0.25, "pose")) return cancelled();
       WeldedHead part = endOf(target, end, share);
-      if (part.triangles.size() < kFewestTriangles) continue;
+      if (part.triangles.size() < kMinTriangles) continue;
       const FaceFrame frame = surfaceFrame(part);
       if (!(frame.unit > 0)) continue;
       search(detail::wholeSamples(part, frame), frame, false);
@@ -477,8 +484,8 @@ Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
 
   HeadRegistration out;
   out.residual = best->state.residual;
-  const double limit =
-      desc.pose == HeadPose::Upright || frameOf(known) ? kDoubtfulUpright : kDoubtfulResidual;
+  const bool upright = desc.pose == HeadPose::Upright || frameOf(known) || isUpright(best->frame);
+  const double limit = upright ? kDoubtfulUpright : kDoubtfulResidual;
   if (out.residual > limit)
     return noFace("the best fit leaves a misfit of " + fixedNumber(out.residual, 2) +
                   ", faces stay below " + shortNumber(limit) +

@@ -16,7 +16,7 @@ namespace derm::detail {
 namespace {
 
 /// Samples with less openness are inside: mouth, nostrils, inner layers.
-constexpr double kLeastOpenness = 0.2;
+constexpr double kMinOpenness = 0.2;
 
 std::uint64_t voxelKey(const Vec3d& p, const Vec3d& n, double voxel, bool by_normal) {
   std::uint64_t key = 0;
@@ -296,7 +296,7 @@ MatchPoints matchPoints(const Samples& samples, double radius, double voxel) {
   std::vector<std::uint32_t> open;
   std::vector<std::uint32_t> inner;
   for (std::uint32_t i = 0; i < samples.size(); ++i) {
-    if (samples.openness[i] <= kLeastOpenness) continue;
+    if (samples.openness[i] <= kMinOpenness) continue;
     const double r = samples.positions[i].norm();
     if (r < 1.15 * radius) open.push_back(i);
     if (r < radius) inner.push_back(i);

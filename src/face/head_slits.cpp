@@ -21,7 +21,7 @@ constexpr double kReach = 0.16;     // a rim has open and closed samples this ne
 constexpr double kThreshold = 0.2;  // of openness: inside below
 constexpr double kRayLength = 1.5;
 constexpr int kRays = 72;
-constexpr std::size_t kMostVertices = 20000;
+constexpr std::size_t kMaxVertices = 20000;
 constexpr double kFineEdge = 0.1;  // of a slit's length: steps of the rim that resolve it
 
 using Edge = std::pair<std::uint32_t, std::uint32_t>;
@@ -95,7 +95,7 @@ void splitRim(Slit& slit, const std::vector<Vec3d>& points, const std::vector<Ed
 
 std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Vec3d> normals,
                             std::span<const Triangle> triangles, const Samples& samples,
-                            double least_length) {
+                            double min_length) {
   std::vector<Vec3d> open, closed;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (samples.positions[i].norm() > kRegion + kReach) continue;
@@ -125,7 +125,7 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
         state[v] = 2;
         rim_vertices.push_back(v);
       }
-  if (rim_vertices.size() > kMostVertices) return {};
+  if (rim_vertices.size() > kMaxVertices) return {};
 
   std::vector<double> openness(positions.size(), -1.0);
   if (!rim_vertices.empty()) {
@@ -222,7 +222,7 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
     slit.left = points[left];
     slit.right = points[right];
     slit.length = (slit.left - slit.right).norm();
-    if (slit.length < least_length) continue;
+    if (slit.length < min_length) continue;
     double edge = 0;
     for (const std::uint32_t i : rim)
       for (const std::uint32_t k : neighbours[i])

@@ -28,11 +28,11 @@ struct Slit {
 };
 
 /// Openings of a head in its face frame that lie across the face (within 45 degrees of level), as
-/// long as `least_length` at least: curves on the mesh where openness, here measured by rays, falls
+/// long as `min_length` at least: curves on the mesh where openness, here measured by rays, falls
 /// below a threshold, and border loops.
 std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Vec3d> normals,
                             std::span<const Triangle> triangles, const Samples& samples,
-                            double least_length = 0.3);
+                            double min_length = 0.3);
 
 /// Per vertex +1 near the upper side of a slit, -1 near the lower one, 0 elsewhere or undecided:
 /// by the way along the mesh, so that lips that touch are told apart.

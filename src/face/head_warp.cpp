@@ -18,7 +18,7 @@ constexpr double kNormalCost = 2.94;   // (0.6 / 0.35)^2
 constexpr double kFeatureCost = 0.30;  // 0.55^2
 constexpr double kRobust = 6.25;
 constexpr double kBorderShare = 0.2;
-constexpr double kLeastCosine = 0.3;
+constexpr double kMinCosine = 0.3;
 constexpr std::size_t kForwardCandidates = 32;
 constexpr std::size_t kBackwardCandidates = 24;
 
@@ -193,7 +193,7 @@ void WarpFitter::run(State& state, const MatchPoints& target, const WarpStage& s
         match.cost = least;
         match.point = target.positions[best];
         match.weight = robustWeight(least);
-        if (target.border[best] || state.normals[i].dot(target.normals[best]) <= kLeastCosine)
+        if (target.border[best] || state.normals[i].dot(target.normals[best]) <= kMinCosine)
           match.weight = 0;
         if (border_[i]) match.weight *= kBorderShare;
       }
@@ -218,7 +218,7 @@ void WarpFitter::run(State& state, const MatchPoints& target, const WarpStage& s
         }
         match.point = target.positions[t];
         match.weight = robustWeight(match.cost);
-        if (border_[match.site] || state.normals[match.site].dot(target.normals[t]) <= kLeastCosine)
+        if (border_[match.site] || state.normals[match.site].dot(target.normals[t]) <= kMinCosine)
           match.weight = 0;
         if (target.border[t]) match.weight *= kBorderShare;
       }

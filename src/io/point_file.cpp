@@ -29,7 +29,7 @@ Error bad(std::string_view file, std::string_view label, std::string message,
                 .index = index}};
 }
 
-Result<PointPlace> readPoint(std::string_view file, const std::string& label, const Json& json) {
+Result<NamedPosition> readPoint(std::string_view file, const std::string& label, const Json& json) {
   if (label.empty()) return bad(file, {}, "a label is empty");
   if (!json.is_object())
     return bad(file, label, "must be {\"position\": [x, y, z]} or {\"vertex\": n}");
@@ -39,7 +39,7 @@ Result<PointPlace> readPoint(std::string_view file, const std::string& label, co
     return bad(file, label, "no position and no vertex");
   if (position != nullptr && vertex != nullptr)
     return bad(file, label, "both a position and a vertex; which one counts?");
-  PointPlace out{label, {}, Vec3d::Zero()};
+  NamedPosition out{label, {}, Vec3d::Zero()};
   if (vertex != nullptr) {
     out.vertex = asUint(*vertex);
     if (!out.vertex) return bad(file, label, "the vertex must be a whole number from 0");
@@ -59,8 +59,8 @@ Result<PointPlace> readPoint(std::string_view file, const std::string& label, co
 
 }  // namespace
 
-Result<std::vector<PointPlace>> parsePointFile(std::span<const std::uint8_t> bytes,
-                                               std::string_view name, Diagnostics& notes) {
+Result<std::vector<NamedPosition>> parsePointFile(std::span<const std::uint8_t> bytes,
+                                                  std::string_view name, Diagnostics& notes) {
   constexpr detail::JsonLimits kLimits{.depth = 32, .memory = 1 << 28};
   DERM_TRY(detail::ParsedJson parsed, detail::parseJson(bytes, name, kLimits, 0, notes));
   const Json* list = &parsed.root;
@@ -72,25 +72,25 @@ Result<std::vector<PointPlace>> parsePointFile(std::span<const std::uint8_t> byt
   if (!list->is_object()) return bad(name, {}, "must be {\"LABEL\": {\"position\": [x, y, z]}, …}");
   if (list->size() > kMaxPoints)
     return bad(name, {}, "more than " + std::to_string(kMaxPoints) + " points");
-  std::vector<PointPlace> out;
+  std::vector<NamedPosition> out;
   out.reserve(list->size());
   for (const auto& [label, json] : list->get_ref<const Json::object_t&>()) {
-    DERM_TRY(PointPlace point, readPoint(name, label, json));
+    DERM_TRY(NamedPosition point, readPoint(name, label, json));
     out.push_back(std::move(point));
   }
   return out;
 }
 
-Result<std::vector<PointPlace>> loadPointFile(const std::filesystem::path& file,
-                                              Diagnostics& notes) {
+Result<std::vector<NamedPosition>> loadPointFile(const std::filesystem::path& file,
+                                                 Diagnostics& notes) {
   DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestFile));
   return parsePointFile(bytes, file.string(), notes);
 }
 
-std::string pointFileText(std::span<const PointPlace> points) {
+std::string pointFileText(std::span<const NamedPosition> points) {
   std::string out = "{\"points\": {";
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const PointPlace& p = points[i];
+    const NamedPosition& p = points[i];
     out += (i == 0 ? "\n  " : ",\n  ") + Json(p.label).dump() + ": ";
     if (p.vertex) {
       out += "{\"vertex\": " + std::to_string(*p.vertex) + "}";
@@ -102,7 +102,8 @@ std::string pointFileText(std::span<const PointPlace> points) {
   return out + "\n}}\n";
 }
 
-Result<void> savePointFile(const std::filesystem::path& file, std::span<const PointPlace> points) {
+Result<void> savePointFile(const std::filesystem::path& file,
+                           std::span<const NamedPosition> points) {
   return writeFileWhole(file, pointFileText(points));
 }
 

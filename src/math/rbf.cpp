@@ -231,7 +231,7 @@ Result<Solution> solve(const MatrixXd& x, const MatrixXd& y, const RbfDesc& desc
     for (Eigen::Index i = 0; i < n; ++i)
       h(i, j) = sign * kernelValue(desc.kernel, squares(i, j), out.shapes[j]);
 
-  constexpr double kLeastCondition = 1e-14;
+  constexpr double kMinCondition = 1e-14;
   out.linear = MatrixXd::Zero(y.cols(), x.cols());
   out.constant = VectorXd::Zero(y.cols());
   const MatrixXd directions = spannedDirections(x);
@@ -240,7 +240,7 @@ Result<Solution> solve(const MatrixXd& x, const MatrixXd& y, const RbfDesc& desc
   if (!desc.affine) {
     h.diagonal().array() += desc.lambda;
     const Eigen::PartialPivLU<MatrixXd> lu(h);
-    if (!(lu.rcond() > kLeastCondition)) return notInvertible(desc);
+    if (!(lu.rcond() > kMinCondition)) return notInvertible(desc);
     out.weights = sign * lu.solve(y);
     return out;
   }
@@ -259,11 +259,11 @@ Result<Solution> solve(const MatrixXd& x, const MatrixXd& y, const RbfDesc& desc
     reduced.diagonal().array() += desc.lambda;
     if (hasWidth(desc.kernel) && desc.sigma == 0) {
       const Eigen::PartialPivLU<MatrixXd> lu(reduced);
-      if (!(lu.rcond() > kLeastCondition)) return notInvertible(desc);
+      if (!(lu.rcond() > kMinCondition)) return notInvertible(desc);
       g.bottomRows(rest) = lu.solve(turned.bottomRows(rest));
     } else {
       const Eigen::LLT<MatrixXd> cholesky(reduced);
-      if (cholesky.info() != Eigen::Success || !(cholesky.rcond() > kLeastCondition))
+      if (cholesky.info() != Eigen::Success || !(cholesky.rcond() > kMinCondition))
         return notInvertible(desc);
       g.bottomRows(rest) = cholesky.solve(turned.bottomRows(rest));
     }

@@ -24,8 +24,8 @@ Vec3d pointOf(const Character& c, std::string_view label) {
   return positionAt(*c.findPoint(label), c.mesh.triangles, c.mesh.positions).cast<double>();
 }
 
-FeaturePoint feature(const SyntheticHeadShape& shape, std::string_view label) {
-  for (const FeaturePoint& p : featurePoints(shape))
+SyntheticHeadPoint feature(const SyntheticHeadShape& shape, std::string_view label) {
+  for (const SyntheticHeadPoint& p : syntheticHeadPoints(shape))
     if (p.label == label) return p;
   return {};
 }
@@ -55,7 +55,7 @@ TEST(SyntheticHead, SurfaceHasTheKnownPoints) {
     SCOPED_TRACE(k.desc.name);
     const SyntheticHeadSurface surface(k.desc.shape);
     for (const auto& [label, want] : {std::pair{"9.3", k.nose}, {"3.1", k.lid}}) {
-      const FeaturePoint p = feature(k.desc.shape, label);
+      const SyntheticHeadPoint p = feature(k.desc.shape, label);
       EXPECT_LT((surface.frontPoint(p.x, p.y) - want).norm(), 1e-6) << label;
     }
   }
@@ -95,7 +95,7 @@ TEST(SyntheticHead, PointsMeasureTheFaceAsTheyShould) {
     for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(measured[k], wanted[i][k], 1e-4) << k;
     const SyntheticHeadSurface surface(presets()[i].shape);
     double worst = 0;
-    for (const FeaturePoint& f : featurePoints(presets()[i].shape))
+    for (const SyntheticHeadPoint& f : syntheticHeadPoints(presets()[i].shape))
       worst =
           std::max(worst, (p(std::string(f.label).c_str()) - surface.frontPoint(f.x, f.y)).norm());
     std::printf("%s: points at most %.3f cm off the surface\n", c.name.c_str(), worst);

@@ -18,7 +18,8 @@ namespace derm {
 namespace {
 
 /// Control points of a scanned head from its 68 landmarks: one, or the middle between two.
-std::vector<PointPlace> placesOf(const std::filesystem::path& folder, const Character& head) {
+std::vector<NamedPosition> namedPositions(const std::filesystem::path& folder,
+                                          const Character& head) {
   std::vector<std::uint32_t> landmarks(68);
   std::ifstream file(folder / "landmarks68.txt");
   for (std::string line; std::getline(file, line);) {
@@ -33,7 +34,7 @@ std::vector<PointPlace> placesOf(const std::filesystem::path& folder, const Char
       {"9.1", {35}},     {"9.2", {31}}, {"9.3", {30}},     {"8.1", {51}},     {"8.2", {57}},
       {"8.3", {54}},     {"8.4", {48}}, {"8.5", {52, 53}}, {"8.6", {49, 50}}, {"8.7", {55, 56}},
       {"8.8", {58, 59}}};
-  std::vector<PointPlace> out;
+  std::vector<NamedPosition> out;
   std::map<std::string, Vec3d> at;
   for (const auto& [label, numbers] : from) {
     Vec3d sum = Vec3d::Zero();
@@ -102,7 +103,7 @@ TEST(FaceRigData, ScannedHeadsBlinkAndOpenTheirMouths) {
   head.morphs.clear();
   head.clips.clear();
   for (MeshInstance& m : head.instances) m.first_morph = m.morph_count = 0;
-  head.points = placePoints(placesOf(folder, head), head.mesh, 1, notes).value();
+  head.points = placePoints(namedPositions(folder, head), head.mesh, 1, notes).value();
   const Result<FaceRig> rig = addFaceRig(head, {}, notes);
   ASSERT_TRUE(rig) << rig.error().text();
   EXPECT_EQ(notes.count("face-lips-joined"), 0u);

@@ -5,7 +5,7 @@
 namespace derm {
 namespace {
 
-Result<std::vector<PointPlace>> parse(std::string_view text, Diagnostics* notes = nullptr) {
+Result<std::vector<NamedPosition>> parse(std::string_view text, Diagnostics* notes = nullptr) {
   Diagnostics unused;
   return parsePointFile({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "p.json",
                         notes != nullptr ? *notes : unused);
@@ -15,15 +15,15 @@ constexpr std::string_view kWhole =
     R"({"points": {"8.1": {"position": [0, 4.25, -9e-1], "note": ["mine"]}, "nose_tip": {"vertex": 1024}}})";
 
 TEST(PointFile, ReadsPositionsAndVerticesUnderAnyLabel) {
-  const Result<std::vector<PointPlace>> points = parse(kWhole);
+  const Result<std::vector<NamedPosition>> points = parse(kWhole);
   ASSERT_TRUE(points) << points.error().text();
-  const std::vector<PointPlace> wanted = {{"8.1", {}, Vec3d(0, 4.25, -0.9)},
-                                          {"nose_tip", 1024, Vec3d::Zero()}};
+  const std::vector<NamedPosition> wanted = {{"8.1", {}, Vec3d(0, 4.25, -0.9)},
+                                             {"nose_tip", 1024, Vec3d::Zero()}};
   EXPECT_EQ(*points, wanted);
 }
 
 TEST(PointFile, TheOuterKeyMayBeLeftOut) {
-  const Result<std::vector<PointPlace>> points =
+  const Result<std::vector<NamedPosition>> points =
       parse(R"({"points": {"vertex": 3}, "b": {"vertex": 4}})");
   ASSERT_TRUE(points) << points.error().text();
   ASSERT_EQ(points->size(), 2u);
@@ -34,7 +34,7 @@ TEST(PointFile, TheOuterKeyMayBeLeftOut) {
 
 TEST(PointFile, SurvivesEveryTruncation) {
   for (std::size_t n = 0; n < kWhole.size(); ++n) {
-    const Result<std::vector<PointPlace>> cut = parse(kWhole.substr(0, n));
+    const Result<std::vector<NamedPosition>> cut = parse(kWhole.substr(0, n));
     ASSERT_FALSE(cut) << n;
     EXPECT_EQ(cut.error().where.file, "p.json");
   }
@@ -42,7 +42,7 @@ TEST(PointFile, SurvivesEveryTruncation) {
 
 TEST(PointFile, ErrorsNameFileLabelAndIndex) {
   const auto errorOf = [](std::string_view text) {
-    const Result<std::vector<PointPlace>> read = parse(text);
+    const Result<std::vector<NamedPosition>> read = parse(text);
     return read ? "no error" : read.error().text();
   };
   EXPECT_EQ(errorOf(R"({"8.1": {"position": [1, "2", 3]}})"),
@@ -63,7 +63,7 @@ TEST(PointFile, ErrorsNameFileLabelAndIndex) {
 
 TEST(PointFile, OfALabelGivenTwiceTheLastCounts) {
   Diagnostics notes;
-  const Result<std::vector<PointPlace>> points =
+  const Result<std::vector<NamedPosition>> points =
       parse(R"({"a": {"vertex": 1}, "a": {"vertex": 2}})", &notes);
   ASSERT_TRUE(points);
   EXPECT_EQ((*points)[0].vertex, 2u);
@@ -71,9 +71,9 @@ TEST(PointFile, OfALabelGivenTwiceTheLastCounts) {
 }
 
 TEST(PointFile, WhatIsWrittenReadsBackAsTheSameBits) {
-  const std::vector<PointPlace> points = {{"8.1", {}, Vec3d(0.1, -1e-17, 1e20)},
-                                          {"a \"quoted\" \xC3\xA9", 7, Vec3d::Zero()}};
-  const Result<std::vector<PointPlace>> again = parse(pointFileText(points));
+  const std::vector<NamedPosition> points = {{"8.1", {}, Vec3d(0.1, -1e-17, 1e20)},
+                                             {"a \"quoted\" \xC3\xA9", 7, Vec3d::Zero()}};
+  const Result<std::vector<NamedPosition>> again = parse(pointFileText(points));
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(*again, points);
 }

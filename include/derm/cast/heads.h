@@ -89,13 +89,13 @@ class SyntheticHeadSurface {
 
 /// A feature point of a face by its MPEG-4 number (odd of a pair = the subject's left), on the
 /// front.
-struct FeaturePoint {
+struct SyntheticHeadPoint {
   std::string_view label;  ///< "9.3"
   double x = 0, y = 0;     ///< [cm]
 };
 
 /// The 28 control points of face animation: brows, lids, cheeks, nose, lips, chin.
-std::vector<FeaturePoint> featurePoints(const SyntheticHeadShape& shape);
+std::vector<SyntheticHeadPoint> syntheticHeadPoints(const SyntheticHeadShape& shape);
 
 /// The three heads that faces are measured on: A and C on the octahedron, B on the LatLong mesh, so
 /// that meshes do not agree where faces are compared.

@@ -5,7 +5,7 @@
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
-#include "derm/mesh/point_place.h"
+#include "derm/mesh/named_position.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/mesh/tri_mesh.h"
 
@@ -18,7 +18,7 @@ namespace derm {
 /// Notes: point-off-surface where one lay farther off than 2 % of the head's diagonal.
 /// Errors name the label: a vertex that is not there or that no triangle uses, two labels for one
 /// feature point ("8.1" and "upper_lip_middle"), a mesh without triangles.
-Result<std::vector<LabelledPoint>> placePoints(std::span<const PointPlace> places,
+Result<std::vector<LabelledPoint>> placePoints(std::span<const NamedPosition> named,
                                                const TriMesh& mesh, double metres_per_unit,
                                                Diagnostics& notes);
 

@@ -9,7 +9,7 @@
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
-#include "derm/mesh/point_place.h"
+#include "derm/mesh/named_position.h"
 
 namespace derm {
 
@@ -21,14 +21,15 @@ namespace derm {
 /// order of their bytes. Other keys of a point are for other programs. Errors name the label and
 /// what is wrong: no position and no vertex, or both; not three finite numbers; no whole number.
 /// Of a label given twice the last counts, with a note. At most 65,536 points.
-Result<std::vector<PointPlace>> parsePointFile(std::span<const std::uint8_t> bytes,
-                                               std::string_view name, Diagnostics& notes);
-Result<std::vector<PointPlace>> loadPointFile(const std::filesystem::path& file,
-                                              Diagnostics& notes);
+Result<std::vector<NamedPosition>> parsePointFile(std::span<const std::uint8_t> bytes,
+                                                  std::string_view name, Diagnostics& notes);
+Result<std::vector<NamedPosition>> loadPointFile(const std::filesystem::path& file,
+                                                 Diagnostics& notes);
 
 /// The same as text, a point per line; numbers read back as the same bits. Requires finite
 /// positions, and labels that are unique and UTF-8.
-std::string pointFileText(std::span<const PointPlace> points);
-Result<void> savePointFile(const std::filesystem::path& file, std::span<const PointPlace> points);
+std::string pointFileText(std::span<const NamedPosition> points);
+Result<void> savePointFile(const std::filesystem::path& file,
+                           std::span<const NamedPosition> points);
 
 }  // namespace derm

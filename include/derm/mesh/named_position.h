@@ -8,14 +8,14 @@
 
 namespace derm {
 
-/// Where somebody says that a named point of a surface is: a vertex, or a place near the surface.
-/// What a file of control points holds; face/control_points.h puts them onto a surface.
-struct PointPlace {
+/// Where somebody says that a named point of a surface is: a vertex, or a position near the
+/// surface. What a file of control points holds; face/control_points.h puts them onto a surface.
+struct NamedPosition {
   std::string label;
   std::optional<std::uint64_t> vertex;  ///< of the mesh; not checked against one yet
   Vec3d position = Vec3d::Zero();       ///< in the file's unit; counts where there is no vertex
 
-  bool operator==(const PointPlace&) const = default;
+  bool operator==(const NamedPosition&) const = default;
 };
 
 }  // namespace derm
