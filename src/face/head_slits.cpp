@@ -31,6 +31,26 @@ bool inRegion(const Vec3d& p) {
   return p.squaredNorm() < kRegion * kRegion && std::abs(p.x()) < 1.15 && p.z() > -0.6;
 }
 
+/// Of these triangles the piece that has the largest area within one face unit of the origin: the
+/// skin. Teeth, tongues, lashes and eyeballs have borders and hollows too, but no slits.
+std::vector<Triangle> skinOf(std::span<const Vec3d> positions,
+                             std::span<const Triangle> triangles) {
+  const Pieces pieces = connectedPieces(triangles, positions.size());
+  std::vector<double> area(pieces.count, 0.0);
+  for (const Triangle& t : triangles) {
+    const Vec3d &a = positions[t[0]], &b = positions[t[1]], &c = positions[t[2]];
+    if ((a + b + c).squaredNorm() < 9)
+      area[pieces.of_vertex[t[0]]] += (b - a).cross(c - a).norm() / 2;
+  }
+  std::vector<Triangle> skin;
+  if (area.empty()) return skin;
+  const auto largest =
+      static_cast<std::uint32_t>(std::max_element(area.begin(), area.end()) - area.begin());
+  for (const Triangle& t : triangles)
+    if (pieces.of_vertex[t[0]] == largest) skin.push_back(t);
+  return skin;
+}
+
 /// Points at equal shares of a polyline's length.
 std::vector<Vec3d> spaced(const std::vector<Vec3d>& line, std::size_t count) {
   std::vector<double> along(line.size(), 0.0);
@@ -114,8 +134,9 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
       inside = inside || positions[v].squaredNorm() < (kRegion + 0.5) * (kRegion + 0.5);
     if (inside) near.push_back(t);
   }
+  const std::vector<Triangle> skin = skinOf(positions, near);
   if (!closed.empty() && !open.empty())
-    for (const Triangle& t : near)
+    for (const Triangle& t : skin)
       for (const std::uint32_t v : t) {
         if (state[v] != 0 || !inRegion(positions[v])) continue;
         state[v] = 1;
@@ -156,7 +177,7 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
   std::vector<Edge> point_edges;
   std::vector<Edge> edges;
   std::map<Edge, std::uint32_t> crossings;
-  for (const Triangle& t : near) {
+  for (const Triangle& t : skin) {
     std::uint32_t last = 0;
     int count = 0;
     for (std::size_t k = 0; k < 3; ++k) {

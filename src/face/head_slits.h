@@ -28,8 +28,8 @@ struct Slit {
 };
 
 /// Openings of a head in its face frame that lie across the face (within 45 degrees of level), as
-/// long as `min_length` at least: curves on the mesh where openness, here measured by rays, falls
-/// below a threshold, and border loops.
+/// long as `min_length` at least, in the skin alone: curves on the mesh where openness, here
+/// measured by rays, falls below a threshold, and border loops.
 std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Vec3d> normals,
                             std::span<const Triangle> triangles, const Samples& samples,
                             double min_length = 0.3);
