@@ -102,9 +102,11 @@ bool parseInteger(std::string_view word, std::int64_t& value) {
 }
 
 std::string quoted(std::string_view word) {
-  constexpr std::size_t kLongest = 40;
-  if (word.size() <= kLongest) return "\"" + std::string(word) + "\"";
-  return "\"" + std::string(word.substr(0, kLongest)) + "...\"";
+  constexpr std::size_t kMaxLength = 40;
+  std::string shown(word.substr(0, kMaxLength));
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < ' ') c = '?';  // a message is one line
+  return "\"" + shown + (word.size() > kMaxLength ? "...\"" : "\"");
 }
 
 std::string lowerCase(std::string_view word) {

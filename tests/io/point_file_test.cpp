@@ -78,5 +78,14 @@ TEST(PointFile, WhatIsWrittenReadsBackAsTheSameBits) {
   EXPECT_EQ(*again, points);
 }
 
+TEST(PointFile, AnErrorIsOneLineWhateverTheLabel) {
+  const std::string text = R"({"brow\nleft": {"vertex": -1}})";
+  Diagnostics notes;
+  const Result<std::vector<NamedPosition>> points = parsePointFile(
+      {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "p.json", notes);
+  ASSERT_FALSE(points);
+  EXPECT_EQ(points.error().text().find('\n'), std::string::npos) << points.error().text();
+}
+
 }  // namespace
 }  // namespace derm
