@@ -1,2 +1,3 @@
 derm_room(anim
-  SOURCES body_plan.cpp clip.cpp joint_map.cpp joint_names.cpp retarget.cpp skeleton.cpp skin.cpp)
+  SOURCES body_plan.cpp clip.cpp joint_map.cpp joint_names.cpp point_tracks.cpp
+    retarget.cpp shape_tracks.cpp skeleton.cpp skin.cpp)
