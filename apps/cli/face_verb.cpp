@@ -3,13 +3,14 @@
 namespace derm::cli {
 
 void addFaceVerb(CLI::App& app, Run& run) {
-  CLI::App* verb = app.add_subcommand("face", "faces: control points, rigs, shapes, transfer");
+  CLI::App* verb = app.add_subcommand("face", "faces: control points, rigs, shapes, transfer, motion");
   verb->require_subcommand(1);
   addFaceNames(*verb, run);
   addFacePoints(*verb, run);
   addFaceRig(*verb, run);
   addFaceShapes(*verb, run);
   addFaceTransfer(*verb, run);
+  addFaceRetarget(*verb, run);
 }
 
 }  // namespace derm::cli
