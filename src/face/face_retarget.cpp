@@ -31,6 +31,9 @@ constexpr std::array<std::array<std::string_view, 2>, 8> kMeeting = {{{"3.1", "3
                                                                       {"8.5", "8.7"},
                                                                       {"8.6", "8.8"}}};
 
+/// Share of a gap below which a pair closes as the source's does, whatever the map makes of it.
+constexpr double kClosing = 0.3;
+
 /// What a label means: a feature point's number, or the word itself.
 std::string canonical(std::string_view label) {
   const FaceFeature* feature = findFaceFeature(label);
@@ -291,7 +294,8 @@ void FaceRetargeter::findContacts(const NeutralFace& source) {
     const Vec3d apart = neutral_[a->target] - neutral_[b->target];
     if (!(gap.squaredNorm() > 0)) continue;  // they meet at rest: nothing tells when they do not
     contact.per_gap = gap / gap.squaredNorm();
-    if (apart.norm() > 0) contact.apart = apart.normalized();
+    contact.height = apart.norm();
+    if (contact.height > 0) contact.apart = apart / contact.height;
     contacts_.push_back(contact);
   }
 }
@@ -380,7 +384,10 @@ void FaceRetargeter::map(std::span<const Vec3d> source, std::span<Vec3d> target)
     Vec3d gap = target[a.target] - target[b.target];
     Vec3d half = 0.5 * smoothstep(1 - open) * (wanted - gap);
     gap += 2 * half;
-    half -= 0.5 * std::min(0.0, contact.apart.dot(gap)) * contact.apart;
+    const double height = contact.apart.dot(gap);
+    const double share = std::max(0.0, open) * contact.height;
+    const double met = std::max(0.0, height + smoothstep(1 - open / kClosing) * (share - height));
+    half += 0.5 * (met - height) * contact.apart;
     target[a.target] += half;
     target[b.target] -= half;
   }

@@ -76,16 +76,18 @@ Result<FaceMotion> loadMarkers(const FaceMotionChoice& choice, const std::filesy
 Result<FaceMotion> loadClip(const FaceMotionChoice& choice, const std::filesystem::path& folder,
                             Diagnostics& notes) {
   DERM_TRY(Character character, openCharacter(choice.source, folder, {}, notes));
-  if (character.clips.empty() && !character.points.empty() && !findFaceRig(character)) {
-    // A bare head with control points has derm's own expressions to give.
+  const std::string wanted = choice.clip.empty() ? "0" : choice.clip;
+  Result<std::size_t> clip = character.findClip(wanted);
+  // A head with control points has derm's own expressions to give, too.
+  if (!clip && !character.points.empty() && !findFaceRig(character)) {
     DERM_TRY(const FaceRig rig, addFaceRig(character, {}, notes));
     static_cast<void>(rig);
+    clip = character.findClip(wanted);
   }
-  if (character.clips.empty()) return Error{ErrorCode::BadData, "has no clip", {}};
-  DERM_TRY(const std::size_t clip, character.findClip(choice.clip.empty() ? "0" : choice.clip));
+  if (!clip) return clip.error();
   FaceMotion out;
-  out.name = character.clips[clip].name;
-  DERM_TRY(out.points, faceMotion(character, character.clips[clip], kSampleRate_hz));
+  out.name = character.clips[*clip].name;
+  DERM_TRY(out.points, faceMotion(character, character.clips[*clip], kSampleRate_hz));
   return out;
 }
 

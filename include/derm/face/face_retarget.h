@@ -56,8 +56,9 @@ struct FaceRetargetDesc {
 /// That alone would leave contacts behind: a lid that closes on one face stops half way on
 /// another. So every pair of points that can meet (lids; lips) gets the gap of the RBF back as it
 /// closes: with c = (P_a - P_b).(S_a - S_b) / |S_a - S_b|^2, the share of the gap that is open,
-/// the difference of the two gaps times smoothstep(1 - c) goes to both points by halves. Pairs do
-/// not pass through each other on the target.
+/// the difference of the two gaps times smoothstep(1 - c) goes to both points by halves. Below
+/// c = 0.3 the height of the gap goes over to c times that at rest, so that what closes or passes
+/// through each other on the source is shut on the target, and never more than that.
 ///
 /// Where not all control points are shared, A_j is the similarity that fits the faces best (note
 /// "retarget-units"). Points of the target that the source does not have stay at rest (note
@@ -94,6 +95,7 @@ class FaceRetargeter {  ///< Immutable; share freely between threads.
     std::size_t a = 0, b = 0;
     Vec3d per_gap = Vec3d::Zero();  ///< the source's gap at rest, over its squared length
     Vec3d apart = Vec3d::Zero();    ///< unit vector from b to a on the target; 0 = they meet there
+    double height = 0;              ///< of the gap at rest on the target
   };
   struct Lid {
     std::size_t target = 0;
