@@ -3,7 +3,7 @@
 namespace derm::cli {
 
 void addFaceVerb(CLI::App& app, Run& run) {
-  CLI::App* verb = app.add_subcommand("face", "faces: control points, rigs, shapes, transfer, motion");
+  CLI::App* verb = app.add_subcommand("face", "faces: control points, rigs, shapes, transfer");
   verb->require_subcommand(1);
   addFaceNames(*verb, run);
   addFacePoints(*verb, run);
