@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "derm/anim/point_tracks.h"
@@ -42,6 +45,14 @@ struct FaceMotion {
 Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
                                   const std::filesystem::path& folder, const FacePoints& target,
                                   Diagnostics& notes);
+
+/// What kernels are called in recipes and on the command line.
+inline constexpr std::array<std::pair<RbfKernel, std::string_view>, 5> kFaceKernelNames = {
+    {{RbfKernel::Biharmonic, "r"},
+     {RbfKernel::Triharmonic, "r3"},
+     {RbfKernel::ThinPlate, "tps"},
+     {RbfKernel::Multiquadric, "mq"},
+     {RbfKernel::Gaussian, "gauss"}}};
 
 struct FaceMotionOptions {
   FaceRetargetDesc retarget{.slide_lids = true};
