@@ -10,7 +10,11 @@ derm_room(face
     eye_centre.cpp
     face_features.cpp
     face_frame.cpp
+    face_mix.cpp
+    face_motion.cpp
     face_points.cpp
+    face_regions.cpp
+    face_retarget.cpp
     face_rig.cpp
     face_slits.cpp
     face_weights.cpp

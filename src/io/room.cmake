@@ -51,6 +51,7 @@ derm_room(io
     background_file.cpp
     point_cache.cpp
     point_file.cpp
+    point_tracks_file.cpp
     whole_file.cpp
     mesh_sequence.cpp
     particle_file.cpp
