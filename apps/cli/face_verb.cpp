@@ -10,6 +10,7 @@ void addFaceVerb(CLI::App& app, Run& run) {
   addFaceRig(*verb, run);
   addFaceShapes(*verb, run);
   addFaceTransfer(*verb, run);
+  addFaceEvaluate(*verb, run);
 }
 
 }  // namespace derm::cli
