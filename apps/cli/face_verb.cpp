@@ -11,6 +11,7 @@ void addFaceVerb(CLI::App& app, Run& run) {
   addFaceShapes(*verb, run);
   addFaceTransfer(*verb, run);
   addFaceRetarget(*verb, run);
+  addFaceEvaluate(*verb, run);
 }
 
 }  // namespace derm::cli

@@ -33,6 +33,7 @@ derm_room(face
     margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
+    retarget_evaluation.cpp
     rig_transfer.cpp
     shape_morph.cpp
     shape_openings.cpp

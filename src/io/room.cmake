@@ -52,6 +52,9 @@ derm_room(io
     point_cache.cpp
     point_file.cpp
     point_tracks_file.cpp
+    shape_tracks_csv.cpp
+    shape_tracks_file.cpp
+    shape_tracks_json.cpp
     whole_file.cpp
     mesh_sequence.cpp
     particle_file.cpp

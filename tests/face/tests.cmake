@@ -25,6 +25,7 @@ derm_test(face paper
   face_retarget_paper_test.cpp
   face_rig_paper_test.cpp
   profile_landmarks_paper_test.cpp
+  retarget_evaluation_paper_test.cpp
   watershed_landmarks_paper_test.cpp)
 derm_test(face property face_retarget_data_test.cpp head_registration_test.cpp shape_transfer_data_test.cpp)
 derm_test(face slow head_registration_data_test.cpp head_registration_slow_test.cpp)
