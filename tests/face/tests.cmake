@@ -21,7 +21,7 @@ derm_test(face paper
   face_rig_paper_test.cpp
   profile_landmarks_paper_test.cpp
   watershed_landmarks_paper_test.cpp)
-derm_test(face property head_registration_test.cpp shape_transfer_data_test.cpp)
+derm_test(face property control_point_search_test.cpp head_registration_test.cpp shape_transfer_data_test.cpp)
 derm_test(face slow head_registration_data_test.cpp head_registration_slow_test.cpp)
 # Heads that are formulas, and real ones from files.
 foreach(label unit paper property slow)
