@@ -1,6 +1,7 @@
 derm_room(face
   SOURCES
     arkit_shapes.cpp
+    control_point_search.cpp
     control_points.cpp
     control_zones.cpp
     depth_map.cpp
@@ -41,6 +42,7 @@ derm_room(face
     shape_solver.cpp
     shape_transfer.cpp
     slit_curves.cpp
+    slit_margins.cpp
     slit_sides.cpp
     watershed.cpp
     watershed_landmarks.cpp

@@ -27,7 +27,11 @@ derm_test(face paper
   profile_landmarks_paper_test.cpp
   retarget_evaluation_paper_test.cpp
   watershed_landmarks_paper_test.cpp)
-derm_test(face property face_retarget_data_test.cpp head_registration_test.cpp shape_transfer_data_test.cpp)
+derm_test(face property
+  control_point_search_test.cpp
+  face_retarget_data_test.cpp
+  head_registration_test.cpp
+  shape_transfer_data_test.cpp)
 derm_test(face slow head_registration_data_test.cpp head_registration_slow_test.cpp)
 # Heads that are formulas, and real ones from files.
 foreach(label unit paper property slow)
