@@ -11,5 +11,6 @@ void addFacePoints(CLI::App& face, Run& run);
 void addFaceRig(CLI::App& face, Run& run);
 void addFaceShapes(CLI::App& face, Run& run);
 void addFaceTransfer(CLI::App& face, Run& run);
+void addFaceTrack(CLI::App& face, Run& run);
 
 }  // namespace derm::cli
