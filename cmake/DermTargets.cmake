@@ -1,4 +1,4 @@
-# How a derm target is compiled, and how a room is declared.
+# How a derm target is compiled, and how a room and an optional part are declared.
 
 add_library(derm_build_flags INTERFACE)
 target_compile_options(derm_build_flags INTERFACE
@@ -89,4 +89,22 @@ function(derm_room name)
   derm_precompile(derm_${name} HEADERS ${ARG_PRECOMPILE} LIBRARIES ${ARG_PRIVATE})
   set(DERM_ROOM_TARGETS ${DERM_ROOM_TARGETS} derm::${name} PARENT_SCOPE)
   set(DERM_ROOM_LIBRARIES ${DERM_ROOM_LIBRARIES} derm_${name} PARENT_SCOPE)
+endfunction()
+
+# derm_module(NAME SOURCES a.cpp … INCLUDES dir … LIBRARIES b.so …)
+# An optional part with a heavy library: the shared object libderm_NAME.so, which the rooms load when
+# they first need it (derm/base/module.h) and never link. Its sources may use headers of derm, but no
+# library of it. It lies beside the programs' folder, in the build tree as where it is installed.
+function(derm_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES;LIBRARIES" ${ARGN})
+  add_library(derm_${name} MODULE ${ARG_SOURCES})
+  target_compile_features(derm_${name} PRIVATE cxx_std_20)
+  target_include_directories(derm_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(derm_${name} SYSTEM PRIVATE ${ARG_INCLUDES})
+  target_link_libraries(derm_${name} PRIVATE ${ARG_LIBRARIES} derm_build_flags)
+  set_target_properties(derm_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/derm)
+  set_property(GLOBAL APPEND PROPERTY DERM_MODULE_TARGETS derm_${name})
 endfunction()

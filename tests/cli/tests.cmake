@@ -10,6 +10,10 @@ if(TARGET derm_cli)
     verbs_test.cpp
     volume_verb_test.cpp)
   target_link_libraries(derm_test_cli_cli PRIVATE nlohmann_json::nlohmann_json)
+  if(DERM_WITH_OPENCV AND DERM_WITH_FILMS AND DERM_WITH_IMAGES)
+    target_sources(derm_test_cli_cli PRIVATE cli/face_track_test.cpp)
+    target_link_libraries(derm_test_cli_cli PRIVATE derm_test_marked_film derm::io)
+  endif()
   target_compile_definitions(derm_test_cli_cli PRIVATE DERM_CLI="$<TARGET_FILE:derm_cli>")
   add_dependencies(derm_test_cli_cli derm_cli)
   add_test(NAME cli.docs_are_current COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/docs_test.sh
