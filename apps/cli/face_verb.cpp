@@ -11,6 +11,8 @@ void addFaceVerb(CLI::App& app, Run& run) {
   addFaceRig(*verb, run);
   addFaceShapes(*verb, run);
   addFaceTransfer(*verb, run);
+  addFaceRetarget(*verb, run);
+  addFaceEvaluate(*verb, run);
   addFaceTrack(*verb, run);
 }
 
