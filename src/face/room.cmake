@@ -36,7 +36,11 @@ derm_room(face
     profile_landmarks.cpp
     retarget_evaluation.cpp
     rig_transfer.cpp
+    shape_clip.cpp
+    shape_fit.cpp
     shape_morph.cpp
+    shape_motion.cpp
+    shape_names.cpp
     shape_openings.cpp
     shape_pieces.cpp
     shape_solver.cpp
