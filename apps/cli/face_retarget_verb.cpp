@@ -86,7 +86,8 @@ Result<FaceMotionChoice> choiceOf(const std::string& text) {
 Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkWritable(options.output));
   DERM_CHECK(checkOutputs({options.output, options.tracks}));
-  DERM_CHECK(checkNotAnInput(options.output, {options.target.source, options.motion.source}));
+  DERM_CHECK(checkNotAnInput({options.output, options.tracks},
+                             {options.target.source, options.motion.source}));
   FaceMotionOptions how = options.how;
   how.retarget.kernel = kKernels.at(options.kernel);
   how.retarget.depth = kDepths.at(options.depth);
@@ -94,7 +95,7 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   for (const std::string& text : options.gains) DERM_CHECK(addGains(text, motions[0].gains));
   for (const std::string& text : options.also) {
     DERM_TRY(FaceMotionChoice choice, choiceOf(text));
-    DERM_CHECK(checkNotAnInput(options.output, {choice.source}));
+    DERM_CHECK(checkNotAnInput({options.output, options.tracks}, {choice.source}));
     choice.fit_head = options.motion.fit_head;
     motions.push_back(std::move(choice));
   }
@@ -127,7 +128,7 @@ void addFaceRetarget(CLI::App& face, Run& run) {
   CLI::App* verb = face.add_subcommand("retarget", "the motion of one face played on another");
   verb->add_option("SOURCE", motion.source,
                    "a face in motion: a character with control points and a clip, cast:NAME, "
-                   "points over time (.csv, .json) or markers (.bvh)")
+                   "points over time or ARKit coefficients (.csv, .json), or markers (.bvh)")
       ->required();
   options->target.addTo(*verb, "TARGET");
   verb->add_option("--points", options->points,

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <string>
 
 #include "derm/face/expression_names.h"
@@ -14,6 +13,7 @@
 #include "derm/mesh/weld.h"
 
 #include "face/control_units.h"
+#include "face/gaze.h"
 #include "face/shape_morph.h"
 #include "face/shape_openings.h"
 #include "face/shape_pieces.h"
@@ -226,20 +226,6 @@ Moves movesOf(const FaceShape& shape, const FacePoints& points) {
   return out;
 }
 
-/// Turns of an eyeball about its centre, in radians: sideways to the subject's left, and up.
-struct Gaze {
-  double left = 0, up = 0;
-};
-Gaze gazeOf(std::string_view shape) {
-  constexpr double kUp = 25 * std::numbers::pi / 180, kDown = 30 * std::numbers::pi / 180,
-                   kSide = 30 * std::numbers::pi / 180;
-  if (shape.starts_with("eyeLookUp")) return {0, kUp};
-  if (shape.starts_with("eyeLookDown")) return {0, -kDown};
-  if (shape == "eyeLookInLeft" || shape == "eyeLookOutRight") return {-kSide, 0};
-  if (shape == "eyeLookOutLeft" || shape == "eyeLookInRight") return {kSide, 0};
-  return {};
-}
-
 /// A head while its shapes are made.
 class ShapeMaker {
  public:
@@ -285,11 +271,8 @@ class ShapeMaker {
                         d);
     }
     pieces_.follow(d);
-    if (const Gaze gaze = gazeOf(shape.name); gaze.left != 0 || gaze.up != 0) {
-      const Eigen::Matrix3d turn = (Eigen::AngleAxisd(gaze.left, Eigen::Vector3d(axes_.up)) *
-                                    Eigen::AngleAxisd(-gaze.up, Eigen::Vector3d(axes_.left)))
-                                       .toRotationMatrix();
-      pieces_.turnEyeball(shape.side == FaceSide::Left, turn, d);
+    if (const detail::Gaze gaze = detail::gazeOf(shape.name); gaze.left != 0 || gaze.up != 0) {
+      pieces_.turnEyeball(shape.side == FaceSide::Left, gaze.turn(axes_).toRotationMatrix(), d);
     }
     MorphTarget out = morphs_.make(d);
     out.name = shape.name;

@@ -1,6 +1,7 @@
 derm_room(face
   SOURCES
     arkit_shapes.cpp
+    control_point_search.cpp
     control_points.cpp
     control_zones.cpp
     depth_map.cpp
@@ -33,13 +34,19 @@ derm_room(face
     margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
+    retarget_evaluation.cpp
     rig_transfer.cpp
+    shape_clip.cpp
+    shape_fit.cpp
     shape_morph.cpp
+    shape_motion.cpp
+    shape_names.cpp
     shape_openings.cpp
     shape_pieces.cpp
     shape_solver.cpp
     shape_transfer.cpp
     slit_curves.cpp
+    slit_margins.cpp
     slit_sides.cpp
     watershed.cpp
     watershed_landmarks.cpp

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "derm/face/head_correspondence.h"
+#include "derm/mesh/named_position.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/mesh/tri_mesh.h"
 
@@ -63,6 +65,37 @@ inline std::vector<LabelledPoint> ictPoints(const std::string& landmarks, const 
   }
   out.push_back({"5.1", corners[3418]});
   out.push_back({"5.2", corners[1200]});
+  return out;
+}
+
+/// Control points of a head of faces-ict [m] from its 68 landmarks: one, or the middle between two.
+inline std::vector<NamedPosition> controlPositions(const std::filesystem::path& landmarks68,
+                                                   const TriMesh& mesh) {
+  std::vector<std::uint32_t> landmarks(68);
+  std::ifstream file(landmarks68);
+  for (std::string line; std::getline(file, line);) {
+    std::size_t number = 0;
+    std::uint32_t vertex = 0;
+    if (std::istringstream(line) >> number >> vertex) landmarks.at(number) = vertex;
+  }
+  const std::map<std::string, std::vector<std::size_t>> from = {
+      {"2.1", {8}},      {"4.1", {22}}, {"4.2", {21}},     {"4.3", {24}},     {"4.4", {19}},
+      {"4.5", {26}},     {"4.6", {17}}, {"3.1", {43, 44}}, {"3.2", {37, 38}}, {"3.3", {46, 47}},
+      {"3.4", {40, 41}}, {"3.7", {45}}, {"3.8", {39}},     {"3.11", {42}},    {"3.12", {36}},
+      {"9.1", {35}},     {"9.2", {31}}, {"9.3", {30}},     {"8.1", {51}},     {"8.2", {57}},
+      {"8.3", {54}},     {"8.4", {48}}, {"8.5", {52, 53}}, {"8.6", {49, 50}}, {"8.7", {55, 56}},
+      {"8.8", {58, 59}}};
+  std::map<std::string, Vec3d> at;
+  for (const auto& [label, numbers] : from) {
+    Vec3d sum = Vec3d::Zero();
+    for (const std::size_t n : numbers) sum += mesh.positions[landmarks[n]].cast<double>();
+    at[label] = sum / double(numbers.size());
+  }
+  // No landmark is on a cheek: between the eye's outer corner and the mouth's.
+  at["5.1"] = 0.4 * at["3.7"] + 0.6 * at["8.3"] + Vec3d(0.003, 0, 0.01);
+  at["5.2"] = 0.4 * at["3.12"] + 0.6 * at["8.4"] + Vec3d(-0.003, 0, 0.01);
+  std::vector<NamedPosition> out;
+  for (const auto& [label, position] : at) out.push_back({label, {}, position});
   return out;
 }
 

@@ -16,6 +16,8 @@ derm_test(face unit
   head_correspondence_test.cpp
   profile_landmarks_test.cpp
   rig_transfer_test.cpp
+  shape_fit_test.cpp
+  shape_motion_test.cpp
   shape_transfer_test.cpp
   watershed_landmarks_test.cpp
   watershed_test.cpp)
@@ -25,8 +27,14 @@ derm_test(face paper
   face_retarget_paper_test.cpp
   face_rig_paper_test.cpp
   profile_landmarks_paper_test.cpp
+  retarget_evaluation_paper_test.cpp
   watershed_landmarks_paper_test.cpp)
-derm_test(face property face_retarget_data_test.cpp head_registration_test.cpp shape_transfer_data_test.cpp)
+derm_test(face property
+  control_point_search_test.cpp
+  face_retarget_data_test.cpp
+  head_registration_test.cpp
+  shape_motion_data_test.cpp
+  shape_transfer_data_test.cpp)
 derm_test(face slow head_registration_data_test.cpp head_registration_slow_test.cpp)
 # Heads that are formulas, and real ones from files.
 foreach(label unit paper property slow)

@@ -182,6 +182,17 @@ def main():
     write("fuzz_tracks", "picture.json",
           '{"space": "picture", "labels": ["8.1"], "frames": [{"time": 0, "positions": [[0, 1]]}, '
           '{"time": 1, "positions": [[0, 2]]}]}')
+    write("fuzz_shapes", "livelink.csv",
+          "Timecode,BlendShapeCount,EyeBlinkLeft,JawOpen,HeadYaw,HeadPitch,HeadRoll\n"
+          "13:13:04:58.652,61,0.1236470118,0,0.1,0,-.2\n13:13:05:00.651,61,1,.5,0,0,0\n"
+          "13:13:05:02.651,0,,,,,\n23:59:59:59.9,61,0,1,0,0,0\n00:00:00:01.9,61,1,0,0,0,0\n")
+    write("fuzz_shapes", "plain.csv", 'time,jawOpen,"a, b"\r\n0,0,1e-3\r\n0.5,1,2\r\n')
+    write("fuzz_shapes", "matrix.json",
+          '{"exportFps": 30, "facsNames": ["jawOpen", "b"], "weightMat": [[0, 1], [0.5, 0]], '
+          '"head": [[0, 0, 0, 1], [0, 0.6, 0, 0.8]]}')
+    write("fuzz_shapes", "frames.json",
+          '[{"time": 1, "blendshapes": {"jawOpen": 0.5}}, {"timestamp_ms": 2000, "blendshapes": '
+          '[{"categoryName": "b", "score": 1}]}, {"t": 3, "head": [0, 0, 0, 1], "values": {}}]')
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ set(io_unit_tests
   point_file_test.cpp
   point_tracks_file_test.cpp
   retarget_data_test.cpp
+  shape_tracks_file_test.cpp
   external_images_test.cpp)
 if(DERM_WITH_ASSIMP)
   list(APPEND io_unit_tests assimp_test.cpp)

@@ -35,7 +35,9 @@ class FaceMotionInput : public testing_support::FolderTest {
   }
   Result<FaceMotion> loaded(const FaceMotionChoice& choice) const {
     Diagnostics notes;
-    return loadFaceMotion(choice, folder_, facePoints(head()->points, head()->mesh).value(), notes);
+    Character target = *head();
+    const FaceRig rig = addFaceRig(target, {.clips = false}, notes).value();
+    return loadFaceMotion(choice, folder_, target, rig, notes);
   }
 };
 
@@ -114,6 +116,32 @@ TEST_F(FaceMotionInput, TablesOfPointsAreASource) {
     EXPECT_EQ(table->name, "surprise");
     EXPECT_EQ(table->points.positions, clip->points.positions);
   }
+}
+
+TEST_F(FaceMotionInput, CoefficientsAreASourceWithoutAFace) {
+  write("take.csv", "time,jawOpen,eyeBlinkLeft\n0,0,0\n0.5,1,1\n");
+  const Result<FaceMotion> motion = loaded({.source = "take.csv"});
+  ASSERT_TRUE(motion) << motion.error().text();
+  ASSERT_TRUE(motion->shapes.has_value());
+  const PointTracks& tracks = motion->points;
+  ASSERT_EQ(tracks.frames(), 2u);
+  const auto at = [&](std::string_view label) {
+    return static_cast<std::size_t>(std::find(tracks.labels.begin(), tracks.labels.end(), label) -
+                                    tracks.labels.begin());
+  };
+  EXPECT_LT(tracks.frame(1)[at("2.1")].y(), tracks.neutral[at("2.1")].y() - 0.005);
+  EXPECT_LE((tracks.frame(1)[at("3.1")] - tracks.frame(1)[at("3.3")]).norm(), 1e-6);
+  // On the target they are what they were: it is its own source.
+  Diagnostics notes;
+  Character target = *head();
+  const Result<PointTracks> played = addFaceMotion(
+      std::vector<FaceMotionChoice>{{.source = "take.csv"}}, folder_, {}, target, notes);
+  ASSERT_TRUE(played) << played.error().text();
+  EXPECT_EQ(target.clips.back().name, "take");
+  for (std::size_t i = 0; i < played->labels.size(); ++i)
+    if (played->labels[i][0] == '8') {
+      EXPECT_LE((played->frame(1)[i] - tracks.frame(1)[at(played->labels[i])]).norm(), 1e-6);
+    }
 }
 
 TEST_F(FaceMotionInput, MarkersOfABvhAreASource) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <numbers>
+#include <string_view>
+
+#include "derm/face/face_points.h"
+
+namespace derm::detail {
+
+/// Turns of an eyeball about its centre [rad]: sideways to the subject's left, and up.
+struct Gaze {
+  double left = 0, up = 0;
+
+  Quatd turn(const FaceAxes& axes) const {
+    return Quatd(Eigen::AngleAxisd(left, Eigen::Vector3d(axes.up)) *
+                 Eigen::AngleAxisd(-up, Eigen::Vector3d(axes.left)));
+  }
+};
+
+/// What one of ARKit's shapes does to the eye of its side.
+inline Gaze gazeOf(std::string_view shape) {
+  constexpr double kUp = 25 * std::numbers::pi / 180, kDown = 30 * std::numbers::pi / 180,
+                   kSide = 30 * std::numbers::pi / 180;
+  if (shape.starts_with("eyeLookUp")) return {0, kUp};
+  if (shape.starts_with("eyeLookDown")) return {0, -kDown};
+  if (shape == "eyeLookInLeft" || shape == "eyeLookOutRight") return {-kSide, 0};
+  if (shape == "eyeLookOutLeft" || shape == "eyeLookInRight") return {kSide, 0};
+  return {};
+}
+
+}  // namespace derm::detail

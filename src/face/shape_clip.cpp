@@ -1,0 +1,393 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "derm/face/expression_names.h"
+#include "derm/face/face_slits.h"
+#include "derm/face/head_shapes.h"
+#include "derm/face/shape_motion.h"
+
+#include "face/gaze.h"
+#include "face/shape_names.h"
+#include "face/shape_projection.h"
+#include "face/slit_curves.h"
+#include "face/welded_mesh.h"
+
+namespace derm {
+namespace {
+
+using detail::shapeIndex;
+
+std::vector<float> inFloat(std::span<const double> times_s) {
+  std::vector<float> out;
+  for (const double t : times_s) out.push_back(static_cast<float>(t));
+  // Frames closer than a float tells at this length of the take are not two.
+  for (std::size_t i = 1; i < out.size(); ++i)
+    out[i] = std::max(out[i], std::nextafter(out[i - 1], INFINITY));
+  return out;
+}
+
+/// A joint that turns as a part of the face does, in the face's directions at rest.
+class TurningJoint {
+ public:
+  TurningJoint(const Character& c, JointId joint) : joint_(joint), rest_(c.skeleton[joint].rest) {
+    const Pose pose = c.restPose();
+    std::vector<Affine3d> model(c.skeleton.size());
+    localToModel(c.skeleton, pose.local, model);
+    if (const JointId parent = c.skeleton[joint].parent; parent.valid())
+      parent_ = decompose(model[parent.index()]).transform.rotation.cast<double>().normalized();
+  }
+
+  /// Its rotation, where it is to be turned so in model space.
+  Quatf turned(const Quatd& by) const {
+    return (parent_.inverse() * by * parent_ * rest_.rotation.cast<double>())
+        .normalized()
+        .cast<float>();
+  }
+  Track track(std::vector<float> times) const {
+    Track out;
+    out.channel = Channel::Rotation;
+    out.joint = joint_;
+    out.times_s = std::move(times);
+    return out;
+  }
+
+ private:
+  JointId joint_;
+  Transform rest_;
+  Quatd parent_ = Quatd::Identity();
+};
+
+void addKey(Track& track, const Quatf& q) {
+  // Neighbouring keys on one side of the sphere, for players that do not look.
+  const std::size_t n = track.values.size();
+  float sign = 1;
+  if (n >= 4) {
+    const float dot = track.values[n - 4] * q.x() + track.values[n - 3] * q.y() +
+                      track.values[n - 2] * q.z() + track.values[n - 1] * q.w();
+    if (dot < 0) sign = -1;
+  }
+  for (const float value : {q.x(), q.y(), q.z(), q.w()}) track.values.push_back(sign * value);
+}
+
+/// The head's turns, which are in the directions of a face, in those of the model.
+Quatd inModel(const Quatd& turn, const FaceAxes& axes) {
+  Eigen::Matrix3d a;
+  a << axes.left, axes.up, axes.forward;
+  const Quatd to_model(a);
+  return to_model * turn.normalized() * to_model.inverse();
+}
+
+void turnHead(const Character& c, JointId head, const FaceAxes& axes, const ShapeTracks& tracks,
+              std::span<const float> times, Clip& clip) {
+  const TurningJoint joint(c, head);
+  Track track = joint.track({times.begin(), times.end()});
+  for (const Quatd& turn : tracks.head) addKey(track, joint.turned(inModel(turn, axes)));
+  clip.tracks.push_back(std::move(track));
+}
+
+/// The first joint that is called as one of these, whatever case, separators and name spaces.
+JointId jointCalled(const Skeleton& skeleton, std::span<const std::string_view> names) {
+  for (std::size_t j = 0; j < skeleton.size(); ++j) {
+    std::string word;
+    const std::string& name = skeleton.joints[j].name;
+    const std::size_t colon = name.rfind(':');
+    for (const char c : std::string_view(name).substr(colon == std::string::npos ? 0 : colon + 1))
+      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+        word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (std::find(names.begin(), names.end(), word) != names.end()) return JointId(j);
+  }
+  return {};
+}
+
+JointId eyeJoint(const Skeleton& skeleton, bool left) {
+  constexpr std::array<std::string_view, 6> kLeft = {"lefteye", "eyeleft",     "eyel",
+                                                     "leye",    "lefteyeball", "jadjlfaceeye"};
+  constexpr std::array<std::string_view, 6> kRight = {"righteye", "eyeright",     "eyer",
+                                                      "reye",     "righteyeball", "jadjrfaceeye"};
+  return jointCalled(skeleton, left ? kLeft : kRight);
+}
+
+JointId headJoint(const Character& c) {
+  constexpr std::array<std::string_view, 2> kNames = {"head", "jbipchead"};
+  return jointCalled(c.skeleton, kNames);
+}
+
+void turnEyes(const Character& c, const FaceAxes& axes, const ShapeTracks& tracks,
+              std::span<const float> times, Clip& clip) {
+  for (const bool left : {true, false}) {
+    const JointId found = eyeJoint(c.skeleton, left);
+    if (!found.valid()) continue;
+    const TurningJoint joint(c, found);
+    Track track = joint.track({times.begin(), times.end()});
+    for (std::size_t f = 0; f < tracks.frames(); ++f) {
+      detail::Gaze gaze;
+      for (std::size_t s = 0; s < tracks.names.size(); ++s) {
+        if (faceShapes()[s].side != (left ? FaceSide::Left : FaceSide::Right)) continue;
+        const detail::Gaze part = detail::gazeOf(tracks.names[s]);
+        gaze.left += double(tracks.frame(f)[s]) * part.left;
+        gaze.up += double(tracks.frame(f)[s]) * part.up;
+      }
+      addKey(track, joint.turned(gaze.turn(axes)));
+    }
+    clip.tracks.push_back(std::move(track));
+  }
+}
+
+/// The margins of one opening of a head with morph targets, and which weights may give way there.
+class MorphOpening {
+ public:
+  static constexpr int kSteps = 16;
+
+  /// `unit_m`: what gaps are measured in.
+  MorphOpening(double unit_m, std::vector<std::size_t> free)
+      : unit_m_(unit_m), free_(std::move(free)) {}
+
+  /// Points at equal steps along the opening.
+  void addMargins(const detail::WeldedMesh& welded, const FaceSlit& slit,
+                  std::span<const std::vector<Vec3d>> shapes) {
+    const detail::SlitCurve upper(welded, slit, slit.upper), lower(welded, slit, slit.lower);
+    for (int k = 1; k < kSteps; ++k) {
+      const double t = double(k) / kSteps;
+      addRow(welded.positions, shapes, [&](const std::vector<Vec3d>& values) {
+        return slit.up.dot(Vec3d(upper.valueAt(t, values)) - Vec3d(lower.valueAt(t, values)));
+      });
+    }
+  }
+
+  /// One place: `gap` of positions, or of a shape's displacements.
+  template <class Gap>
+  void addRow(const std::vector<Vec3d>& rest, std::span<const std::vector<Vec3d>> shapes,
+              const Gap& gap) {
+    std::vector<double> all;
+    for (const std::vector<Vec3d>& shape : shapes)
+      all.push_back(shape.empty() ? 0.0 : gap(shape) / unit_m_);
+    limits_.push_back(-std::max(gap(rest) / unit_m_, 0.0));
+    for (const std::size_t s : free_) rows_.push_back(all[s]);
+    all_.push_back(std::move(all));
+  }
+
+  void finish() {
+    const std::size_t n = free_.size();
+    // Weights go down only, and not below 0.
+    for (const double sign : {1.0, -1.0})
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) rows_.push_back(i == j ? sign : 0.0);
+  }
+
+  /// Lowers coefficients so that the margins do not cross.
+  void hold(std::span<double> coefficients) {
+    const std::size_t n = free_.size();
+    std::vector<double> x(n), limits = limits_, multipliers(limits_.size() + 2 * n);
+    double worst = 0;
+    for (std::size_t i = 0; i < n; ++i) x[i] = coefficients[free_[i]];
+    for (std::size_t k = 0; k < all_.size(); ++k) {
+      double sum = 0;
+      for (std::size_t s = 0; s < coefficients.size(); ++s) sum += all_[k][s] * coefficients[s];
+      worst = std::max(worst, limits_[k] - sum);
+      for (std::size_t i = 0; i < n; ++i) sum -= rows_[k * n + i] * x[i];
+      limits[k] -= sum;
+    }
+    if (!(worst > 0)) return;
+    limits.resize(limits_.size() + n, 0.0);
+    for (std::size_t i = 0; i < n; ++i) limits.push_back(-x[i]);
+    detail::projectOntoLimits(x, rows_, limits, multipliers, 1e-5);
+    for (std::size_t i = 0; i < n; ++i)
+      coefficients[free_[i]] = std::clamp(x[i], 0.0, coefficients[free_[i]]);
+  }
+
+ private:
+  double unit_m_;
+  std::vector<std::size_t> free_;
+  std::vector<double> rows_;              ///< of free_, then the bounds
+  std::vector<double> limits_;            ///< [slit widths]
+  std::vector<std::vector<double>> all_;  ///< per step: what each of the 52 does to the gap
+};
+
+/// What keeps lids and lips of a head apart, where its control points tell where they are.
+std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) {
+  std::vector<MorphOpening> out;
+  const Result<FacePoints> points = facePoints(head.points, head.mesh);
+  if (!points || !validateControlPoints(*points)) {
+    notes.info("shape-limits", "points",
+               "no control points say where lids and lips are; they are not kept apart");
+    return out;
+  }
+  const FaceSlits slits = findFaceSlits(head.mesh, head.points, notes);
+  const detail::WeldedMesh welded = detail::weldedMesh(head.mesh);
+  std::vector<std::vector<Vec3d>> shapes(faceShapes().size());
+  for (const MorphTarget& morph : shapesOf(head)) {
+    const std::optional<detail::NamedShape> named = detail::shapeCalled(morph.name);
+    if (!named) continue;
+    std::vector<Vec3d>& shape = shapes[named->shape];
+    shape.resize(welded.pointCount(), Vec3d::Zero());
+    for (std::size_t i = 0; i < morph.vertices.size(); ++i) {
+      const std::uint32_t point = welded.of_vertex[morph.vertices[i]];
+      if (welded.first_vertex[point] == morph.vertices[i])
+        shape[point] += morph.positions[i].cast<double>();
+    }
+  }
+  const FaceAxes axes = faceAxes(*points);
+  const FaceUnits units = measureFaceUnits(*points);
+  const auto valueAt = [&](std::string_view number, const std::vector<Vec3d>& values) {
+    Vec3d sum = Vec3d::Zero();
+    for (const LabelledPoint& p : head.points) {
+      const FaceFeature* feature = findFaceFeature(p.label);
+      if (feature == nullptr || feature->number != number) continue;
+      for (int i = 0; i < 3; ++i)
+        sum += double(p.point.barycentric[i]) *
+               values[welded.triangles[p.point.triangle][static_cast<std::size_t>(i)]];
+      break;
+    }
+    return sum;
+  };
+  for (const bool left : {true, false}) {
+    const std::string side = left ? "Left" : "Right";
+    MorphOpening eye(units.lid_opening_m,
+                     {shapeIndex("eyeBlink" + side), shapeIndex("eyeSquint" + side),
+                      shapeIndex("cheekSquint" + side)});
+    if (const std::optional<FaceSlit>& slit = left ? slits.left_eye : slits.right_eye)
+      eye.addMargins(welded, *slit, shapes);
+    // Painted eyes do not open, but have lids.
+    eye.addRow(welded.positions, shapes, [&](const std::vector<Vec3d>& values) {
+      return axes.up.dot(valueAt(left ? "3.1" : "3.2", values) -
+                         valueAt(left ? "3.3" : "3.4", values));
+    });
+    eye.finish();
+    out.push_back(std::move(eye));
+  }
+  if (slits.mouth) {
+    std::vector<std::size_t> free;
+    for (std::size_t s = 0; s < faceShapes().size(); ++s) {
+      const std::string_view name = faceShapes()[s].name;
+      const bool sideways = name == "mouthLeft" || name == "mouthRight";
+      if ((name.starts_with("mouth") && !sideways) || name == "cheekPuff") free.push_back(s);
+    }
+    MorphOpening mouth(units.mouth_width_m, std::move(free));
+    mouth.addMargins(welded, *slits.mouth, shapes);
+    mouth.finish();
+    out.push_back(std::move(mouth));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Clip> rigShapeClip(const Character& rigged, const FaceRig& rig, const ShapeTracks& tracks,
+                          const ShapeClipDesc& desc, Diagnostics& notes) {
+  DERM_REQUIRE(tracks.names.size() == ShapeMotion::kShapes);
+  DERM_CHECK(validate(tracks, "coefficients"));
+  DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(rigged, rig, notes));
+  DERM_TRY(const FacePoser poser, FacePoser::make(rigged, rig));
+  const std::span<const std::string_view> numbers = controlPointNumbers();
+  const FaceAxes axes = faceAxes(motion.points());
+  const std::vector<float> times = inFloat(tracks.times_s);
+
+  std::vector<Track> ways(numbers.size()), turns(numbers.size());
+  std::vector<bool> goes(numbers.size(), false), rotates(numbers.size(), false);
+  for (std::size_t j = 0; j < numbers.size(); ++j) {
+    ways[j].joint = turns[j].joint = rig.joints[j];
+    ways[j].times_s = turns[j].times_s = times;
+    turns[j].channel = Channel::Rotation;
+  }
+  const Pose rest = rigged.restPose();
+  Pose pose = rest;
+  std::vector<Vec3d> moves(numbers.size());
+  std::vector<PointDisplacement> named(numbers.size());
+  const double still_m = 1e-7 * measureFaceUnits(motion.points()).eye_separation_m;
+  for (std::size_t f = 0; f < tracks.frames(); ++f) {
+    motion.evaluate(tracks.frame(f), moves);
+    for (std::size_t j = 0; j < numbers.size(); ++j) named[j] = {numbers[j], moves[j]};
+    for (const JointId joint : rig.joints) pose.local[joint.index()] = rest.local[joint.index()];
+    poser.pose(slidLids(named, motion.points()), pose);
+    for (std::size_t j = 0; j < numbers.size(); ++j) {
+      const Transform& local = pose.local[rig.joints[j].index()];
+      const Transform& before = rest.local[rig.joints[j].index()];
+      for (int i = 0; i < 3; ++i) ways[j].values.push_back(local.translation[i]);
+      addKey(turns[j], local.rotation);
+      goes[j] = goes[j] || double((local.translation - before.translation).norm()) > still_m;
+      rotates[j] = rotates[j] || local.rotation.angularDistance(before.rotation) > 1e-6f;
+    }
+  }
+  Clip out;
+  out.name = desc.name;
+  for (std::size_t j = 0; j < numbers.size(); ++j) {
+    if (goes[j]) out.tracks.push_back(std::move(ways[j]));
+    if (rotates[j]) out.tracks.push_back(std::move(turns[j]));
+  }
+  turnEyes(rigged, axes, tracks, times, out);
+  if (desc.turn_head && !tracks.head.empty()) turnHead(rigged, rig.head, axes, tracks, times, out);
+  return out;
+}
+
+std::size_t arkitShapeCount(const Character& character) {
+  std::vector<bool> has(faceShapes().size(), false);
+  for (const MorphTarget& morph : character.morphs)
+    if (const std::optional<detail::NamedShape> named = detail::shapeCalled(morph.name))
+      has[named->shape] = true;
+  return static_cast<std::size_t>(std::count(has.begin(), has.end(), true));
+}
+
+Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
+                            const ShapeClipDesc& desc, Diagnostics& notes) {
+  DERM_REQUIRE(tracks.names.size() == ShapeMotion::kShapes);
+  DERM_CHECK(validate(tracks, "coefficients"));
+  if (arkitShapeCount(head) == 0)
+    return Error{ErrorCode::BadData,
+                 "has no morph target with a name of ARKit's shapes",
+                 {.element = "morphs"}};
+  const std::vector<float> times = inFloat(tracks.times_s);
+  std::vector<std::optional<std::size_t>> shape_of(head.morphs.size());
+  std::vector<bool> has(faceShapes().size(), false);
+  for (std::size_t m = 0; m < head.morphs.size(); ++m)
+    if (const std::optional<detail::NamedShape> named = detail::shapeCalled(head.morphs[m].name)) {
+      shape_of[m] = named->shape;
+      has[named->shape] = true;
+    }
+  for (std::size_t s = 0; s < has.size(); ++s) {
+    if (has[s]) continue;
+    float most = 0;
+    for (std::size_t f = 0; f < tracks.frames(); ++f) most = std::max(most, tracks.frame(f)[s]);
+    if (most > 0.05f)
+      notes.info("shape-not-on-head", tracks.names[s], "moves, but the head has no such shape");
+  }
+  std::vector<MorphOpening> openings = openingsOf(head, notes);
+  std::vector<Track> ways;
+  for (const MeshInstance& instance : head.instances) {
+    if (instance.morph_count == 0) continue;
+    Track track;
+    track.channel = Channel::MorphWeights;
+    track.first_morph = instance.first_morph;
+    track.morph_count = instance.morph_count;
+    track.times_s = times;
+    ways.push_back(std::move(track));
+  }
+  std::vector<double> weights(tracks.names.size());
+  for (std::size_t f = 0; f < tracks.frames(); ++f) {
+    const std::span<const float> row = tracks.frame(f);
+    std::copy(row.begin(), row.end(), weights.begin());
+    for (std::size_t s = 0; s < weights.size(); ++s)
+      if (!has[s]) weights[s] = 0;
+    for (MorphOpening& opening : openings) opening.hold(weights);
+    for (Track& track : ways)
+      for (std::uint32_t m = track.first_morph; m < track.first_morph + track.morph_count; ++m)
+        track.values.push_back(shape_of[m] ? static_cast<float>(weights[*shape_of[m]])
+                                           : head.morphs[m].default_weight);
+  }
+  Clip out;
+  out.name = desc.name;
+  for (Track& track : ways) out.tracks.push_back(std::move(track));
+  if (desc.turn_head && !tracks.head.empty()) {
+    const std::optional<FaceRig> rig = findFaceRig(head);
+    const JointId joint = rig ? rig->head : headJoint(head);
+    Result<FacePoints> points = facePoints(head.points, head.mesh);
+    const bool known = points && validateControlPoints(*points);
+    if (joint.valid())
+      turnHead(head, joint, known ? faceAxes(*points) : FaceAxes{}, tracks, times, out);
+    else
+      notes.warn("head-not-turned", "skeleton", "no joint called head; its turns are left out");
+  }
+  return out;
+}
+
+}  // namespace derm

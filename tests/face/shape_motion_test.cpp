@@ -1,0 +1,162 @@
+#include "derm/face/shape_motion.h"
+
+#include <gtest/gtest.h>
+
+#include "derm/cast/cast.h"
+#include "derm/face/arkit_shapes.h"
+#include "derm/face/expression_names.h"
+#include "derm/face/head_shapes.h"
+
+#include "face/played_face.h"
+#include "rigged_head.h"
+
+namespace derm {
+namespace {
+
+using namespace testing_support;
+
+using Values = std::vector<std::pair<std::string_view, float>>;
+
+/// A frame for each of these.
+ShapeTracks tracksOf(const std::vector<Values>& frames) {
+  ShapeTracks out;
+  for (const FaceShape& shape : faceShapes()) out.names.emplace_back(shape.name);
+  for (const Values& frame : frames) {
+    out.times_s.push_back(double(out.frames()) / 30);
+    const std::size_t first = out.values.size();
+    out.values.resize(first + out.names.size(), 0.0f);
+    for (const auto& [name, value] : frame)
+      out.values[first + static_cast<std::size_t>(findFaceShape(name) - faceShapes().data())] =
+          value;
+  }
+  return out;
+}
+
+struct Rigged {
+  Character head;
+  FaceRig rig;
+};
+Rigged rigged(const char* name) {
+  Rigged out{makeCastMember(name).value(), {}};
+  Diagnostics notes;
+  FaceRigDesc desc;
+  desc.clips = false;
+  out.rig = addFaceRig(out.head, desc, notes).value();
+  return out;
+}
+
+TEST(ShapeMotion, NamesOfOthersBecomeArkits) {
+  ShapeTracks tracks;
+  tracks.names = {"EyeBlinkLeft", "jawOpen", "browInnerUp_L", "browInnerUp_R", "earWiggle"};
+  tracks.times_s = {0, 1};
+  tracks.values = {.5f, 0, 1, .5f, 1, 1.5f, -1, 0, 0, 0};
+  Diagnostics notes;
+  const Result<ShapeTracks> found = arkitTracks(tracks, notes);
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(found->names.size(), 52u);
+  EXPECT_EQ(found->names[0], faceShapes()[0].name);
+  const auto at = [&](std::size_t frame, std::string_view name) {
+    return found->frame(frame)[static_cast<std::size_t>(findFaceShape(name) - faceShapes().data())];
+  };
+  EXPECT_EQ(at(0, "eyeBlinkLeft"), .5f);
+  EXPECT_EQ(at(1, "eyeBlinkLeft"), 1.f);
+  EXPECT_EQ(at(1, "jawOpen"), 0.f);
+  EXPECT_EQ(at(0, "browInnerUp"), .75f);
+  EXPECT_EQ(notes.count("shape-unknown"), 1u);
+  EXPECT_EQ(notes.count("shape-values-clamped"), 1u);
+  tracks.names = {"a", "b", "c", "d", "e"};
+  EXPECT_FALSE(arkitTracks(tracks, notes).ok());
+}
+
+TEST(ShapeMotion, ABlinkShutsTheEyeWhateverElseItDoes) {
+  const Rigged face = rigged("head-a");
+  Diagnostics notes;
+  const ShapeMotion motion = ShapeMotion::bind(face.head, face.rig, notes).value();
+  const ShapeTracks tracks =
+      tracksOf({{{"eyeBlinkLeft", 1}},
+                {{"eyeBlinkLeft", 1}, {"eyeWideLeft", 1}},
+                {{"eyeBlinkLeft", 1}, {"eyeLookDownLeft", 1}},
+                {{"eyeBlinkLeft", 1}, {"eyeSquintLeft", 1}},
+                {{"eyeBlinkLeft", 1}, {"eyeLookUpLeft", 1}, {"browOuterUpLeft", 1}}});
+  const PointTracks points = shapePoints(motion, tracks);
+  ASSERT_TRUE(validate(points, "points").ok());
+  for (std::size_t f = 0; f < tracks.frames(); ++f)
+    EXPECT_LT((points.frame(f)[columnOf("3.1")] - points.frame(f)[columnOf("3.3")]).norm(), 1e-9)
+        << f;
+}
+
+TEST(ShapeMotion, LidsNeverCross) {
+  const Rigged face = rigged("woman");
+  Diagnostics notes;
+  const ShapeMotion motion = ShapeMotion::bind(face.head, face.rig, notes).value();
+  const ShapeTracks tracks = tracksOf(
+      {{{"eyeSquintLeft", 1}, {"cheekSquintLeft", 1}, {"eyeLookDownLeft", 1}, {"browDownLeft", 1}},
+       {{"eyeBlinkLeft", .8f}, {"eyeSquintLeft", 1}, {"eyeLookDownLeft", 1}}});
+  const PointTracks points = shapePoints(motion, tracks);
+  for (std::size_t f = 0; f < tracks.frames(); ++f)
+    EXPECT_GE((points.frame(f)[columnOf("3.1")] - points.frame(f)[columnOf("3.3")]).y(), -1e-9);
+}
+
+TEST(ShapeMotion, LipsMeetAndDoNotCross) {
+  const ShapeTracks tracks = tracksOf({{{"mouthPressLeft", 1}, {"mouthPressRight", 1}},
+                                       {{"mouthRollLower", 1}, {"mouthRollUpper", 1}},
+                                       {{"jawOpen", .3f}, {"mouthClose", .6f}},
+                                       {{"mouthShrugLower", 1}, {"mouthPressLeft", 1}},
+                                       {{"mouthClose", 1}}});
+  for (const char* name : {"woman", "toon", "head-b"}) {
+    SCOPED_TRACE(name);
+    const Rigged face = rigged(name);
+    Diagnostics notes;
+    const FaceSlits slits = findFaceSlits(face.head.mesh, face.head.points, notes);
+    ASSERT_TRUE(slits.mouth);
+    const MarginCrossing mouth(*slits.mouth, face.head.mesh.positions);
+    const Clip clip = rigShapeClip(face.head, face.rig, tracks, {}, notes).value();
+    const PlayedFace played(face.head, slits);
+    Character shaped = makeCastMember(name).value();
+    setShapes(shaped, arkitShapes(shaped, notes).value(), notes);
+    const Clip weights = morphShapeClip(shaped, tracks, {}, notes).value();
+    ASSERT_TRUE(validate(weights, clipTargets(shaped), "").ok());
+    const PlayedFace morphed(shaped, slits);
+    for (std::size_t f = 0; f < tracks.frames(); ++f) {
+      EXPECT_LT(mouth(played.at(clip, tracks.times_s[f])), 0.01 * slits.mouth->width_m) << f;
+      EXPECT_LT(mouth(morphed.at(weights, tracks.times_s[f])), 0.01 * slits.mouth->width_m) << f;
+    }
+  }
+}
+
+TEST(ShapeMotion, HeadAndEyesTurnOnTheirJoints) {
+  Rigged face = rigged("head-a");
+  // Eyes on joints, as engines' characters have them.
+  face.head.skeleton.joints.push_back({"mixamorig:LeftEye", face.rig.head, Transform{}});
+  ShapeTracks tracks = tracksOf({{}, {{"eyeLookOutLeft", 1}}});
+  tracks.head = {Quatd::Identity(), Quatd(Eigen::AngleAxisd(0.4, Eigen::Vector3d::UnitY()))};
+  Diagnostics notes;
+  const Clip clip = rigShapeClip(face.head, face.rig, tracks, {}, notes).value();
+  ASSERT_TRUE(validate(clip, clipTargets(face.head), "").ok());
+  const Pose pose = poseAt(face.head, clip, tracks.times_s[1]);
+  std::vector<Affine3d> model(face.head.skeleton.size());
+  localToModel(face.head.skeleton, pose.local, model);
+  const Vec3d nose = model[face.rig.head.index()].linear() * Vec3d::UnitZ();
+  EXPECT_NEAR(std::atan2(nose.x(), nose.z()), 0.4, 1e-6);  // to the subject's left
+  const Vec3d gaze = model.back().linear() * Vec3d::UnitZ();
+  EXPECT_NEAR(std::atan2(gaze.x(), gaze.z()), 0.4 + 30 * 3.14159265 / 180, 1e-5);
+  const Clip still = rigShapeClip(face.head, face.rig, tracks, {.turn_head = false}, notes).value();
+  EXPECT_EQ(still.tracks.size() + 1, clip.tracks.size());
+}
+
+TEST(ShapeMotion, SaysWhatAHeadCannotDo) {
+  Diagnostics notes;
+  const Character bare = makeCastMember("head-a").value();
+  EXPECT_EQ(arkitShapeCount(bare), 0u);
+  const ShapeTracks tracks = tracksOf({{{"jawOpen", 1}, {"tongueOut", 1}}});
+  EXPECT_FALSE(morphShapeClip(bare, tracks, {}, notes).ok());
+  Character shaped = bare;
+  const std::vector<MorphTarget> shapes = arkitShapes(bare, notes).value();
+  setShapes(shaped, std::span(shapes).first(51), notes);
+  EXPECT_EQ(arkitShapeCount(shaped), 51u);
+  ASSERT_TRUE(morphShapeClip(shaped, tracks, {}, notes).ok());
+  EXPECT_EQ(notes.count("shape-not-on-head"), 1u);
+}
+
+}  // namespace
+}  // namespace derm
