@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/face/face_retarget.h"
+
 #include "face/rigged_head.h"
+#include "support/allocations.h"
 
 namespace derm {
 namespace {
@@ -52,6 +55,34 @@ TEST(FaceMotion, GoesBackIntoAClipThatDoesTheSame) {
     for (std::size_t i = 0; i < tracks.positions.size(); ++i)
       EXPECT_LE((again.positions[i] - tracks.positions[i]).norm(), 1e-6);
   }
+}
+
+TEST(FaceMotion, AFrameOfABorrowedFaceAllocatesNothing) {
+  const Rigged r;
+  const FacePoser poser = FacePoser::make(r.head, r.rig).value();
+  const FacePoints points = pointsOf(r.head);
+  NeutralFace face;
+  for (const std::string_view number : controlPointNumbers()) {
+    face.labels.emplace_back(number);
+    face.positions.push_back(points.at(number));
+  }
+  Diagnostics notes;
+  const FaceRetargeter retargeter = FaceRetargeter::bind(face, face, {}, notes).value();
+  std::vector<Vec3d> moved = face.positions, out(face.positions.size());
+  const auto joy = expressionDisplacements("joy", points).value();
+  for (const PointDisplacement& d : joy) moved[columnOf(d.point)] += d.displacement_m;
+  Pose pose = r.head.bindPose();
+  const std::size_t before = testing_support::allocationCount();
+  retargeter.map(moved, out);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] -= face.positions[i];
+  poser.pose(std::span<const Vec3d>(out), pose);
+  EXPECT_EQ(testing_support::allocationCount(), before);
+  Pose wanted = r.head.bindPose();
+  poser.pose(joy, wanted);
+  for (const JointId joint : r.rig.joints)
+    EXPECT_LE(
+        (pose.local[joint.index()].translation - wanted.local[joint.index()].translation).norm(),
+        1e-6f);
 }
 
 TEST(FaceMotion, TheHeadsTurnIsApartAndComesBack) {

@@ -175,7 +175,9 @@ TEST_F(FaceMotionInput, MarkersOfABvhAreASource) {
   EXPECT_LE((tracks.frame(1)[3] - Vec3d(0, 0, 2)).norm(), 1e-5);
   EXPECT_LE((tracks.frame(1)[4] - Vec3d(0, -3, 2)).norm(), 1e-5);
   // Without the table the unknown word is somebody's marker.
-  EXPECT_NE(loaded({.source = "take.bvh"})->points.labels[4 - 1], "8.1");
+  const std::vector<std::string> labels = loaded({.source = "take.bvh"}).value().points.labels;
+  EXPECT_EQ(std::count(labels.begin(), labels.end(), "8.1"), 0);
+  EXPECT_EQ(std::count(labels.begin(), labels.end(), "LipUp"), 1);
 }
 
 }  // namespace
