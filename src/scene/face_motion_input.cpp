@@ -4,16 +4,20 @@
 
 #include "derm/face/face_motion.h"
 #include "derm/face/face_rig.h"
+#include "derm/face/shape_motion.h"
 #include "derm/io/bvh.h"
+#include "derm/io/file_bytes.h"
 #include "derm/io/file_ending.h"
 #include "derm/io/name_table.h"
 #include "derm/io/point_tracks_file.h"
+#include "derm/io/shape_tracks_file.h"
 #include "derm/scene/scene.h"
 
 namespace derm {
 namespace {
 
 constexpr double kSampleRate_hz = 60;
+constexpr std::uint64_t kLargestTable = std::uint64_t{1} << 30;
 
 Error inFile(Error error, const std::string& file) {
   if (error.where.file.empty()) error.where.file = file;
@@ -91,22 +95,58 @@ Result<FaceMotion> loadClip(const FaceMotionChoice& choice, const std::filesyste
   return out;
 }
 
-Result<FaceMotion> loadTracks(const FaceMotionChoice& choice, const std::filesystem::path& folder,
-                              Diagnostics& notes) {
-  const std::filesystem::path file = folder / choice.source;
+/// Whether a file holds coefficients of face shapes, and not points: told by its beginning.
+bool holdsShapes(std::string_view text, bool json) {
+  if (json) return text.find("\"labels\"") == std::string_view::npos;
+  return looksLikeShapeTracks(text.substr(0, text.find_first_of("\r\n")));
+}
+
+/// Coefficients as points of the face that plays them. The head turns about its joint.
+Result<FaceMotion> shapesOnTarget(ShapeTracks shapes, const Character& target, const FaceRig& rig,
+                                  Diagnostics& notes) {
   FaceMotion out;
+  DERM_TRY(out.shapes, arkitTracks(shapes, notes));
+  DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(target, rig, notes));
+  out.points = shapePoints(motion, *out.shapes);
+  std::vector<Affine3d> model(target.skeleton.size());
+  localToModel(target.skeleton, target.bindPose().local, model);
+  const Vec3d pivot = model[rig.head.index()].translation();
+  out.points.head.clear();
+  for (const Quatd& turn : out.shapes->head) {
+    Transform moved;
+    moved.rotation = turn.cast<float>();
+    moved.translation = (pivot - turn * pivot).cast<float>();
+    out.points.head.push_back(moved);
+  }
+  return out;
+}
+
+Result<FaceMotion> loadTable(const FaceMotionChoice& choice, const std::filesystem::path& folder,
+                             const Character& target, const FaceRig& rig, Diagnostics& notes) {
+  const std::filesystem::path file = folder / choice.source;
+  const bool json = fileEnding(file) == ".json";
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestTable));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  FaceMotion out;
+  if (holdsShapes(text, json)) {
+    DERM_TRY(ShapeTracks shapes, parseShapeTracks(bytes, file.string(), notes));
+    DERM_TRY(out, shapesOnTarget(std::move(shapes), target, rig, notes));
+  } else if (json) {
+    DERM_TRY(out.points, parsePointTracksJson(bytes, file.string(), notes));
+  } else {
+    DERM_TRY(out.points, parsePointTracksCsv(text, file.string()));
+  }
   out.name = file.stem().string();
-  DERM_TRY(out.points, loadPointTracks(file, notes));
-  if (choice.fit_head) {
+  if (choice.fit_head && !out.shapes) {
     DERM_TRY(out.points, withHeadApart(std::move(out.points)));
   }
   return out;
 }
 
 Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem::path& folder,
-                           Diagnostics& notes) {
+                           const Character& target, const FaceRig& rig, Diagnostics& notes) {
   const std::string ending = choice.source.starts_with("cast:") ? "" : fileEnding(choice.source);
-  if (ending == ".csv" || ending == ".json") return loadTracks(choice, folder, notes);
+  if (ending == ".csv" || ending == ".json") return loadTable(choice, folder, target, rig, notes);
   if (ending == ".bvh") return loadMarkers(choice, folder, notes);
   if (ending == ".c3d")
     return Error{ErrorCode::Unsupported,
@@ -118,9 +158,9 @@ Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem
 }  // namespace
 
 Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
-                                  const std::filesystem::path& folder,
-                                  [[maybe_unused]] const FacePoints& target, Diagnostics& notes) {
-  Result<FaceMotion> motion = loadAny(choice, folder, notes);
+                                  const std::filesystem::path& folder, const Character& target,
+                                  const FaceRig& rig, Diagnostics& notes) {
+  Result<FaceMotion> motion = loadAny(choice, folder, target, rig, notes);
   if (!motion) return inFile(motion.error(), choice.source);
   return motion;
 }
@@ -137,7 +177,7 @@ Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
   std::vector<FaceSource> sources;
   std::string clip_name = options.clip_name;
   for (const FaceMotionChoice& choice : motions) {
-    DERM_TRY(FaceMotion motion, loadFaceMotion(choice, folder, points, notes));
+    DERM_TRY(FaceMotion motion, loadFaceMotion(choice, folder, character, *rig, notes));
     if (clip_name.empty()) clip_name = motion.name;
     if (!options.head) motion.points.head.clear();
     sources.push_back(

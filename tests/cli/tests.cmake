@@ -2,6 +2,7 @@ if(TARGET derm_cli)
   derm_test(cli cli
     face_evaluate_test.cpp
     face_points_test.cpp
+    face_retarget_test.cpp
     face_shapes_test.cpp
     face_verb_test.cpp
     implicit_verb_test.cpp
