@@ -1,4 +1,4 @@
-# How a derm target is compiled, and how a room is declared.
+# How a derm target is compiled, and how a room and an optional part are declared.
 
 add_library(derm_build_flags INTERFACE)
 target_compile_options(derm_build_flags INTERFACE
@@ -23,13 +23,13 @@ option(DERM_PCH "Precompile the headers that most sources use" ON)
 set(derm_pch_headers <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span>
   <string> <string_view> <variant> <vector> <Eigen/Core> <Eigen/Geometry>)
 
-# derm_precompile(TARGET [HEADER LIBRARY]): gives the target those headers, and one of a library,
-# precompiled; one file for all targets with the same.
+# derm_precompile(TARGET [HEADERS <a.h> … LIBRARIES Lib::A …]): gives the target those headers, and
+# some of libraries, precompiled; one file for all targets with the same.
 function(derm_precompile target)
   if(NOT DERM_PCH)
     return()
   endif()
-  list(POP_FRONT ARGN header library)
+  cmake_parse_arguments(ARG "" "" "HEADERS;LIBRARIES" ${ARGN})
   # Levels of optimisation see different macros, so they cannot share the file.
   get_target_property(level ${target} COMPILE_OPTIONS)
   if(level)
@@ -37,14 +37,14 @@ function(derm_precompile target)
   else()
     set(level)
   endif()
-  string(MAKE_C_IDENTIFIER "derm_pch${header}${level}" pch)
+  string(MAKE_C_IDENTIFIER "derm_pch${ARG_HEADERS}${level}" pch)
   if(NOT TARGET ${pch})
     set(empty ${PROJECT_BINARY_DIR}/${pch}.cpp)
     file(CONFIGURE OUTPUT ${empty} CONTENT "")
     add_library(${pch} OBJECT ${empty})
-    target_link_libraries(${pch} PRIVATE Eigen3::Eigen ${library} derm_build_flags)
+    target_link_libraries(${pch} PRIVATE Eigen3::Eigen ${ARG_LIBRARIES} derm_build_flags)
     target_compile_options(${pch} PRIVATE ${level})
-    target_precompile_headers(${pch} PRIVATE ${derm_pch_headers} ${header})
+    target_precompile_headers(${pch} PRIVATE ${derm_pch_headers} ${ARG_HEADERS})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${pch})
 endfunction()
@@ -62,11 +62,12 @@ function(derm_rooms_of name out)
   set(${out} ${rooms} PARENT_SCOPE)
 endfunction()
 
-# derm_room(NAME SOURCES a.cpp … PUBLIC Lib::A … PRIVATE Lib::B …)
+# derm_room(NAME SOURCES a.cpp … PUBLIC Lib::A … PRIVATE Lib::B … PRECOMPILE <b.h> …)
 # One static library per room: headers in include/derm/NAME, sources in src/NAME. It links the rooms
-# that tools/rooms.txt lets it include.
+# that tools/rooms.txt lets it include. PRECOMPILE: headers of private libraries that most of its
+# sources include.
 function(derm_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/src/${name}/)
   add_library(derm_${name} STATIC ${ARG_SOURCES})
   add_library(derm::${name} ALIAS derm_${name})
@@ -85,7 +86,25 @@ function(derm_room name)
   if(EMSCRIPTEN AND name MATCHES "^(io|scene)$" AND CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(derm_${name} PRIVATE -Os)  # not run per frame: a tenth of the module's size
   endif()
-  derm_precompile(derm_${name})
+  derm_precompile(derm_${name} HEADERS ${ARG_PRECOMPILE} LIBRARIES ${ARG_PRIVATE})
   set(DERM_ROOM_TARGETS ${DERM_ROOM_TARGETS} derm::${name} PARENT_SCOPE)
   set(DERM_ROOM_LIBRARIES ${DERM_ROOM_LIBRARIES} derm_${name} PARENT_SCOPE)
+endfunction()
+
+# derm_module(NAME SOURCES a.cpp … INCLUDES dir … LIBRARIES b.so …)
+# An optional part with a heavy library: the shared object libderm_NAME.so, which the rooms load when
+# they first need it (derm/base/module.h) and never link. Its sources may use headers of derm, but no
+# library of it. It lies beside the programs' folder, in the build tree as where it is installed.
+function(derm_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES;LIBRARIES" ${ARGN})
+  add_library(derm_${name} MODULE ${ARG_SOURCES})
+  target_compile_features(derm_${name} PRIVATE cxx_std_20)
+  target_include_directories(derm_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(derm_${name} SYSTEM PRIVATE ${ARG_INCLUDES})
+  target_link_libraries(derm_${name} PRIVATE ${ARG_LIBRARIES} derm_build_flags)
+  set_target_properties(derm_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/derm)
+  set_property(GLOBAL APPEND PROPERTY DERM_MODULE_TARGETS derm_${name})
 endfunction()

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "derm/face/control_points.h"
 #include "derm/face/face_rig.h"
 #include "derm/io/character_file.h"
-#include "derm/io/point_file.h"
 
 #include "character_input.h"
 #include "face_verbs.h"
+#include "head_matching.h"
 
 namespace derm::cli {
 namespace {
@@ -20,6 +19,7 @@ const std::map<std::string, ZoneBlend> kBlends = {{"interpolating", ZoneBlend::I
 struct RigOptions {
   CharacterInput input;
   std::string points;
+  bool upright = false;
   std::string output;
   std::string blend = "residual";
   std::vector<std::string> zones;
@@ -60,23 +60,16 @@ Result<void> writeRigged(const RigOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkWritable(options.output));
   DERM_TRY(Character character, options.input.load(notes));
   if (!options.points.empty()) {
-    DERM_TRY(const std::vector<NamedPosition> places, loadPointFile(options.points, notes));
-    Result<std::vector<LabelledPoint>> placed =
-        placePoints(places, character.mesh, character.import.metres_per_unit, notes);
-    if (!placed) {
-      Error e = placed.error();
-      e.where.file = options.points;
-      return e;
-    }
-    character.points = *std::move(placed);
+    DERM_TRY(character.points, headPoints(options.points, character, notes));
+  } else {
+    DERM_CHECK(
+        findMissingPoints(character, options.input.source, "--points", options.upright, notes));
   }
   const Result<FaceRig> rig = addFaceRig(character, desc, notes);
   if (!rig) {
     Error e = rig.error();
     if (e.where.file.empty())
       e.where.file = options.points.empty() ? options.input.source : options.points;
-    if (character.points.empty())
-      e.message = "has no control points; --points FILE gives them (derm face names lists them)";
     return e;
   }
   DERM_CHECK(saveCharacter(character, options.output, notes));
@@ -103,7 +96,10 @@ void addFaceRig(CLI::App& face, Run& run) {
   CLI::App* verb = face.add_subcommand("rig", "control joints for a head, from 28 control points");
   options->input.addTo(*verb, "HEAD");
   verb->add_option("--points", options->points,
-                   "JSON file of control points; default those that the head has");
+                   "JSON file of control points; default those that the head has, else found by "
+                   "its shape");
+  verb->add_flag("--upright", options->upright,
+                 "the head stands along +y and looks along +z, where its points must be found");
   verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
   verb->add_option("--head-joint", desc.head_joint,
                    "of a character with a skin: what carries the face; default the joint that it "

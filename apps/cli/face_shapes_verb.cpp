@@ -22,30 +22,30 @@ Result<void> writeShaped(const ShapesOptions& options, Diagnostics& notes) {
   const HeadMatchOptions& match = options.match;
   DERM_CHECK(checkWritable(options.output));
   DERM_CHECK(checkOutputs({options.output, match.report, match.picture}));
-  DERM_CHECK(checkNotAnInput(options.output, {options.input.source, match.source.source}));
+  DERM_CHECK(checkNotAnInput(
+      {options.output, match.report, match.picture},
+      {options.input.source, match.source.source, match.source_points, match.known}));
   DERM_TRY(Character head, options.input.load(notes));
   std::vector<MorphTarget> shapes;
   if (match.source.source.empty()) {
     if (!match.known.empty()) {
       DERM_TRY(head.points, headPoints(match.known, head, notes));
+    } else {
+      DERM_CHECK(findMissingPoints(head, options.input.source, "--points", match.upright, notes));
     }
-    if (head.points.empty())
-      return Error{ErrorCode::BadArgument,
-                   "has no control points; --points FILE gives them (derm face points finds them)",
-                   {.file = options.input.source}};
     ProgressBar bar("shapes");
     DERM_TRY(shapes, arkitShapes(head, notes, bar.callback()));
     setShapes(head, shapes, notes);
     DERM_CHECK(saveCharacter(head, options.output, notes));
   } else {
     DERM_TRY(const HeadMatch found, matchHeads(match, head, options.input.source, notes));
-    const std::vector<MorphTarget> donor = shapesOf(found.source);
+    const Character& source = found.landmarks.source;
+    const std::vector<MorphTarget> donor = shapesOf(source);
     if (donor.empty())
       return Error{ErrorCode::BadData, "has no shapes to give", {.file = match.source.source}};
     ProgressBar bar("shapes");
-    DERM_TRY(shapes,
-             transferShapes({found.source.mesh, found.source.points}, donor,
-                            {head.mesh, head.points}, found.dense, {}, notes, bar.callback()));
+    DERM_TRY(shapes, transferShapes({source.mesh, source.points}, donor, {head.mesh, head.points},
+                                    found.dense, {}, notes, bar.callback()));
     setShapes(head, shapes, notes);
     DERM_CHECK(saveCharacter(head, options.output, notes));
     DERM_CHECK(writeMatch(match, found, head, shapes.size(), 0, notes));
@@ -64,7 +64,7 @@ void addFaceShapes(CLI::App& face, Run& run) {
   verb->add_option("--from", options->match.source.source,
                    "take the shapes of this head: a file, or cast:NAME; default by control points")
       ->type_name("DONOR");
-  options->match.addTo(*verb);
+  options->match.addTo(*verb, "DONOR", "default those that it has");
   verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n"

@@ -24,13 +24,16 @@ Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes
   const HeadMatchOptions& match = options.match;
   DERM_CHECK(checkWritable(options.output));
   DERM_CHECK(checkOutputs({options.output, match.report, match.picture}));
-  DERM_CHECK(checkNotAnInput(options.output, {options.target.source, match.source.source}));
+  DERM_CHECK(checkNotAnInput(
+      {options.output, match.report, match.picture},
+      {options.target.source, match.source.source, match.source_points, match.known}));
   DERM_TRY(Character head, options.target.load(notes));
   DERM_TRY(HeadMatch found, matchHeads(match, head, options.target.source, notes));
-  if (!findFaceRig(found.source)) {
+  Character& source = found.landmarks.source;
+  if (!findFaceRig(source)) {
     FaceRigDesc desc;
     desc.weights.max_influences = options.rig.max_influences;
-    Result<FaceRig> made = addFaceRig(found.source, desc, notes);
+    Result<FaceRig> made = addFaceRig(source, desc, notes);
     if (!made) {
       Error e = made.error();
       if (e.where.file.empty()) e.where.file = match.source.source;
@@ -38,14 +41,14 @@ Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes
     }
   }
   std::vector<MorphTarget> shapes;
-  if (options.shapes && !found.source.morphs.empty()) {
+  if (options.shapes && !source.morphs.empty()) {
     ProgressBar bar("shapes");
     DERM_TRY(shapes,
-             transferShapes({found.source.mesh, found.source.points}, shapesOf(found.source),
+             transferShapes({source.mesh, source.points}, shapesOf(source),
                             {head.mesh, head.points}, found.dense, {}, notes, bar.callback()));
     setShapes(head, shapes, notes);
   }
-  Result<FaceRig> rig = transferFaceRig(found.source, head, found.dense, options.rig, notes);
+  Result<FaceRig> rig = transferFaceRig(source, head, found.dense, options.rig, notes);
   if (!rig) {
     Error e = rig.error();
     if (e.where.file.empty()) e.where.file = options.target.source;
@@ -54,7 +57,7 @@ Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes
   DERM_CHECK(saveCharacter(head, options.output, notes));
   DERM_CHECK(writeMatch(match, found, head, shapes.size(), rig->joints.size(), notes));
   fmt::print("{}: {} control joints, {} shapes, {} clips, by {}\n", options.output,
-             rig->joints.size(), shapes.size(), head.clips.size(), found.method);
+             rig->joints.size(), shapes.size(), head.clips.size(), found.landmarks.method);
   return {};
 }
 
@@ -65,10 +68,10 @@ void addFaceTransfer(CLI::App& face, Run& run) {
   CLI::App* verb =
       face.add_subcommand("transfer", "the rig, shapes and motions of one head on another");
   verb->add_option("SOURCE", options->match.source.source,
-                   "a head with control points, rigged or not: a file, or cast:NAME")
+                   "a head, rigged or not: a file, or cast:NAME")
       ->required();
   options->target.addTo(*verb, "TARGET");
-  options->match.addTo(*verb);
+  options->match.addTo(*verb, "SOURCE", "default those that it has");
   verb->add_option("--max-influences", options->rig.max_influences, "per vertex")
       ->check(CLI::Range(2, 29))
       ->capture_default_str();

@@ -3,14 +3,17 @@
 namespace derm::cli {
 
 void addFaceVerb(CLI::App& app, Run& run) {
-  CLI::App* verb = app.add_subcommand("face", "faces: control points, rigs, shapes, transfer");
+  CLI::App* verb =
+      app.add_subcommand("face", "faces: control points, rigs, shapes, transfer, tracking");
   verb->require_subcommand(1);
   addFaceNames(*verb, run);
   addFacePoints(*verb, run);
   addFaceRig(*verb, run);
   addFaceShapes(*verb, run);
   addFaceTransfer(*verb, run);
+  addFaceRetarget(*verb, run);
   addFaceEvaluate(*verb, run);
+  addFaceTrack(*verb, run);
 }
 
 }  // namespace derm::cli

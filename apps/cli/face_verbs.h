@@ -11,6 +11,8 @@ void addFacePoints(CLI::App& face, Run& run);
 void addFaceRig(CLI::App& face, Run& run);
 void addFaceShapes(CLI::App& face, Run& run);
 void addFaceTransfer(CLI::App& face, Run& run);
+void addFaceRetarget(CLI::App& face, Run& run);
 void addFaceEvaluate(CLI::App& face, Run& run);
+void addFaceTrack(CLI::App& face, Run& run);
 
 }  // namespace derm::cli

@@ -1,15 +1,18 @@
 #include "head_matching.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "derm/cast/cast.h"
+#include "derm/face/control_point_search.h"
 #include "derm/face/control_points.h"
 #include "derm/face/face_points.h"
-#include "derm/face/head_registration.h"
 #include "derm/face/landmark_correspondence.h"
 #include "derm/face/watershed_landmarks.h"
 #include "derm/image/compose.h"
@@ -26,7 +29,13 @@ namespace {
 /// With this many points a head that a registration cannot place is matched by them alone.
 constexpr std::size_t kEnoughPoints = 20;
 
-bool has(const std::vector<LabelledPoint>& points, const std::string& label) {
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool has(std::span<const LabelledPoint> points, const std::string& label) {
   return std::any_of(points.begin(), points.end(),
                      [&](const LabelledPoint& p) { return p.label == label; });
 }
@@ -37,10 +46,66 @@ Error atFile(Error e, const std::string& source, const std::string& target) {
   return e;
 }
 
-Result<Rgba8Image> pictureOf(const Character& head, const std::vector<LabelledPoint>& points,
-                             const std::string& label, Diagnostics& notes) {
-  const auto still = std::make_shared<Character>(frozen(head, head.mesh));
-  still->points = points;
+std::vector<LabelledPoint> labelled(std::span<const LandmarkMatch> matches) {
+  std::vector<LabelledPoint> out;
+  for (const LandmarkMatch& m : matches) out.push_back({m.label, m.point});
+  return out;
+}
+
+Result<Character> loadSource(const HeadMatchOptions& options, Diagnostics& notes) {
+  DERM_TRY(Character source, options.source.load(notes));
+  if (!options.source_points.empty()) {
+    DERM_TRY(source.points, headPoints(options.source_points, source, notes));
+  }
+  // Labels may be any; without one there is nothing to carry over.
+  if (source.points.empty())
+    DERM_CHECK(findMissingPoints(source, options.source.source, "--source-points", false, notes));
+  return source;
+}
+
+/// The landmark step; what it fails with names "source" or "target".
+Result<HeadLandmarks> landmarksBetween(const HeadMatchOptions& options, Character source,
+                                       const Character& target, std::vector<LabelledPoint> known,
+                                       Diagnostics& notes) {
+  const Clock::time_point start = Clock::now();
+  HeadLandmarks out;
+  out.method = options.method;
+  if (options.method == "watershed") {
+    DERM_TRY(out.source_frame, faceFrame(source.mesh, source.points));
+    DERM_TRY(out.points, matchByWatershed(source.mesh, source.points, target.mesh, {}, notes));
+    for (LandmarkMatch& m : out.points)
+      for (const LabelledPoint& k : known)
+        if (k.label == m.label) m = {m.label, k.point, 1.0f};
+    DERM_TRY(out.target_frame, faceFrame(target.mesh, labelled(out.points)));
+  } else {
+    RegistrationDesc desc;
+    desc.pose = options.upright ? HeadPose::Upright : HeadPose::Unknown;
+    desc.target_points = std::move(known);
+    ProgressBar bar("registering");
+    DERM_TRY(out.registration,
+             registerHeads(source.mesh, source.points, target.mesh, desc, notes, bar.callback()));
+    out.points = out.registration->landmarks;
+    out.source_frame = out.registration->map.sourceFrame();
+    out.target_frame = out.registration->map.targetFrame();
+  }
+  out.seconds = secondsSince(start);
+  out.source = std::move(source);
+  return out;
+}
+
+/// A head as its face frame sees it, the face alone, with points.
+Result<Rgba8Image> pictureOf(const Character& head, const FaceFrame& frame,
+                             std::vector<LabelledPoint> points, const std::string& label,
+                             Diagnostics& notes) {
+  // A unit of the frame is about 6 cm.
+  constexpr double kUnit_m = 0.06;
+  TriMesh mesh = head.mesh;
+  mesh.tangents.clear();
+  mesh.groups.clear();
+  for (Vec3f& p : mesh.positions) p = (kUnit_m * frame.toFace(p.cast<double>())).cast<float>();
+  for (Vec3f& n : mesh.normals) n = (frame.axes.transpose() * n.cast<double>()).cast<float>();
+  const auto still = std::make_shared<Character>(frozen(head, std::move(mesh)));
+  still->points = std::move(points);
   SceneOptions options;
   options.character = still;
   DERM_TRY(Scene scene, openScene(Recipe(), options, notes));
@@ -62,130 +127,166 @@ std::uint32_t nearestCorner(const SurfacePoint& point, const TriMesh& mesh) {
 
 }  // namespace
 
-void HeadMatchOptions::addTo(CLI::App& verb) {
-  verb.add_option("--source-unit", source.unit, "--unit of the other head");
+void HeadMatchOptions::addTo(CLI::App& verb, const std::string& source_name,
+                             const std::string& without_points) {
+  verb.add_option("--source-unit", source.unit, "--unit of " + source_name);
   verb.add_option("--source-points", source_points,
-                  "JSON file of the other head's points; default those that it has");
+                  "JSON file of " + source_name +
+                      "'s points; default those that it has, else control points found by its "
+                      "shape");
   verb.add_option("--points", known,
-                  "JSON file of points of this head that are known; default those that it has");
+                  "JSON file of points of this head that are known; " + without_points);
   verb.add_option("--method", method,
                   "registration (any pose), or watershed (Dutreve 2011; upright heads)")
       ->check(CLI::IsMember({"registration", "watershed"}))
       ->capture_default_str();
   verb.add_flag("--upright", upright, "this head stands along +y and looks along +z");
-  verb.add_option("--report", report, "a .json report: points, method, seconds");
-  verb.add_option("--picture", picture, "a .png picture of both heads with their points");
+  verb.add_option("--report", report, "a .json report: points, confidences, method, seconds");
+  verb.add_option("--picture", picture, "a .png picture of both faces with their points");
 }
 
 Result<std::vector<LabelledPoint>> headPoints(const std::string& file, const Character& head,
                                               Diagnostics& notes) {
-  DERM_TRY(const std::vector<NamedPosition> places, loadPointFile(file, notes));
+  DERM_TRY(const std::vector<NamedPosition> positions, loadPointFile(file, notes));
   Result<std::vector<LabelledPoint>> placed =
-      placePoints(places, head.mesh, head.import.metres_per_unit, notes);
+      placePoints(positions, head.mesh, head.import.metres_per_unit, notes);
   if (placed) return placed;
   Error e = placed.error();
   e.where.file = file;
   return e;
 }
 
+Result<void> findMissingPoints(Character& head, const std::string& name, const std::string& option,
+                               bool upright, Diagnostics& notes) {
+  const std::span<const std::string_view> numbers = controlPointNumbers();
+  for (const LabelledPoint& p : head.points)
+    if (const FaceFeature* feature = findFaceFeature(p.label))
+      if (std::find(numbers.begin(), numbers.end(), feature->number) != numbers.end()) return {};
+  // Humans alone: the cartoon fits no scan, and takes seconds to be refused.
+  const std::array<ReferenceHead, 2> references = {
+      {{"cast:man", [] { return makeCastMember("man"); }},
+       {"cast:woman", [] { return makeCastMember("woman"); }}}};
+  ProgressBar bar("control points");
+  Result<FoundControlPoints> found =
+      findControlPoints(head.mesh, references, upright ? HeadPose::Upright : HeadPose::Unknown,
+                        notes, bar.callback());
+  if (!found) {
+    Error e = found.error();
+    if (e.code == ErrorCode::Cancelled) return e;
+    e.where = {.file = name};
+    e.message = "has no control points, and " + e.message + "; " + option + " FILE gives them";
+    return e;
+  }
+  notes.warn("points-found", name,
+             fmt::format("had no control points; found from {} by shape, confidence {:.2f}: check "
+                         "them (derm render --points), or give them by {}",
+                         found->reference, found->confidence, option));
+  head.points.insert(head.points.end(), found->points.begin(), found->points.end());
+  return {};
+}
+
+Result<HeadLandmarks> findLandmarks(const HeadMatchOptions& options, const Character& target,
+                                    const std::string& target_name,
+                                    std::vector<LabelledPoint> known, Diagnostics& notes) {
+  DERM_TRY(Character source, loadSource(options, notes));
+  Result<HeadLandmarks> found =
+      landmarksBetween(options, std::move(source), target, std::move(known), notes);
+  if (!found) return atFile(found.error(), options.source.source, target_name);
+  return found;
+}
+
 Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
                              const std::string& target_name, Diagnostics& notes) {
-  HeadMatch out;
-  DERM_TRY(out.source, options.source.load(notes));
-  if (!options.source_points.empty()) {
-    DERM_TRY(out.source.points, headPoints(options.source_points, out.source, notes));
-  }
-  if (out.source.points.empty())
-    return Error{ErrorCode::BadArgument,
-                 "has no points; --source-points FILE gives them (derm face points finds them)",
-                 {.file = options.source.source}};
+  DERM_TRY(const Character source, loadSource(options, notes));
   if (!options.known.empty()) {
     DERM_TRY(target.points, headPoints(options.known, target, notes));
   }
-  const auto start = std::chrono::steady_clock::now();
-  const TriMesh &from = out.source.mesh, &to = target.mesh;
   std::vector<LabelledPoint> known;
   for (const LabelledPoint& p : target.points)
-    if (has(out.source.points, p.label)) known.push_back(p);
-  out.method = options.method;
-  if (options.method == "watershed") {
-    Result<std::vector<LandmarkMatch>> found =
-        matchByWatershed(from, out.source.points, to, {}, notes);
-    if (!found) return atFile(found.error(), options.source.source, target_name);
+    if (has(source.points, p.label)) known.push_back(p);
+  const Clock::time_point start = Clock::now();
+  HeadMatch out;
+  Result<HeadLandmarks> found = landmarksBetween(options, source, target, known, notes);
+  if (found) {
     out.landmarks = *std::move(found);
-    std::vector<LabelledPoint> all;
-    for (LandmarkMatch& m : out.landmarks) {
-      for (const LabelledPoint& k : known)
-        if (k.label == m.label) m = {m.label, k.point, 1.0f};
-      all.push_back({m.label, m.point});
-    }
-    DERM_TRY(out.dense, landmarkCorrespondence(from, out.source.points, to, all, notes));
+  } else if (options.method == "registration" && known.size() >= kEnoughPoints &&
+             found.error().code != ErrorCode::Cancelled) {
+    notes.warn("heads-by-points", target_name,
+               "no registration (" + found.error().message + "); matched by its points alone");
+    out.landmarks.source = source;
+    out.landmarks.method = "points";
+    for (const LabelledPoint& p : known) out.landmarks.points.push_back({p.label, p.point, 1.0f});
+    DERM_TRY(out.landmarks.source_frame, faceFrame(source.mesh, source.points));
+    DERM_TRY(out.landmarks.target_frame, faceFrame(target.mesh, known));
   } else {
-    RegistrationDesc desc;
-    desc.pose = options.upright ? HeadPose::Upright : HeadPose::Unknown;
-    desc.target_points = known;
-    ProgressBar bar("registering");
-    Result<HeadRegistration> r =
-        registerHeads(from, out.source.points, to, desc, notes, bar.callback());
-    if (r) {
-      out.landmarks = r->landmarks;
-      out.residual = r->residual;
-      DERM_TRY(out.dense, denseCorrespondence(from, to, *r));
-    } else if (known.size() >= kEnoughPoints) {
-      notes.warn("heads-by-points", target_name,
-                 "no registration (" + r.error().message + "); matched by its points alone");
-      out.method = "points";
-      for (const LabelledPoint& p : known) out.landmarks.push_back({p.label, p.point, 1.0f});
-      DERM_TRY(out.dense, landmarkCorrespondence(from, out.source.points, to, known, notes));
-    } else {
-      return atFile(r.error(), options.source.source, target_name);
-    }
+    return atFile(found.error(), options.source.source, target_name);
   }
-  for (const LandmarkMatch& m : out.landmarks)
+  if (out.landmarks.registration) {
+    DERM_TRY(out.dense, denseCorrespondence(source.mesh, target.mesh, *out.landmarks.registration));
+  } else {
+    DERM_TRY(out.dense, landmarkCorrespondence(source.mesh, source.points, target.mesh,
+                                               labelled(out.landmarks.points), notes));
+  }
+  for (const LandmarkMatch& m : out.landmarks.points)
     if (!has(target.points, m.label)) target.points.push_back({m.label, m.point});
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.seconds = secondsSince(start);
   return out;
 }
 
-Result<void> checkNotAnInput(const std::string& output, std::initializer_list<std::string> inputs) {
+Result<void> checkNotAnInput(std::initializer_list<std::string> outputs,
+                             std::initializer_list<std::string> inputs) {
   namespace fs = std::filesystem;
-  for (const std::string& input : inputs) {
-    std::error_code ignored;
-    if (!input.empty() && fs::equivalent(output, input, ignored))
-      return Error{ErrorCode::BadArgument, "is an input; another name keeps it", {.file = output}};
-  }
+  for (const std::string& output : outputs)
+    for (const std::string& input : inputs) {
+      std::error_code ignored;
+      if (!output.empty() && !input.empty() && fs::equivalent(output, input, ignored))
+        return Error{
+            ErrorCode::BadArgument, "is an input; another name keeps it", {.file = output}};
+    }
   return {};
+}
+
+nlohmann::json landmarkReport(const HeadLandmarks& landmarks, const Character& target) {
+  nlohmann::json points = nlohmann::json::object();
+  const double unit = target.import.metres_per_unit;
+  for (const LandmarkMatch& m : landmarks.points) {
+    const Vec3d p =
+        positionAt(m.point, target.mesh.triangles, target.mesh.positions).cast<double>() / unit;
+    points[m.label] = {{"position", {p.x(), p.y(), p.z()}},
+                       {"vertex", nearestCorner(m.point, target.mesh)},
+                       {"confidence", m.confidence}};
+  }
+  nlohmann::json report = {
+      {"points", points}, {"method", landmarks.method}, {"seconds", landmarks.seconds}};
+  if (landmarks.registration) report["residual"] = landmarks.registration->residual;
+  return report;
+}
+
+Result<void> savePicture(const std::string& file, const HeadLandmarks& landmarks,
+                         const Character& target, Diagnostics& notes) {
+  DERM_TRY(Rgba8Image left, pictureOf(landmarks.source, landmarks.source_frame,
+                                      landmarks.source.points, "source", notes));
+  DERM_TRY(Rgba8Image right,
+           pictureOf(target, landmarks.target_frame, labelled(landmarks.points), "found", notes));
+  const std::vector<Rgba8Image> both = {std::move(left), std::move(right)};
+  return savePng(file, sideBySide(both, 8));
 }
 
 Result<void> writeMatch(const HeadMatchOptions& options, const HeadMatch& match,
                         const Character& target, std::size_t shapes, std::size_t joints,
                         Diagnostics& notes) {
   if (!options.report.empty()) {
-    nlohmann::json points = nlohmann::json::object();
-    const double unit = target.import.metres_per_unit;
-    for (const LandmarkMatch& m : match.landmarks) {
-      const Vec3d p =
-          positionAt(m.point, target.mesh.triangles, target.mesh.positions).cast<double>() / unit;
-      points[m.label] = {{"position", {p.x(), p.y(), p.z()}},
-                         {"vertex", nearestCorner(m.point, target.mesh)},
-                         {"confidence", m.confidence}};
-    }
+    nlohmann::json report = landmarkReport(match.landmarks, target);
     std::size_t matched = 0;
     for (std::size_t v = 0; v < target.mesh.vertexCount(); ++v) matched += match.dense.has(v);
-    nlohmann::json report = {{"points", points},         {"method", match.method},
-                             {"seconds", match.seconds}, {"matched_vertices", matched},
-                             {"shapes", shapes},         {"joints", joints}};
-    if (match.residual) report["residual"] = *match.residual;
+    report["seconds"] = match.seconds;
+    report["matched_vertices"] = matched;
+    report["shapes"] = shapes;
+    report["joints"] = joints;
     DERM_CHECK(writeFileWhole(options.report, report.dump(2) + "\n"));
   }
-  if (!options.picture.empty()) {
-    std::vector<LabelledPoint> found;
-    for (const LandmarkMatch& m : match.landmarks) found.push_back({m.label, m.point});
-    DERM_TRY(Rgba8Image left, pictureOf(match.source, match.source.points, "source", notes));
-    DERM_TRY(Rgba8Image right, pictureOf(target, found, "found", notes));
-    const std::vector<Rgba8Image> both = {std::move(left), std::move(right)};
-    DERM_CHECK(savePng(options.picture, sideBySide(both, 8)));
-  }
+  if (!options.picture.empty())
+    DERM_CHECK(savePicture(options.picture, match.landmarks, target, notes));
   return {};
 }
 

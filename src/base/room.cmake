@@ -1,3 +1,4 @@
+include(GNUInstallDirs)
 if(DERM_WITH_TBB)
   set(derm_parallel_source parallel.cpp)
   set(derm_parallel_library TBB::tbb)
@@ -7,6 +8,9 @@ else()
 endif()
 
 derm_room(base
-  SOURCES assert.cpp cache_line_vector.cpp diagnostics.cpp nearest_name.cpp number_format.cpp
+  SOURCES assert.cpp cache_line_vector.cpp diagnostics.cpp module.cpp nearest_name.cpp number_format.cpp
     number_text.cpp ${derm_parallel_source} result.cpp
-  PRIVATE ${derm_parallel_library})
+  PRIVATE ${derm_parallel_library} ${CMAKE_DL_LIBS})
+# Where optional parts lie, seen from the folder above the program's.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/module.cpp PROPERTIES
+  COMPILE_DEFINITIONS DERM_MODULE_FOLDER="${CMAKE_INSTALL_LIBDIR}/derm")

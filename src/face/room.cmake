@@ -1,6 +1,7 @@
 derm_room(face
   SOURCES
     arkit_shapes.cpp
+    control_point_search.cpp
     control_points.cpp
     control_zones.cpp
     depth_map.cpp
@@ -10,7 +11,11 @@ derm_room(face
     eye_centre.cpp
     face_features.cpp
     face_frame.cpp
+    face_mix.cpp
+    face_motion.cpp
     face_points.cpp
+    face_regions.cpp
+    face_retarget.cpp
     face_rig.cpp
     face_slits.cpp
     face_weights.cpp
@@ -41,6 +46,7 @@ derm_room(face
     shape_solver.cpp
     shape_transfer.cpp
     slit_curves.cpp
+    slit_margins.cpp
     slit_sides.cpp
     watershed.cpp
     watershed_landmarks.cpp

@@ -39,6 +39,8 @@ Result<FilmReader> FilmReader::open(const std::filesystem::path& file, const Fil
   return absent(file);
 }
 // Never reached: there is no reader without open().
+Result<FilmReader> FilmReader::openCamera(int, const FilmReadDesc&) { return absent({}); }
+
 Result<bool> FilmReader::next(FilmFrame&) { return absent({}); }
 
 Result<FilmResult> writeFilm(const std::filesystem::path& file, const FilmDesc&, std::size_t,

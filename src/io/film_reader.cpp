@@ -31,13 +31,21 @@ constexpr std::string_view kFilterLine = "[Parsed_showinfo_";
 /// Pictures come out of standard output; what each is like is told on standard error by the filter
 /// showinfo, which sees a frame before it is written. So the line about a frame is always there
 /// before its first byte.
-std::vector<std::string> readArguments(const std::string& program, const fs::path& file) {
-  return {program, "-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+info",
-          "-protocol_whitelist", "file", "-format_whitelist", kContainers,
-          // "file:" keeps a name with a colon, or with a dash in front, from meaning another thing.
-          "-i", "file:" + file.string(), "-map", "0:V:0", "-an", "-vf",
-          "format=rgb24,showinfo=checksum=0", "-sws_flags", "bicubic+accurate_rnd+full_chroma_int",
-          "-fps_mode", "passthrough", "-f", "rawvideo", "pipe:1"};
+std::vector<std::string> readArguments(const std::string& program,
+                                       const std::vector<std::string>& input) {
+  std::vector<std::string> out = {program,    "-hide_banner", "-nostdin",
+                                  "-nostats", "-loglevel",    "level+info"};
+  out.insert(out.end(), input.begin(), input.end());
+  out.insert(out.end(), {"-map", "0:V:0", "-an", "-vf", "format=rgb24,showinfo=checksum=0",
+                         "-sws_flags", "bicubic+accurate_rnd+full_chroma_int", "-fps_mode",
+                         "passthrough", "-f", "rawvideo", "pipe:1"});
+  return out;
+}
+
+std::vector<std::string> fileInput(const fs::path& file) {
+  // "file:" keeps a name with a colon, or with a dash in front, from meaning another thing.
+  return {"-protocol_whitelist", "file", "-format_whitelist",
+          kContainers,           "-i",   "file:" + file.string()};
 }
 
 /// What stands behind `key`, up to the next space or comma.
@@ -188,6 +196,22 @@ struct FilmReader::Film final : Impl {
   bool done = false;
   std::vector<std::uint8_t> rgb;
 
+  /// Starts ffmpeg and waits for the first frame.
+  Result<void> begin(const std::vector<std::string>& input) {
+    const int error = ffmpeg.start(readArguments(desc.program, input));
+    if (error == ENOENT || error == EACCES)
+      return failure(
+          fmt::format("films are read by the program {}, which is not here; numbered pictures "
+                      "(name_{{frame}}.png) need none",
+                      desc.program),
+          ErrorCode::Unsupported);
+    if (error != 0)
+      return failure(fmt::format("cannot start {}: {}", desc.program, std::strerror(error)),
+                     ErrorCode::CannotRead);
+    DERM_CHECK(findHeader());
+    return {};
+  }
+
   Error failure(std::string message, ErrorCode code = ErrorCode::BadData) const {
     return Error{code, std::move(message), {.file = file.string()}};
   }
@@ -280,16 +304,18 @@ Result<FilmReader> FilmReader::open(const fs::path& file, const FilmReadDesc& de
   auto film = std::make_unique<Film>();
   film->file = file;
   film->desc = desc;
-  const int error = film->ffmpeg.start(readArguments(desc.program, file));
-  if (error == ENOENT || error == EACCES)
-    return bad(ErrorCode::Unsupported,
-               fmt::format("films are read by the program {}, which is not here; numbered pictures "
-                           "(name_{{frame}}.png) need none",
-                           desc.program));
-  if (error != 0)
-    return bad(ErrorCode::CannotRead,
-               fmt::format("cannot start {}: {}", desc.program, std::strerror(error)));
-  DERM_CHECK(film->findHeader());
+  DERM_CHECK(film->begin(fileInput(file)));
+  return FilmReader(std::move(film));
+}
+
+Result<FilmReader> FilmReader::openCamera(int number, const FilmReadDesc& desc) {
+  auto film = std::make_unique<Film>();
+  film->file = "/dev/video" + std::to_string(number);
+  film->desc = desc;
+  std::error_code ignored;
+  if (number < 0 || !fs::exists(film->file, ignored))
+    return film->failure("there is no such camera", ErrorCode::CannotRead);
+  DERM_CHECK(film->begin({"-f", "v4l2", "-i", film->file.string()}));
   return FilmReader(std::move(film));
 }
 

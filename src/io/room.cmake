@@ -51,6 +51,7 @@ derm_room(io
     background_file.cpp
     point_cache.cpp
     point_file.cpp
+    point_tracks_file.cpp
     shape_tracks_csv.cpp
     shape_tracks_file.cpp
     shape_tracks_json.cpp
@@ -98,7 +99,8 @@ derm_room(io
     gltf/output.cpp
     base64.cpp
   PRIVATE fmt::fmt nlohmann_json::nlohmann_json ${derm_image_libraries}
-    ${derm_assimp_library} ${derm_vdb_library})
+    ${derm_assimp_library} ${derm_vdb_library}
+  PRECOMPILE <nlohmann/json.hpp>)
 # Files we write name the version that wrote them.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf/writer.cpp PROPERTIES
   COMPILE_DEFINITIONS DERM_VERSION="${PROJECT_VERSION}")

@@ -41,6 +41,18 @@ Result<void> checkSurface(const DrawSurface& s, const std::string& element) {
     const DrawMaterial& m = part.material;
     if (!inUnit(m.metallic) || !inUnit(m.roughness) || !inUnit(m.self_lit))
       return bad(element + ".parts", "metallic, roughness and self_lit must be 0 to 1", i);
+    if (m.detail_maps.size() > kMaxDetailMaps)
+      return bad(element + ".parts",
+                 std::to_string(m.detail_maps.size()) + " detail maps, but at most " +
+                     std::to_string(kMaxDetailMaps) + " can be drawn",
+                 i);
+    for (const DrawDetailMap& map : m.detail_maps) {
+      if (!map.weights.empty() && map.weights.size() != n)
+        return bad(element + ".parts", "weights of a detail map do not fit the positions", i);
+      if (!(map.strength >= 0 && std::isfinite(map.strength)) || !map.uv_scale.allFinite() ||
+          !map.uv_offset.allFinite())
+        return bad(element + ".parts", "a detail map's numbers are not finite", i);
+    }
   }
   return {};
 }
@@ -76,6 +88,10 @@ const TriMesh& DrawList::keep(TriMesh mesh) { return meshes_.emplace_back(std::m
 
 std::span<const Vec4f> DrawList::keep(std::vector<Vec4f> colours) {
   return colours_.emplace_back(std::move(colours));
+}
+
+std::span<const float> DrawList::keep(std::vector<float> weights) {
+  return weights_.emplace_back(std::move(weights));
 }
 
 Bounds DrawList::stageBounds() const {

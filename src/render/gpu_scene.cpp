@@ -24,6 +24,22 @@ void attribute(GLuint array, GLuint location, GLuint buffer, int components, int
   glEnableVertexArrayAttrib(array, location);
 }
 
+/// Kept per vertex rather than per map, so that a part needs one buffer.
+void uploadDetailWeights(gl::Buffer& buffer, const DrawMaterial& material, std::size_t vertices) {
+  const bool weighted = std::any_of(material.detail_maps.begin(), material.detail_maps.end(),
+                                    [](const DrawDetailMap& map) { return !map.weights.empty(); });
+  if (!weighted) {
+    buffer = {};
+    return;
+  }
+  std::vector<float> packed(vertices * kMaxDetailMaps, 1.0f);
+  for (std::size_t m = 0; m < material.detail_maps.size(); ++m) {
+    const std::span<const float> weights = material.detail_maps[m].weights;
+    for (std::size_t v = 0; v < weights.size(); ++v) packed[v * kMaxDetailMaps + m] = weights[v];
+  }
+  fill(buffer, std::span<const float>(packed));
+}
+
 void uploadSurface(GpuSurface& gpu, const DrawSurface& s) {
   if (!gpu.array) gpu.array = gl::makeVertexArray();
   const GLuint array = gpu.array.get();
@@ -43,6 +59,9 @@ void uploadSurface(GpuSurface& gpu, const DrawSurface& s) {
     attribute(array, 3, gpu.colours.get(), 4, sizeof(Vec4f));
   }
   glVertexArrayElementBuffer(array, gpu.indices.get());
+  gpu.detail_weights.resize(s.parts.size());
+  for (std::size_t p = 0; p < s.parts.size(); ++p)
+    uploadDetailWeights(gpu.detail_weights[p], s.parts[p].material, s.positions.size());
 }
 
 /// One colour for all becomes one each, so that the shader knows one case only.
@@ -101,6 +120,19 @@ GLuint TextureCache::find(const std::shared_ptr<const Rgba8Image>& image, bool c
   Entry& entry = entries_[{image.get(), colour}];
   if (!entry.texture || entry.image.lock() != image) entry = {image, uploadImage(*image, colour)};
   return entry.texture.get();
+}
+
+void GpuSurface::useDetailWeights(std::size_t part) const {
+  const GLuint buffer =
+      part < detail_weights.size() && detail_weights[part] ? detail_weights[part].get() : 0;
+  for (GLuint half = 0; half < 2; ++half) {
+    const GLuint location = 4 + half;
+    glDisableVertexArrayAttrib(array.get(), location);
+    glVertexAttrib4f(location, 1, 1, 1, 1);
+    if (buffer != 0)
+      attribute(array.get(), location, buffer, 4, kMaxDetailMaps * sizeof(float),
+                static_cast<int>(half * sizeof(Vec4f)));
+  }
 }
 
 void TextureCache::dropUnused() {

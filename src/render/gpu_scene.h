@@ -15,6 +15,12 @@ namespace derm::detail {
 struct GpuSurface {
   gl::VertexArray array;
   gl::Buffer positions, normals, uvs, colours, indices;
+  /// Of every part: the weights of its detail maps, kMaxDetailMaps per vertex; none where they are
+  /// 1 everywhere.
+  std::vector<gl::Buffer> detail_weights;
+
+  /// Makes those of a part the ones that are drawn with. Requires that `array` is bound.
+  void useDetailWeights(std::size_t part) const;
 };
 
 /// One instance per stroke or dot; the corners come from the vertex number.

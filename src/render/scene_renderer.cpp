@@ -198,6 +198,22 @@ void SceneRenderer::drawOcclusion(const DrawList& list, bool ground) {
   glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
+void SceneRenderer::bindDetailMaps(std::span<const DrawDetailMap> maps) {
+  int count = 0;
+  for (const DrawDetailMap& map : maps) {
+    const GLuint texture = scene_.textures().find(map.image, false);
+    if (texture != 0) {
+      glBindTextureUnit(static_cast<GLuint>(shaders::kFirstDetailUnit + count), texture);
+      glUniform4f(shaders::kDetailUvs + count, map.uv_scale.x(), map.uv_scale.y(),
+                  map.uv_offset.x(), map.uv_offset.y());
+    }
+    // A picture that is not there keeps its entry: weights are counted by it.
+    glUniform1f(shaders::kDetailStrengths + count, texture != 0 ? map.strength : 0.0f);
+    ++count;
+  }
+  glUniform1i(shaders::kDetailCount, count);
+}
+
 void SceneRenderer::drawSurface(const DrawSurface& surface, const GpuSurface& gpu, bool shadows) {
   glBindVertexArray(gpu.array.get());
   // What a surface does not have is constant.
@@ -206,7 +222,9 @@ void SceneRenderer::drawSurface(const DrawSurface& surface, const GpuSurface& gp
   std::vector<DrawPart> whole;
   if (surface.parts.empty())
     whole.push_back({0, static_cast<std::uint32_t>(surface.triangles.size()), DrawMaterial()});
-  for (const DrawPart& part : surface.parts.empty() ? whole : surface.parts) {
+  const std::vector<DrawPart>& parts = surface.parts.empty() ? whole : surface.parts;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const DrawPart& part = parts[p];
     if (part.triangle_count == 0) continue;
     const DrawMaterial& m = part.material;
     const GLuint colour =
@@ -217,6 +235,8 @@ void SceneRenderer::drawSurface(const DrawSurface& surface, const GpuSurface& gp
     glUniform4fv(0, 1, m.base_colour.data());
     glUniform4f(1, m.metallic, m.roughness, m.self_lit, surface.opacity);
     glUniform4i(2, colour != 0, normal != 0, m.cut_out, shadows);
+    gpu.useDetailWeights(p);
+    bindDetailMaps(surface.uvs.empty() ? std::span<const DrawDetailMap>() : m.detail_maps);
     if (m.cut_out)
       glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     else

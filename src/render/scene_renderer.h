@@ -44,6 +44,7 @@ class SceneRenderer {
   void drawCasters(const DrawList& list, const Mat4f& clip);
   void drawShadowMaps(const DrawList& list, const LightRig& rig);
   void drawOcclusion(const DrawList& list, bool ground);
+  void bindDetailMaps(std::span<const DrawDetailMap> maps);
   void drawSurface(const DrawSurface& surface, const GpuSurface& gpu, bool shadows);
   void drawSolids(const DrawList& list, bool on_top);
   /// True where there was any.

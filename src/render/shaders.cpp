@@ -1,5 +1,7 @@
 #include "render/shaders.h"
 
+#include "derm/render/draw_list.h"
+
 #include "render/light_rig.h"
 
 namespace derm::detail::shaders {
@@ -48,6 +50,15 @@ vec2 occlusionAt(float distance_m) {
   return weight > 2e-4 ? sum / weight : fallback;
 }
 )";
+
+std::string detailLocations() {
+  const auto define = [](const char* name, std::size_t value) {
+    return std::string("#define ") + name + " " + std::to_string(value) + "\n";
+  };
+  return define("MAX_DETAILS", kMaxDetailMaps) + define("DETAIL_UNIT", kFirstDetailUnit) +
+         define("DETAIL_COUNT", kDetailCount) + define("DETAIL_UVS", kDetailUvs) +
+         define("DETAIL_STRENGTHS", kDetailStrengths);
+}
 
 }  // namespace
 
@@ -99,15 +110,21 @@ layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 layout(location = 2) in vec2 uv;
 layout(location = 3) in vec4 colour;
+layout(location = 4) in vec4 weights_0;  // of detail maps
+layout(location = 5) in vec4 weights_4;
 // At an outline the middle of a pixel may lie outside the triangle: `centroid` keeps inside.
 centroid out vec3 world;
 centroid out vec3 world_normal;
 centroid out vec2 texture_uv;
 centroid out vec4 vertex_colour;
 centroid out float distance_m;
+centroid out vec4 detail_weights_0;
+centroid out vec4 detail_weights_4;
 void main() {
   world = position;
   world_normal = normal;
+  detail_weights_0 = weights_0;
+  detail_weights_4 = weights_4;
   texture_uv = uv;
   vertex_colour = colour;
   vec4 seen = frame.view * vec4(position, 1.0);
@@ -181,23 +198,47 @@ void main() {
 }
 
 std::string surfaceFragment() {
-  return header() + "#define PIXEL_SCALE 1.0\n" + kSeenNormal + kOcclusionLookup + R"(
+  return header() + "#define PIXEL_SCALE 1.0\n" + detailLocations() + kSeenNormal +
+         kOcclusionLookup + R"(
 layout(binding = 1) uniform sampler2D colour_map;
 layout(binding = 2) uniform sampler2D normal_map;
 layout(location = 0) uniform vec4 base_colour;
 layout(location = 1) uniform vec4 material;  // metallic, roughness, self-lit, opacity
 layout(location = 2) uniform ivec4 has;      // colour map, normal map, cut out, shadows
+layout(binding = DETAIL_UNIT) uniform sampler2D detail_maps[MAX_DETAILS];
+layout(location = DETAIL_COUNT) uniform int detail_count;
+layout(location = DETAIL_UVS) uniform vec4 detail_uvs[MAX_DETAILS];  // scale, offset
+layout(location = DETAIL_STRENGTHS) uniform float detail_strengths[MAX_DETAILS];
 centroid in vec3 world;
 centroid in vec3 world_normal;
 centroid in vec2 texture_uv;
 centroid in vec4 vertex_colour;
 centroid in float distance_m;
+centroid in vec4 detail_weights_0;
+centroid in vec4 detail_weights_4;
 layout(location = 0) out vec4 result;
+
+// The material's normal map with its detail maps over it (Dutreve 2011, eq. 5.13 and 5.14): slopes
+// add up, so that the fixed detail below survives.
+vec3 mapNormal() {
+  vec3 n = has.y != 0 ? normalize(texture(normal_map, texture_uv).xyz * 2.0 - 1.0) : vec3(0.0, 0.0, 1.0);
+  if (detail_count == 0) return n;
+  vec3 sum = n;
+  for (int i = 0; i < detail_count; ++i) {
+    vec4 uv = detail_uvs[i];
+    vec3 m = texture(detail_maps[i], texture_uv * uv.xy + uv.zw).xyz * 2.0 - 1.0;
+    m = normalize(vec3(m.xy * detail_strengths[i], m.z));
+    float weight = clamp(i < 4 ? detail_weights_0[i] : detail_weights_4[i - 4], 0.0, 1.0);
+    m = normalize(mix(vec3(0.0, 0.0, 1.0), m, weight));
+    sum = vec3(sum.xy + m.xy, sum.z * m.z);
+  }
+  return normalize(sum);
+}
 
 // Tangents from screen derivatives (Mikkelsen 2010): no vertex tangents needed.
 vec3 mappedNormal(vec3 n) {
   n = normalize(n);
-  vec3 m = texture(normal_map, texture_uv).xyz * 2.0 - 1.0;
+  vec3 m = mapNormal();
   vec3 px = dFdx(world), py = dFdy(world);
   vec2 ux = dFdx(texture_uv), uy = dFdy(texture_uv);
   vec3 a = cross(py, n), b = cross(n, px);
@@ -258,7 +299,7 @@ void main() {
   if (has.x != 0) base *= texture(colour_map, texture_uv);
   if (has.z != 0 && base.a < 0.02) discard;
   vec3 v = eyeDirection();
-  vec3 n = seenNormal(has.y != 0 ? mappedNormal(world_normal) : world_normal, v);
+  vec3 n = seenNormal(has.y != 0 || detail_count != 0 ? mappedNormal(world_normal) : world_normal, v);
 
   vec2 o = has.w != 0 ? occlusionAt(distance_m) : vec2(1.0);
   float metallic = material.x, rough = clamp(material.y, 0.08, 1.0);

@@ -5,6 +5,12 @@
 /// GLSL 4.50 sources. Each is a whole program text: header, shared declarations, main.
 namespace derm::detail::shaders {
 
+/// Where the fragment shader of surfaces has its detail maps, kMaxDetailMaps of each.
+inline constexpr int kFirstDetailUnit = 3;
+inline constexpr int kDetailCount = 3;
+inline constexpr int kDetailUvs = 4;
+inline constexpr int kDetailStrengths = 12;
+
 std::string header();  ///< what each starts with: version, uniforms of the frame
 
 std::string depthVertex();  ///< positions through a given matrix: shadow maps

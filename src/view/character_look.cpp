@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "derm/deform/refined_vertices.h"
 #include "derm/io/image_file.h"
 
 namespace derm {
@@ -32,8 +33,10 @@ DrawMaterial drawMaterialOf(const Material& material, std::span<const Texture> t
   out.base_colour_image = texture(material.base_colour_image);
   out.normal_image = texture(material.normal_image);
   for (const DetailMap& map : material.detail_maps)
-    if (map.uv_set == 0 && texture(map.image) != nullptr)
-      out.detail_maps.push_back({texture(map.image), map.uv_scale, map.uv_offset, map.strength});
+    out.detail_maps.push_back({.image = map.uv_set == 0 ? texture(map.image) : Texture(),
+                               .uv_scale = map.uv_scale,
+                               .uv_offset = map.uv_offset,
+                               .strength = map.strength});
   out.metallic = material.metallic;
   out.roughness = material.roughness;
   out.double_sided = material.double_sided;
@@ -74,28 +77,84 @@ CharacterLook::CharacterLook(const Character& character, const BoundSurface& bou
     std::fill_n(part_of_.begin() + part.first_triangle, part.triangle_count, p);
     if (part.material < 0) continue;
     const Material& own = character.materials[static_cast<std::size_t>(part.material)];
-    if (!saysNothing(own)) materials_[p] = drawMaterialOf(own, textures);
+    if (saysNothing(own)) continue;
+    materials_[p] = drawMaterialOf(own, textures);
+    addMapWeights(character, own, p);
+    if (materials_[p].detail_maps.size() > kMaxDetailMaps) {
+      notes.warn("detail-maps-left-out", own.name,
+                 "pictures show the first " + std::to_string(kMaxDetailMaps) + " of its " +
+                     std::to_string(own.detail_maps.size()) + " detail maps");
+      materials_[p].detail_maps.resize(kMaxDetailMaps);
+    }
   }
-  announced_parts_ = partsOf(bound.rest.triangles.size(), bound.source_triangles);
+  announced_runs_ = runsOf(bound.rest.triangles.size(), bound.source_triangles);
+}
+
+void CharacterLook::addMapWeights(const Character& character, const Material& material,
+                                  std::size_t part) {
+  const std::size_t count = std::min(material.detail_maps.size(), kMaxDetailMaps);
+  for (std::size_t m = 0; m < count; ++m) {
+    const DetailMap& map = material.detail_maps[m];
+    MapWeights out{.part = part, .map = m, .channel = map.channel};
+    const auto named = [](const std::string& name) {
+      return [&name](const auto& item) { return item.name == name; };
+    };
+    const auto& groups = character.mesh.groups;
+    const auto group = std::find_if(groups.begin(), groups.end(), named(map.vertex_group));
+    if (group != groups.end()) {
+      out.painted.assign(bound_->rest.positions.size(), 0.0f);
+      for (std::size_t i = 0; i < group->vertices.size(); ++i)
+        out.painted[group->vertices[i]] = group->strengths[i];
+      RefinedVertices(character.mesh, character.mesh.positions.size(), *bound_).carry(out.painted);
+    }
+    const auto& controls = character.controls;
+    const auto control = std::find_if(controls.begin(), controls.end(), named(map.control));
+    if (control != controls.end())
+      out.control = static_cast<std::size_t>(control - controls.begin());
+    if (!out.painted.empty() || out.control || !out.channel.empty())
+      map_weights_.push_back(std::move(out));
+  }
 }
 
 /// Pieces of a refined surface may lie in any order.
-std::vector<DrawPart> CharacterLook::partsOf(std::size_t triangle_count,
-                                             std::span<const std::uint32_t> sources) const {
-  std::vector<DrawPart> out;
-  std::size_t last = 0;
+std::vector<CharacterLook::Run> CharacterLook::runsOf(
+    std::size_t triangle_count, std::span<const std::uint32_t> sources) const {
+  std::vector<Run> out;
   for (std::size_t t = 0; t < triangle_count; ++t) {
     const std::size_t part = part_of_[sources.empty() ? t : sources[t]];
-    if (out.empty() || part != last)
-      out.push_back(
-          {.first_triangle = static_cast<std::uint32_t>(t), .material = materials_[part]});
-    ++out.back().triangle_count;
-    last = part;
+    if (out.empty() || part != out.back().part)
+      out.push_back({.first = static_cast<std::uint32_t>(t), .part = part});
+    ++out.back().count;
   }
   return out;
 }
 
-DrawSurface CharacterLook::surfaceOf(const SkinFrame& frame) const {
+std::vector<DrawMaterial> CharacterLook::weightedMaterials(const SkinFrame& frame,
+                                                           std::span<const float> controls,
+                                                           DrawList& list) const {
+  std::vector<DrawMaterial> out = materials_;
+  for (const MapWeights& of : map_weights_) {
+    std::vector<float> weights(frame.vertexCount(), 1.0f);
+    const auto multiply = [&](std::span<const float> by) {
+      const std::size_t count = std::min(weights.size(), by.size());
+      for (std::size_t v = 0; v < count; ++v) weights[v] *= by[v];
+    };
+    multiply(of.painted);
+    if (of.control && *of.control < controls.size())
+      for (float& weight : weights) weight *= controls[*of.control];
+    // A channel that no layer writes leaves the map where it cannot be wrong: not shown.
+    if (!of.channel.empty()) {
+      const std::span<const float> channel = frame.channel(of.channel);
+      if (channel.empty()) weights.assign(weights.size(), 0.0f);
+      multiply(channel);
+    }
+    out[of.part].detail_maps[of.map].weights = list.keep(std::move(weights));
+  }
+  return out;
+}
+
+DrawSurface CharacterLook::surfaceOf(const SkinFrame& frame, std::span<const float> controls,
+                                     DrawList& list) const {
   // An adaptive surface may end before the last vertex of the announced one.
   const auto used = [&](const auto& stream) {
     return std::span(stream).first(stream.empty() ? 0 : frame.vertexCount());
@@ -106,8 +165,11 @@ DrawSurface CharacterLook::surfaceOf(const SkinFrame& frame) const {
   out.uvs = used(bound_->rest.uvs);
   out.colours = used(bound_->rest.colours);
   out.triangles = frame.triangles();
-  out.parts = frame.topology() == 0 ? announced_parts_
-                                    : partsOf(frame.triangles().size(), frame.sourceTriangles());
+  const std::vector<DrawMaterial> materials = weightedMaterials(frame, controls, list);
+  const std::vector<Run> runs = frame.topology() == 0
+                                    ? announced_runs_
+                                    : runsOf(frame.triangles().size(), frame.sourceTriangles());
+  for (const Run& run : runs) out.parts.push_back({run.first, run.count, materials[run.part]});
   return out;
 }
 

@@ -269,7 +269,7 @@ SceneView::Shot SceneView::shotOf(const Instant& instant, int width_px) const {
 /// result.
 DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame,
                                  const Instant& instant) const {
-  DrawSurface surface = look_.surfaceOf(instant.after);
+  DrawSurface surface = look_.surfaceOf(instant.after, scene_->playback().pose().controls, list);
   if (&frame != &instant.after) {
     surface.positions = frame.positions().first(surface.positions.size());
     surface.normals = frame.normals().first(surface.normals.size());

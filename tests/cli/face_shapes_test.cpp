@@ -59,13 +59,5 @@ TEST(FaceTransfer, CarriesARigAndReports) {
   EXPECT_EQ(textOf(out), before);
 }
 
-TEST(FaceTransfer, NeedsPointsOfTheSource) {
-  const Folder folder;
-  const Outcome o =
-      derm({"face", "transfer", "cast:cylinder", "cast:head-b", "-o", folder / "x.glb"});
-  EXPECT_EQ(o.exit_code, 2);
-  EXPECT_NE(o.err.find("has no points"), std::string::npos) << o.err;
-}
-
 }  // namespace
 }  // namespace derm::cli_test

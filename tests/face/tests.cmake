@@ -4,7 +4,11 @@ derm_test(face unit
   expression_names_test.cpp
   expressions_test.cpp
   face_features_test.cpp
+  face_mix_test.cpp
+  face_motion_test.cpp
   face_points_test.cpp
+  face_regions_test.cpp
+  face_retarget_test.cpp
   face_rig_data_test.cpp
   face_rig_test.cpp
   face_slits_test.cpp
@@ -20,11 +24,16 @@ derm_test(face unit
 # Depth maps and basins are looked at one by one.
 target_include_directories(derm_test_face_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)
 derm_test(face paper
+  face_retarget_paper_test.cpp
   face_rig_paper_test.cpp
   profile_landmarks_paper_test.cpp
   retarget_evaluation_paper_test.cpp
   watershed_landmarks_paper_test.cpp)
-derm_test(face property head_registration_test.cpp shape_motion_data_test.cpp
+derm_test(face property
+  control_point_search_test.cpp
+  face_retarget_data_test.cpp
+  head_registration_test.cpp
+  shape_motion_data_test.cpp
   shape_transfer_data_test.cpp)
 derm_test(face slow head_registration_data_test.cpp head_registration_slow_test.cpp)
 # Heads that are formulas, and real ones from files.

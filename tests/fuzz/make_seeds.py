@@ -170,6 +170,18 @@ def main():
           '{"points": {"8.1": {"position": [0, 4.25, -9e-1], "note": 1}, "nose_tip": {"vertex": 9}}}')
     write("fuzz_points", "bare.json",
           '{"points": {"vertex": 3}, "brow \\u00e9\\n": {"position": [1, 2, 3]}, "a": {"vertex": 0}}')
+    write("fuzz_tracks", "model.csv",
+          "time,8.1.x,8.1.y,8.1.z,8.1.confidence,a.z,a.y,a.x,head.x,head.y,head.z,head.qx,head.qy,"
+          "head.qz,head.qw\nneutral,0,1,2,,3,4,5,,,,,,,\n0,0,1,2,.5,3,4,5,0,0,0,0,0,0,1\n"
+          "0.5,,,,,3,4,5,1,2,3,0,0.6,0,-0.8\n")
+    write("fuzz_tracks", "picture.csv", 'time, "b c.x" ,b c.y\r\n0,1e2,-3\r\n1,2,+4\r\n')
+    write("fuzz_tracks", "model.json",
+          '{"space": "model", "labels": ["8.1", "b"], "neutral": [[0, 1, 2], [3, 4, 5]], "frames": ['
+          '{"time": 0, "positions": [[0, 1, 2], [3, 4, 5]], "confidence": [1, 0.25], '
+          '"head": [0, 0, 0, 0, 0.6, 0, 0.8]}]}')
+    write("fuzz_tracks", "picture.json",
+          '{"space": "picture", "labels": ["8.1"], "frames": [{"time": 0, "positions": [[0, 1]]}, '
+          '{"time": 1, "positions": [[0, 2]]}]}')
     write("fuzz_shapes", "livelink.csv",
           "Timecode,BlendShapeCount,EyeBlinkLeft,JawOpen,HeadYaw,HeadPitch,HeadRoll\n"
           "13:13:04:58.652,61,0.1236470118,0,0.1,0,-.2\n13:13:05:00.651,61,1,.5,0,0,0\n"

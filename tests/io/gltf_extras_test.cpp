@@ -208,7 +208,7 @@ Character detailed() {
                                    .strength = 0.7f,
                                    .vertex_group = "brow",
                                    .control = "frown"},
-                                  {.image = 1, .uv_set = 1}}},
+                                  {.image = 1, .uv_set = 1, .channel = "raised"}}},
                  {.name = "plain"}};
   addDefaultParts(c);
   return c;
@@ -223,7 +223,10 @@ TEST(GltfDetailMaps, TheyComeBackAndTheRestIsPlainGltf) {
   ASSERT_EQ(maps.size(), 2u);
   EXPECT_EQ(maps[0]["control"], "frown");
   EXPECT_EQ(maps[0]["scale"], Json({8.0, 4.0}));
-  EXPECT_EQ(maps[1], Json({{"index", maps[0]["index"]}, {"texCoord", 1}, {"strength", 1.0}}));
+  EXPECT_EQ(maps[1], Json({{"index", maps[0]["index"]},
+                           {"texCoord", 1},
+                           {"strength", 1.0},
+                           {"channel", "raised"}}));
   EXPECT_EQ(jsonOf(glb)["textures"][maps[0]["index"].get<std::size_t>()]["source"], 1);
   EXPECT_FALSE(jsonOf(glb)["materials"][1].contains("extras"));
   EXPECT_TRUE(sameContent(c, read(glb)));
@@ -241,6 +244,7 @@ TEST(GltfDetailMaps, TheyChangeAloneAndBrokenOnesAreCarried) {
                     {{"index", 0}, {"strength", -1}},
                     {{"index", 0}, {"scale", {1}}},
                     {{"index", 0}, {"control", 3}},
+                    {{"index", 0}, {"channel", true}},
                     {{"index", 0}, {"texCoord", 99}},
                     "what"};
   g.append("materials",
@@ -249,19 +253,19 @@ TEST(GltfDetailMaps, TheyChangeAloneAndBrokenOnesAreCarried) {
   g.addScene({0});
   Diagnostics notes;
   Character c = readValid(g.glb(), notes);
-  EXPECT_EQ(notes.count("bad-detail-map"), 6u);
+  EXPECT_EQ(notes.count("bad-detail-map"), 7u);
   ASSERT_EQ(c.materials[0].detail_maps.size(), 1u);
   EXPECT_EQ(c.materials[0].detail_maps[0].strength, 0.5f);
   EXPECT_EQ(jsonOf(encode(c)), jsonOf(g.glb()));
   c.materials[0].detail_maps[0].control = "smile";
   const Json changed = jsonOf(encode(c))["materials"][0];
   EXPECT_EQ(changed["extras"]["mine"], 1);
-  EXPECT_EQ(changed["extras"]["derm_detail_maps"].size(), 7u);
+  EXPECT_EQ(changed["extras"]["derm_detail_maps"].size(), 8u);
   EXPECT_EQ(changed["emissiveFactor"], Json({1, 0, 0}));
   Diagnostics again;
   EXPECT_TRUE(sameContent(c, readValid(encode(c), again)));
   c.materials[0].detail_maps.clear();
-  EXPECT_EQ(jsonOf(encode(c))["materials"][0]["extras"]["derm_detail_maps"].size(), 6u);
+  EXPECT_EQ(jsonOf(encode(c))["materials"][0]["extras"]["derm_detail_maps"].size(), 7u);
 }
 
 Character withControls() {

@@ -78,6 +78,24 @@ TEST(PointFile, WhatIsWrittenReadsBackAsTheSameBits) {
   EXPECT_EQ(*again, points);
 }
 
+TEST(PicturePointFile, TwoNumbersInOneOfTwoForms) {
+  const auto read = [](const std::string& text) {
+    Diagnostics notes;
+    return parsePicturePointFile({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()},
+                                 "first.json", notes);
+  };
+  const auto points = read(R"({"points": {"8.1": [312.5, 240], "9.3": {"position": [1, 2]}}})");
+  ASSERT_TRUE(points) << points.error().text();
+  EXPECT_EQ((*points)[0], (NamedPosition{"8.1", {}, Vec3d(312.5, 240, 0)}));
+  EXPECT_EQ((*points)[1], (NamedPosition{"9.3", {}, Vec3d(1, 2, 0)}));
+  const auto again = read(picturePointFileText(*points));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, *points);
+  for (const char* text : {R"({"a": [1, 2, 3]})", R"({"a": [1]})", R"({"a": {"vertex": 3}})",
+                           R"({"a": ["x", 2]})", R"([1, 2])", R"({"": [1, 2]})", R"({"a": 3})"})
+    EXPECT_FALSE(read(text).ok()) << text;
+}
+
 TEST(PointFile, AnErrorIsOneLineWhateverTheLabel) {
   const std::string text = R"({"brow\nleft": {"vertex": -1}})";
   Diagnostics notes;

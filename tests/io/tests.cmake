@@ -16,6 +16,7 @@ set(io_unit_tests
   ply_test.cpp
   point_cache_test.cpp
   point_file_test.cpp
+  point_tracks_file_test.cpp
   retarget_data_test.cpp
   shape_tracks_file_test.cpp
   external_images_test.cpp)

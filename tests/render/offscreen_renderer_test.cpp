@@ -156,6 +156,60 @@ TEST_F(Offscreen, AFlatNormalMapChangesNothingAndATiltedOneTurnsTheLight) {
   EXPECT_GT(left, right + 10);
 }
 
+TEST_F(Offscreen, DetailMapsShowWhereTheirWeightsAre) {
+  const TriMesh square = card();
+  DrawList list;
+  list.surfaces.push_back(drawSurfaceOf(square));
+  list.ground.on = false;
+  const Rgba8Image plain = draw(list);
+  const auto tilted = std::make_shared<Rgba8Image>(4, 4, Rgba8{128, 38, 218, 255});  // downwards
+  const auto flat = std::make_shared<Rgba8Image>(4, 4, Rgba8{128, 128, 255, 255});
+  DrawMaterial& material = list.surfaces[0].parts[0].material;
+  const auto at = [](const Rgba8Image& picture, int x) { return brightness(picture.at(x, 32)); };
+
+  const std::vector<float> left = {1, 0, 0, 1};  // of the card's corners
+  const std::vector<float> nowhere(4, 0.0f);
+  // Six that show nothing before it: the seventh is in the second half of the weights.
+  material.detail_maps.assign(6, {.image = tilted, .weights = nowhere});
+  material.detail_maps.push_back({.image = tilted, .weights = left});
+  const Rgba8Image half = draw(list);
+  EXPECT_LT(at(half, 37), at(plain, 37) - 20);
+  EXPECT_GT(at(half, 58), at(plain, 58) - 16);  // a twentieth of it
+  EXPECT_LT(at(half, 37), at(half, 48));
+  EXPECT_LT(at(half, 48), at(half, 58));
+
+  // One map over a flat one is that map.
+  material.detail_maps = {{.image = tilted}};
+  const int alone = at(draw(list), 48);
+  material.normal_image = flat;
+  EXPECT_NEAR(at(draw(list), 48), alone, 1);
+  material.detail_maps = {{.image = flat}};
+  material.normal_image = tilted;
+  EXPECT_NEAR(at(draw(list), 48), alone, 1);
+  // Opposite slopes cancel (5.14).
+  const auto opposite = std::make_shared<Rgba8Image>(4, 4, Rgba8{128, 218, 218, 255});
+  material.detail_maps = {{.image = opposite}};
+  EXPECT_NEAR(at(draw(list), 48), at(plain, 48), 2);
+  // No slopes, no detail.
+  material.normal_image = nullptr;
+  material.detail_maps = {{.image = tilted, .strength = 0}};
+  EXPECT_NEAR(at(draw(list), 48), at(plain, 48), 1);
+}
+
+TEST(DrawListDetailMaps, WrongOnesAreNamed) {
+  const TriMesh square = card();
+  DrawList list;
+  list.surfaces.push_back(drawSurfaceOf(square));
+  std::vector<DrawDetailMap>& maps = list.surfaces[0].parts[0].material.detail_maps;
+  maps.resize(kMaxDetailMaps + 1);
+  EXPECT_EQ(validate(list).error().text(),
+            "surfaces[0].parts[0]: 9 detail maps, but at most 8 can be drawn");
+  const std::vector<float> three(3, 1.0f);
+  maps = {{.weights = three}};
+  EXPECT_EQ(validate(list).error().text(),
+            "surfaces[0].parts[0]: weights of a detail map do not fit the positions");
+}
+
 TEST_F(Offscreen, StrokesBehindASurfaceAreHiddenUnlessOnTop) {
   const TriMesh square = card();
   for (const bool on_top : {false, true}) {

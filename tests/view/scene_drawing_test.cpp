@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 
 #include <gtest/gtest.h>
 
 #include "derm/image/colour_map.h"
 #include "derm/image/difference.h"
+#include "derm/io/png.h"
 #include "derm/view/scene_view.h"
 
 /// What a program with a renderer of its own is given: no test here but the last two draws.
@@ -68,6 +70,54 @@ std::size_t trianglesIn(const DrawSurface& surface, const Vec4f& colour) {
   for (const DrawPart& part : surface.parts)
     if (part.material.base_colour == colour) out += part.triangle_count;
   return out;
+}
+
+/// The weights of one detail map at an instant, and the positions they belong to.
+std::vector<float> mapWeights(const SceneDrawing& drawing, std::size_t map) {
+  for (const DrawPart& part : drawing.list.surfaces.front().parts)
+    if (part.material.detail_maps.size() > map)
+      return {part.material.detail_maps[map].weights.begin(),
+              part.material.detail_maps[map].weights.end()};
+  return {};
+}
+
+TEST(SceneDrawing, DetailMapsAreWeightedByPaintControlsAndChannels) {
+  Character wrist = *sleevedWrist();
+  const std::size_t vertices = wrist.mesh.positions.size();
+  wrist.images = {{"lines", "image/png", "", encodePng(Rgba8Image(2, 2))}};
+  wrist.controls = {{.name = "frown", .preset = 0.5f}};
+  wrist.mesh.groups.push_back({"knuckles", {}, {}});
+  for (std::uint32_t v = 0; v < vertices; v += 2) {
+    wrist.mesh.groups.back().vertices.push_back(v);
+    wrist.mesh.groups.back().strengths.push_back(0.5f);
+  }
+  wrist.materials[0].detail_maps = {{.image = 0},
+                                    {.image = 0, .vertex_group = "knuckles", .control = "frown"},
+                                    {.image = 0, .channel = "crease"},
+                                    {.image = 0, .channel = "nobody's"}};
+  Diagnostics notes;
+  SceneOptions options;
+  options.character = std::make_shared<const Character>(std::move(wrist));
+  for (const Topology topology : {Topology::Constant, Topology::Adaptive}) {
+    options.topology = topology;
+    Scene scene = openScene(parseRecipe(kFolds, "folds").value(), options, notes).value();
+    ASSERT_TRUE(scene.keepChannels(std::array<std::string, 1>{"crease"}).ok());
+    SceneView view = viewOf(scene, small());
+    const SceneDrawing drawing = view.drawing(kFolded_s).value();
+    ASSERT_TRUE(validate(drawing.list).ok()) << validate(drawing.list).error().text();
+    EXPECT_TRUE(mapWeights(drawing, 0).empty());
+    const std::vector<float> painted = mapWeights(drawing, 1);
+    ASSERT_EQ(painted.size(), drawing.list.surfaces.front().positions.size());
+    for (std::size_t v = 0; v < vertices; ++v) EXPECT_EQ(painted[v], v % 2 == 0 ? 0.25f : 0.0f);
+    EXPECT_GT(
+        *std::max_element(painted.begin() + static_cast<std::ptrdiff_t>(vertices), painted.end()),
+        0);
+    const std::span<const float> channel = scene.playback().frameAt(kFolded_s).channel("crease");
+    EXPECT_TRUE(std::ranges::equal(mapWeights(drawing, 2), channel));
+    EXPECT_GT(*std::max_element(channel.begin(), channel.end()), 0);
+    const std::vector<float> unknown = mapWeights(drawing, 3);
+    EXPECT_EQ(std::count(unknown.begin(), unknown.end(), 0.0f), std::ssize(unknown));
+  }
 }
 
 TEST(SceneDrawing, HasTheSurfaceOfTheInstantWithItsMaterials) {

@@ -37,6 +37,7 @@ struct DetailMap {
   float strength = 1.0f;            ///< [0,16] of its slopes; 1 = as painted
   std::string vertex_group;         ///< VertexGroup that weights it; empty = 1 everywhere
   std::string control;              ///< named control [0,1] that weights it; empty = 1 always
+  std::string channel;              ///< of a frame (SkinFrame::channel), weights it; empty = 1
 
   bool operator==(const DetailMap&) const = default;
 };

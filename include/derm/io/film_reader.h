@@ -38,6 +38,9 @@ class FilmReader {
  public:
   /// Waits for the first frame, so that what is no film fails here.
   static Result<FilmReader> open(const std::filesystem::path& file, const FilmReadDesc& desc = {});
+  /// A camera of this machine as Linux counts them (/dev/video0, …), through ffmpeg's v4l2: as a
+  /// film without an end. Frames that are not asked for in time are dropped by the camera.
+  static Result<FilmReader> openCamera(int number, const FilmReadDesc& desc = {});
   ~FilmReader();
   FilmReader(FilmReader&&) noexcept;
   FilmReader& operator=(FilmReader&&) noexcept;

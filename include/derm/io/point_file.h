@@ -26,7 +26,16 @@ Result<std::vector<NamedPosition>> parsePointFile(std::span<const std::uint8_t> 
 Result<std::vector<NamedPosition>> loadPointFile(const std::filesystem::path& file,
                                                  Diagnostics& notes);
 
-/// The same as text, a point per line; numbers read back as the same bits. Requires finite
+/// Points of a picture [px] instead, z = 0: positions are two numbers, and may stand for the point
+/// itself ({"8.1": [312.5, 240]}); there are no vertices.
+Result<std::vector<NamedPosition>> parsePicturePointFile(std::span<const std::uint8_t> bytes,
+                                                         std::string_view name, Diagnostics& notes);
+Result<std::vector<NamedPosition>> loadPicturePointFile(const std::filesystem::path& file,
+                                                        Diagnostics& notes);
+/// As text, a point per line.
+std::string picturePointFileText(std::span<const NamedPosition> points);
+
+/// Points of a head as text, a point per line; numbers read back as the same bits. Requires finite
 /// positions, and labels that are unique and UTF-8.
 std::string pointFileText(std::span<const NamedPosition> points);
 Result<void> savePointFile(const std::filesystem::path& file,

@@ -15,14 +15,19 @@
 
 namespace derm {
 
-/// A tangent-space normal map over a material's own. Carried for renderers that lay several over
-/// each other; derm's own shows the material's first map only.
+/// A tangent-space normal map over a material's own: wrinkles that come and go, pores. With n the
+/// normals of the maps below and m those of this one, mixed with the flat map by its weight, the
+/// sum is normalise(n.xy + m.xy, n.z m.z) (Dutreve 2011, eq. 5.13 and 5.14): what is below stays.
 struct DrawDetailMap {
   std::shared_ptr<const Rgba8Image> image;
   Vec2f uv_scale = Vec2f::Ones();  ///< its uv is scale * uv + offset
   Vec2f uv_offset = Vec2f::Zero();
-  float strength = 1.0f;  ///< >= 0 of its slopes
+  float strength = 1.0f;           ///< >= 0 of its slopes
+  std::span<const float> weights;  ///< [0,1] one per position of the surface; none = 1 everywhere
 };
+
+/// Of one material: what every OpenGL 4.5 has texture units for.
+inline constexpr std::size_t kMaxDetailMaps = 8;
 
 /// What a surface is made of. Colours are linear RGBA. Pictures are shared, and recognised from
 /// frame to frame by their address, so a film uploads them once.
@@ -30,9 +35,9 @@ struct DrawMaterial {
   Vec4f base_colour = Vec4f(0.62f, 0.565f, 0.52f, 1.0f);  ///< default: light, slightly warm clay
   std::shared_ptr<const Rgba8Image> base_colour_image;    ///< multiplies base_colour; needs uvs
   std::shared_ptr<const Rgba8Image> normal_image;  ///< tangent space, +Y up (glTF's); needs uvs
-  std::vector<DrawDetailMap> detail_maps;
-  float metallic = 0.0f;     ///< [0,1]
-  float roughness = 0.62f;   ///< [0,1]
+  std::vector<DrawDetailMap> detail_maps;          ///< at most kMaxDetailMaps, in order
+  float metallic = 0.0f;                           ///< [0,1]
+  float roughness = 0.62f;                         ///< [0,1]
   float self_lit = 0.0f;     ///< [0,1] share of the colour shown as it is, without light: heat-maps
   bool double_sided = true;  ///< false: back faces are not drawn
   bool cut_out = false;      ///< alpha of picture and colour makes holes (hair, lashes)
@@ -114,6 +119,7 @@ struct DrawList {
   /// Keeps data alive with the list; the reference stays valid when the list is moved.
   const TriMesh& keep(TriMesh mesh);
   std::span<const Vec4f> keep(std::vector<Vec4f> colours);
+  std::span<const float> keep(std::vector<float> weights);
 
   /// The stage, or what stands for it.
   Bounds stageBounds() const;
@@ -121,6 +127,7 @@ struct DrawList {
  private:
   std::deque<TriMesh> meshes_;
   std::deque<std::vector<Vec4f>> colours_;
+  std::deque<std::vector<float>> weights_;
 };
 
 /// The whole of a mesh as one surface in one material. Requires normals.

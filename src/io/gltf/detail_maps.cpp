@@ -44,7 +44,8 @@ std::optional<DetailMap> parseDetail(const Json& root, const Json& json) {
     if (!(out.strength >= 0 && out.strength <= 16)) return std::nullopt;
   }
   if (!readPair(json, "scale", out.uv_scale) || !readPair(json, "offset", out.uv_offset) ||
-      !readName(json, "vertex_group", out.vertex_group) || !readName(json, "control", out.control))
+      !readName(json, "vertex_group", out.vertex_group) ||
+      !readName(json, "control", out.control) || !readName(json, "channel", out.channel))
     return std::nullopt;
   return out;
 }
@@ -78,6 +79,7 @@ Json detailToJson(const DetailMap& map, int texture) {
   if (map.uv_offset != usual.uv_offset) out["offset"] = {map.uv_offset.x(), map.uv_offset.y()};
   if (!map.vertex_group.empty()) out["vertex_group"] = map.vertex_group;
   if (!map.control.empty()) out["control"] = map.control;
+  if (!map.channel.empty()) out["channel"] = map.channel;
   return out;
 }
 

@@ -1,0 +1,3 @@
+if(DERM_WITH_OPENCV)
+  derm_bench(track tracker_bench.cpp)
+endif()

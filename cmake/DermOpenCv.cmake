@@ -1,0 +1,20 @@
+# OpenCV is an optional part, on where its modules video, calib3d and imgproc are installed: Debian
+# has a package for each, and CMake files only for all of them together.
+find_path(DERM_OPENCV_INCLUDE_DIR opencv2/video/tracking.hpp PATH_SUFFIXES opencv4)
+set(derm_opencv_libraries)
+set(derm_opencv_found ON)
+if(NOT DERM_OPENCV_INCLUDE_DIR)
+  set(derm_opencv_found OFF)
+endif()
+foreach(part video calib3d imgproc core)
+  find_library(DERM_OPENCV_${part} opencv_${part})
+  if(NOT DERM_OPENCV_${part} OR NOT EXISTS ${DERM_OPENCV_INCLUDE_DIR}/opencv2/${part}.hpp)
+    set(derm_opencv_found OFF)
+  endif()
+  list(APPEND derm_opencv_libraries ${DERM_OPENCV_${part}})
+endforeach()
+option(DERM_WITH_OPENCV "Track markers in films with OpenCV" ${derm_opencv_found})
+if(DERM_WITH_OPENCV AND NOT derm_opencv_found)
+  message(FATAL_ERROR "DERM_WITH_OPENCV is on, but OpenCV is not installed "
+    "(libopencv-video-dev, libopencv-calib3d-dev, libopencv-imgproc-dev)")
+endif()

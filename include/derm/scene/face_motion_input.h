@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "derm/anim/point_tracks.h"
+#include "derm/anim/shape_tracks.h"
+#include "derm/base/diagnostics.h"
+#include "derm/base/result.h"
+#include "derm/character/character.h"
+#include "derm/face/face_mix.h"
+
+namespace derm {
+
+/// A motion of some face as people name it, and what of it is wanted.
+struct FaceMotionChoice {
+  /// "cast:NAME", a character with control points (.glb, …), points over time (.csv, .json), or
+  /// markers (.bvh). A relative path starts at a folder.
+  std::string source;
+  std::string clip;     ///< of a character: name or number; empty = the first
+  std::string map;      ///< file of marker names, lines "source = target"; empty = as they are
+  std::string regions;  ///< as faceRegionWeights(); empty = all
+  std::vector<FaceGain> gains;
+  double offset_s = 0;    ///< [s] later on the target by so much
+  bool fit_head = false;  ///< the head's motion is in the positions (of markers it always is)
+
+  bool operator==(const FaceMotionChoice&) const = default;
+};
+
+/// What a source says about a face in motion.
+struct FaceMotion {
+  std::string name;  ///< of the motion: a clip's, or the file's
+  PointTracks points;
+  std::optional<ShapeTracks> shapes;  ///< where the source holds coefficients
+};
+
+/// Reads any source. Of coefficients the points are those of `target`, moved as its shapes say.
+/// C3D files are not read: no package of Debian does.
+Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
+                                  const std::filesystem::path& folder, const FacePoints& target,
+                                  Diagnostics& notes);
+
+struct FaceMotionOptions {
+  FaceRetargetDesc retarget{.slide_lids = true};
+  bool head = true;       ///< the head moves too
+  std::string clip_name;  ///< empty = that of the first motion
+};
+
+/// Plays motions of other faces on a head with control points, as its last clip; one that has no
+/// face rig yet gets it (face_rig.h). Returns what its control points do.
+Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
+                                  const std::filesystem::path& folder,
+                                  const FaceMotionOptions& options, Character& character,
+                                  Diagnostics& notes);
+
+}  // namespace derm

@@ -1,0 +1,152 @@
+#include "derm/scene/face_motion_input.h"
+
+#include <algorithm>
+
+#include "derm/face/face_motion.h"
+#include "derm/face/face_rig.h"
+#include "derm/io/bvh.h"
+#include "derm/io/file_ending.h"
+#include "derm/io/name_table.h"
+#include "derm/io/point_tracks_file.h"
+#include "derm/scene/scene.h"
+
+namespace derm {
+namespace {
+
+constexpr double kSampleRate_hz = 60;
+
+Error inFile(Error error, const std::string& file) {
+  if (error.where.file.empty()) error.where.file = file;
+  return error;
+}
+
+/// What a marker is called: a feature point by number, name or its joint's name, or its own label.
+std::string markerLabel(const std::string& name) {
+  if (const FaceFeature* feature = findFaceFeature(name)) return std::string(feature->number);
+  for (const FaceFeature& feature : faceFeatures())
+    if (controlJointName(feature.number) == name) return std::string(feature.number);
+  return name;
+}
+
+/// Joints of a motion as markers: where each is, frame by frame. At rest is the first frame:
+/// markers often have no offsets.
+Result<FaceMotion> markersOf(const BvhMotion& bvh, const NamePairs& names) {
+  FaceMotion out;
+  out.name = bvh.clip.name;
+  PointTracks& tracks = out.points;
+  std::vector<std::size_t> joints;
+  for (std::size_t j = 0; j < bvh.skeleton.size(); ++j) {
+    const std::string& name = bvh.skeleton.joints[j].name;
+    const auto pair =
+        std::find_if(names.begin(), names.end(), [&](const auto& p) { return p.first == name; });
+    // With a table, what it does not name is no marker.
+    if (!names.empty() && pair == names.end()) continue;
+    const std::string label = markerLabel(names.empty() ? name : pair->second);
+    if (std::find(tracks.labels.begin(), tracks.labels.end(), label) != tracks.labels.end())
+      continue;
+    tracks.labels.push_back(label);
+    joints.push_back(j);
+  }
+  std::vector<Affine3d> model(bvh.skeleton.size());
+  for (std::size_t f = 0; f < bvh.frame_count; ++f) {
+    Pose pose{restTransforms(bvh.skeleton), {}};
+    const double time_s = double(f) * double(bvh.frame_time_s);
+    sampleClip(bvh.clip, static_cast<float>(time_s), pose);
+    localToModel(bvh.skeleton, pose.local, model);
+    tracks.times_s.push_back(time_s);
+    for (const std::size_t j : joints) tracks.positions.emplace_back(model[j].translation());
+  }
+  if (tracks.frames() > 0) tracks.neutral.assign(tracks.frame(0).begin(), tracks.frame(0).end());
+  DERM_CHECK(validate(tracks, ""));
+  return out;
+}
+
+Result<FaceMotion> loadMarkers(const FaceMotionChoice& choice, const std::filesystem::path& folder,
+                               Diagnostics& notes) {
+  DERM_TRY(const BvhMotion bvh, loadBvh(folder / choice.source, {}, notes));
+  NamePairs names;
+  if (!choice.map.empty()) {
+    DERM_TRY(names, loadNameTable(folder / choice.map));
+  }
+  DERM_TRY(FaceMotion out, markersOf(bvh, names));
+  DERM_TRY(out.points, withHeadApart(std::move(out.points)));
+  return out;
+}
+
+Result<FaceMotion> loadClip(const FaceMotionChoice& choice, const std::filesystem::path& folder,
+                            Diagnostics& notes) {
+  DERM_TRY(Character character, openCharacter(choice.source, folder, {}, notes));
+  const std::string wanted = choice.clip.empty() ? "0" : choice.clip;
+  Result<std::size_t> clip = character.findClip(wanted);
+  // A head with control points has derm's own expressions to give, too.
+  if (!clip && !character.points.empty() && !findFaceRig(character)) {
+    DERM_TRY(const FaceRig rig, addFaceRig(character, {}, notes));
+    static_cast<void>(rig);
+    clip = character.findClip(wanted);
+  }
+  if (!clip) return clip.error();
+  FaceMotion out;
+  out.name = character.clips[*clip].name;
+  DERM_TRY(out.points, faceMotion(character, character.clips[*clip], kSampleRate_hz));
+  return out;
+}
+
+Result<FaceMotion> loadTracks(const FaceMotionChoice& choice, const std::filesystem::path& folder,
+                              Diagnostics& notes) {
+  const std::filesystem::path file = folder / choice.source;
+  FaceMotion out;
+  out.name = file.stem().string();
+  DERM_TRY(out.points, loadPointTracks(file, notes));
+  if (choice.fit_head) {
+    DERM_TRY(out.points, withHeadApart(std::move(out.points)));
+  }
+  return out;
+}
+
+Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem::path& folder,
+                           Diagnostics& notes) {
+  const std::string ending = choice.source.starts_with("cast:") ? "" : fileEnding(choice.source);
+  if (ending == ".csv" || ending == ".json") return loadTracks(choice, folder, notes);
+  if (ending == ".bvh") return loadMarkers(choice, folder, notes);
+  if (ending == ".c3d")
+    return Error{ErrorCode::Unsupported,
+                 "C3D is not read; save the markers as BVH or as a table (.csv)",
+                 {}};
+  return loadClip(choice, folder, notes);
+}
+
+}  // namespace
+
+Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
+                                  const std::filesystem::path& folder,
+                                  [[maybe_unused]] const FacePoints& target, Diagnostics& notes) {
+  Result<FaceMotion> motion = loadAny(choice, folder, notes);
+  if (!motion) return inFile(motion.error(), choice.source);
+  return motion;
+}
+
+Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
+                                  const std::filesystem::path& folder,
+                                  const FaceMotionOptions& options, Character& character,
+                                  Diagnostics& notes) {
+  std::optional<FaceRig> rig = findFaceRig(character);
+  if (!rig) {
+    DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
+  }
+  DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
+  std::vector<FaceSource> sources;
+  std::string clip_name = options.clip_name;
+  for (const FaceMotionChoice& choice : motions) {
+    DERM_TRY(FaceMotion motion, loadFaceMotion(choice, folder, points, notes));
+    if (clip_name.empty()) clip_name = motion.name;
+    if (!options.head) motion.points.head.clear();
+    sources.push_back(
+        {choice.source, std::move(motion.points), choice.regions, choice.gains, choice.offset_s});
+  }
+  DERM_TRY(PointTracks tracks, retargetFace(sources, neutralFace(points), options.retarget, notes));
+  DERM_TRY(Clip clip, faceClip(character, *rig, tracks, clip_name));
+  character.clips.push_back(std::move(clip));
+  return tracks;
+}
+
+}  // namespace derm

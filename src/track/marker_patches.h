@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "derm/image/grey8_image.h"
+
+#include "track/group_motion.h"
+#include "track/vision.h"
+
+namespace derm::detail {
+
+/// What each marker looks like in the first frame, and where that is found in another one.
+class MarkerPatches {
+ public:
+  /// `window` [px] odd: side of the square that is compared.
+  MarkerPatches(const Grey8Image& first, std::span<const Point2> positions, int window);
+
+  /// One marker to be registered.
+  struct Candidate {
+    std::size_t marker = 0;
+    Eigen::Matrix2d linear = Eigen::Matrix2d::Identity();  ///< how its square is warped by now
+    Point2 position = Point2::Zero();                      ///< in: about where; out: exactly
+    double moved = 0;                                      ///< [px] out: from in to out
+    double likeness = 0;  ///< [-1,1] out: correlation there; 0 where it was not found
+  };
+  /// By Lucas-Kanade, all at once, each from a little picture of its own; up to kSlack pixels.
+  Result<void> registerAll(const vision::Functions& library, const Grey8Image& frame,
+                           std::span<Candidate> candidates);
+
+  /// Where, within `radius` pixels of the candidate's position, its square looks most alike.
+  Result<void> search(const vision::Functions& library, const Grey8Image& frame, int radius,
+                      Candidate& candidate);
+
+  /// [s] spent in the library.
+  double librarySeconds() const { return library_s_; }
+
+  static constexpr int kSlack = 8;
+
+ private:
+  /// The square of the first frame as it would look now: `size` pixels a side, the marker at its
+  /// middle plus `shift`.
+  void warp(std::size_t marker, const Eigen::Matrix2d& linear, const Point2& shift, int size,
+            float* out) const;
+
+  struct Patch {
+    int left = 0, top = 0;      ///< of its first pixel in the first frame
+    Point2 position;            ///< of the marker in the first frame
+    std::vector<float> values;  ///< reach_ pixels to each side
+  };
+  int window_;
+  int tile_;   ///< [px] side of a little picture
+  int reach_;  ///< [px] how much of the first frame is kept around a marker
+  std::vector<Patch> patches_;
+  std::vector<float> weights_;  ///< of the window's pixels: the middle counts more
+  double library_s_ = 0;
+
+  // Scratch.
+  std::vector<float> warped_;
+  std::vector<std::uint8_t> then_, now_, found_;
+  std::vector<float> from_, to_;
+};
+
+}  // namespace derm::detail
