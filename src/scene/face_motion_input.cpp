@@ -4,10 +4,13 @@
 
 #include "derm/face/face_motion.h"
 #include "derm/face/face_rig.h"
+#include "derm/face/shape_fit.h"
+#include "derm/face/shape_motion.h"
 #include "derm/io/bvh.h"
 #include "derm/io/file_ending.h"
 #include "derm/io/name_table.h"
 #include "derm/io/point_tracks_file.h"
+#include "derm/io/shape_tracks_file.h"
 #include "derm/scene/scene.h"
 
 namespace derm {
@@ -103,8 +106,86 @@ Result<FaceMotion> loadTracks(const FaceMotionChoice& choice, const std::filesys
   return out;
 }
 
+bool isCoefficients(const FaceMotionChoice& choice, const std::filesystem::path& folder) {
+  if (choice.source.starts_with("cast:")) return false;
+  const std::string ending = fileEnding(choice.source);
+  return (ending == ".csv" || ending == ".json") &&
+         looksLikeShapeTracksFile(folder / choice.source);
+}
+
+/// Under ARKit's names.
+Result<ShapeTracks> loadCoefficients(const FaceMotionChoice& choice,
+                                     const std::filesystem::path& folder, Diagnostics& notes) {
+  DERM_TRY(const ShapeTracks tracks, loadShapeTracks(folder / choice.source, notes));
+  Result<ShapeTracks> named = arkitTracks(tracks, notes);
+  if (!named) return inFile(named.error(), choice.source);
+  return named;
+}
+
+/// Coefficients that no other motion is mixed with.
+bool isCoefficientsAlone(std::span<const FaceMotionChoice> motions,
+                         const std::filesystem::path& folder) {
+  return motions.size() == 1 && motions[0].regions.empty() && motions[0].gains.empty() &&
+         isCoefficients(motions[0], folder);
+}
+
+/// Later by so much; what would be before the beginning is left out.
+Result<ShapeTracks> later(const ShapeTracks& tracks, double offset_s) {
+  ShapeTracks out;
+  out.names = tracks.names;
+  for (std::size_t f = 0; f < tracks.frames(); ++f) {
+    if (tracks.times_s[f] + offset_s < 0) continue;
+    out.times_s.push_back(tracks.times_s[f] + offset_s);
+    out.values.insert(out.values.end(), tracks.frame(f).begin(), tracks.frame(f).end());
+    if (!tracks.head.empty()) out.head.push_back(tracks.head[f]);
+  }
+  if (out.times_s.empty())
+    return Error{ErrorCode::BadArgument, "nothing is left of the motion", {.element = "offset"}};
+  return out;
+}
+
+Result<PointTracks> playCoefficients(const FaceMotionChoice& choice,
+                                     const std::filesystem::path& folder,
+                                     const FaceMotionOptions& options, Character& character,
+                                     Diagnostics& notes) {
+  DERM_TRY(const ShapeTracks given, loadCoefficients(choice, folder, notes));
+  DERM_TRY(const ShapeTracks tracks, later(given, choice.offset_s));
+  ShapeClipDesc desc;
+  desc.name = options.clip_name.empty() ? std::filesystem::path(choice.source).stem().string()
+                                        : options.clip_name;
+  desc.turn_head = options.head;
+  if (!options.rig && arkitShapeCount(character) >= kEnoughShapes) {
+    DERM_TRY(Clip clip, morphShapeClip(character, tracks, desc, notes));
+    PointTracks out;
+    out.times_s = tracks.times_s;
+    if (!character.points.empty()) {
+      DERM_TRY(out, faceMotion(character, clip, kSampleRate_hz));
+    }
+    character.clips.push_back(std::move(clip));
+    return out;
+  }
+  std::optional<FaceRig> rig = findFaceRig(character);
+  if (!rig) {
+    DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
+  }
+  DERM_TRY(Clip clip, rigShapeClip(character, *rig, tracks, desc, notes));
+  DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(character, *rig, notes));
+  PointTracks out = shapePoints(motion, tracks);
+  if (!options.head) out.head.clear();
+  character.clips.push_back(std::move(clip));
+  return out;
+}
+
 Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem::path& folder,
-                           Diagnostics& notes) {
+                           const FacePoints& target, Diagnostics& notes) {
+  if (isCoefficients(choice, folder)) {
+    FaceMotion out;
+    out.name = std::filesystem::path(choice.source).stem().string();
+    DERM_TRY(out.shapes, loadCoefficients(choice, folder, notes));
+    DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(target));
+    out.points = shapePoints(motion, *out.shapes);
+    return out;
+  }
   const std::string ending = choice.source.starts_with("cast:") ? "" : fileEnding(choice.source);
   if (ending == ".csv" || ending == ".json") return loadTracks(choice, folder, notes);
   if (ending == ".bvh") return loadMarkers(choice, folder, notes);
@@ -118,9 +199,9 @@ Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem
 }  // namespace
 
 Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
-                                  const std::filesystem::path& folder,
-                                  [[maybe_unused]] const FacePoints& target, Diagnostics& notes) {
-  Result<FaceMotion> motion = loadAny(choice, folder, notes);
+                                  const std::filesystem::path& folder, const FacePoints& target,
+                                  Diagnostics& notes) {
+  Result<FaceMotion> motion = loadAny(choice, folder, target, notes);
   if (!motion) return inFile(motion.error(), choice.source);
   return motion;
 }
@@ -129,6 +210,8 @@ Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
                                   const std::filesystem::path& folder,
                                   const FaceMotionOptions& options, Character& character,
                                   Diagnostics& notes) {
+  if (isCoefficientsAlone(motions, folder))
+    return playCoefficients(motions[0], folder, options, character, notes);
   std::optional<FaceRig> rig = findFaceRig(character);
   if (!rig) {
     DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
@@ -147,6 +230,14 @@ Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
   DERM_TRY(Clip clip, faceClip(character, *rig, tracks, clip_name));
   character.clips.push_back(std::move(clip));
   return tracks;
+}
+
+Result<ShapeTracks> faceCoefficients(std::span<const FaceMotionChoice> motions,
+                                     const std::filesystem::path& folder, const PointTracks& tracks,
+                                     Diagnostics& notes) {
+  if (!isCoefficientsAlone(motions, folder)) return fitShapes(tracks, {}, notes);
+  DERM_TRY(const ShapeTracks given, loadCoefficients(motions[0], folder, notes));
+  return later(given, motions[0].offset_s);
 }
 
 }  // namespace derm

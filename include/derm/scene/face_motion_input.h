@@ -17,8 +17,8 @@ namespace derm {
 
 /// A motion of some face as people name it, and what of it is wanted.
 struct FaceMotionChoice {
-  /// "cast:NAME", a character with control points (.glb, …), points over time (.csv, .json), or
-  /// markers (.bvh). A relative path starts at a folder.
+  /// "cast:NAME", a character with control points (.glb, …), points over time or coefficients of
+  /// face shapes (.csv, .json), or markers (.bvh). A relative path starts at a folder.
   std::string source;
   std::string clip;     ///< of a character: name or number; empty = the first
   std::string map;      ///< file of marker names, lines "source = target"; empty = as they are
@@ -47,13 +47,23 @@ struct FaceMotionOptions {
   FaceRetargetDesc retarget{.slide_lids = true};
   bool head = true;       ///< the head moves too
   std::string clip_name;  ///< empty = that of the first motion
+  bool rig = false;       ///< by joints, also where coefficients could drive the head's own shapes
 };
 
 /// Plays motions of other faces on a head with control points, as its last clip; one that has no
-/// face rig yet gets it (face_rig.h). Returns what its control points do.
+/// face rig yet gets it (face_rig.h). Coefficients alone, all of them, go to ARKit's shapes of a
+/// head that has them (kEnoughShapes), else to its rig without a map between faces
+/// (shape_motion.h); the former needs no control points. Returns what the control points do;
+/// without any, no points.
 Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
                                   const std::filesystem::path& folder,
                                   const FaceMotionOptions& options, Character& character,
                                   Diagnostics& notes);
+
+/// The same motion as coefficients: what was given where that were coefficients alone, else those
+/// that fit `tracks`, which addFaceMotion() returned (fitShapes()).
+Result<ShapeTracks> faceCoefficients(std::span<const FaceMotionChoice> motions,
+                                     const std::filesystem::path& folder, const PointTracks& tracks,
+                                     Diagnostics& notes);
 
 }  // namespace derm
