@@ -6,6 +6,7 @@ derm_room(face
     control_zones.cpp
     depth_map.cpp
     depth_matches.cpp
+    detail_layer.cpp
     expression_names.cpp
     expressions.cpp
     eye_centre.cpp
@@ -22,6 +23,7 @@ derm_room(face
     framed_head.cpp
     head_correspondence.cpp
     head_dense.cpp
+    head_joint.cpp
     head_pose.cpp
     head_registration.cpp
     head_samples.cpp
