@@ -1,3 +1,3 @@
 derm_room(image
-  SOURCES colour_map.cpp compose.cpp difference.cpp draw.cpp float_image.cpp outline.cpp
-    plot.cpp plot_surface.cpp rgba8_image.cpp srgb.cpp stroke_font.cpp)
+  SOURCES colour_map.cpp compose.cpp difference.cpp draw.cpp float_image.cpp normal_map.cpp
+    outline.cpp plot.cpp plot_surface.cpp rgba8_image.cpp srgb.cpp stroke_font.cpp)
