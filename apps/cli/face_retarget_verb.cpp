@@ -4,6 +4,7 @@
 
 #include "derm/io/character_file.h"
 #include "derm/io/point_tracks_file.h"
+#include "derm/io/shape_tracks_file.h"
 #include "derm/scene/face_motion_input.h"
 
 #include "character_input.h"
@@ -28,7 +29,7 @@ struct RetargetOptions {
   std::string points;
   FaceMotionOptions how;
   std::string kernel = "r", depth = "map";
-  std::string tracks, output;
+  std::string tracks, coefficients, output;
 };
 
 /// "mouth=1.2", or several with commas.
@@ -85,8 +86,8 @@ Result<FaceMotionChoice> choiceOf(const std::string& text) {
 
 Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkWritable(options.output));
-  DERM_CHECK(checkOutputs({options.output, options.tracks}));
-  DERM_CHECK(checkNotAnInput({options.output, options.tracks},
+  DERM_CHECK(checkOutputs({options.output, options.tracks, options.coefficients}));
+  DERM_CHECK(checkNotAnInput({options.output, options.tracks, options.coefficients},
                              {options.target.source, options.motion.source}));
   FaceMotionOptions how = options.how;
   how.retarget.kernel = kKernels.at(options.kernel);
@@ -95,7 +96,8 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   for (const std::string& text : options.gains) DERM_CHECK(addGains(text, motions[0].gains));
   for (const std::string& text : options.also) {
     DERM_TRY(FaceMotionChoice choice, choiceOf(text));
-    DERM_CHECK(checkNotAnInput({options.output, options.tracks}, {choice.source}));
+    DERM_CHECK(
+        checkNotAnInput({options.output, options.tracks, options.coefficients}, {choice.source}));
     choice.fit_head = options.motion.fit_head;
     motions.push_back(std::move(choice));
   }
@@ -113,6 +115,11 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   }
   DERM_CHECK(saveCharacter(head, options.output, notes));
   if (!options.tracks.empty()) DERM_CHECK(savePointTracks(options.tracks, *tracks));
+  if (!options.coefficients.empty()) {
+    DERM_TRY(const ShapeTracks coefficients, faceCoefficients(motions, {}, *tracks, notes));
+    DERM_CHECK(
+        saveShapeTracks(options.coefficients, coefficients, ShapeTracksForm::LiveLink, notes));
+  }
   fmt::print("{}: clip \"{}\", {} frames, {:.2f} s{}\n", options.output, head.clips.back().name,
              tracks->frames(), tracks->times_s.back(),
              tracks->head.empty() ? "" : ", the head moves");
@@ -126,9 +133,11 @@ void addFaceRetarget(CLI::App& face, Run& run) {
   FaceMotionChoice& motion = options->motion;
   FaceMotionOptions& how = options->how;
   CLI::App* verb = face.add_subcommand("retarget", "the motion of one face played on another");
-  verb->add_option("SOURCE", motion.source,
-                   "a face in motion: a character with control points and a clip, cast:NAME, "
-                   "points over time or ARKit coefficients (.csv, .json), or markers (.bvh)")
+  verb->add_option(
+          "SOURCE", motion.source,
+          "a face in motion: a character with control points and a clip, cast:NAME, "
+          "points over time (.csv, .json), ARKit coefficients (Live Link Face .csv, .json) or "
+          "markers (.bvh)")
       ->required();
   options->target.addTo(*verb, "TARGET");
   verb->add_option("--points", options->points,
@@ -164,9 +173,14 @@ void addFaceRetarget(CLI::App& face, Run& run) {
   verb->add_option("--name", how.clip_name, "of the new clip; default the motion's");
   verb->add_option("--tracks", options->tracks,
                    "also writes the control points over time (.csv, .json)");
+  verb->add_option("--coefficients", options->coefficients,
+                   "also writes ARKit coefficients as Live Link Face does (.csv)");
+  verb->add_flag("--rig", how.rig,
+                 "coefficients move control points, also of a head that has ARKit's shapes");
   verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n"
+      "  derm face retarget take.csv cast:toon -o toon.glb\n"
       "  derm face retarget cast:woman cast:toon --clip joy -o toon_joy.glb\n"
       "  derm face retarget talk.csv cast:man --also cast:woman:clip=blink:regions=eyes -o "
       "man.glb");

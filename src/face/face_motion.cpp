@@ -6,6 +6,8 @@
 
 #include <Eigen/SVD>
 
+#include "face/head_joint.h"
+
 namespace derm {
 namespace {
 
@@ -87,19 +89,6 @@ class CarriedPoints {
   std::vector<Affine3d> model_, palette_;
   std::vector<float> weights_;
 };
-
-/// The joint that carries the face: that of its rig, or the one that its points follow most.
-JointId headJoint(const Character& c) {
-  if (const std::optional<FaceRig> rig = findFaceRig(c)) return rig->head;
-  if (c.skin.empty() || c.skeleton.size() == 0) return {};
-  std::vector<double> share(c.skeleton.size(), 0);
-  for (const LabelledPoint& p : c.points)
-    for (const std::uint32_t v : c.mesh.triangles[p.point.triangle])
-      for (const Influence& i : c.skin[v])
-        share[c.skin.slots[i.slot].joint.index()] += double(i.weight);
-  return JointId(
-      static_cast<std::size_t>(std::max_element(share.begin(), share.end()) - share.begin()));
-}
 
 /// A motion without its scale.
 Transform rigid(const Affine3d& motion) {
@@ -207,7 +196,7 @@ Result<PointTracks> faceMotion(const Character& character, const Clip& clip, dou
     out.neutral.push_back(points.position(i));
     extent = std::max(extent, out.neutral.back().norm());
   }
-  const JointId head = headJoint(character);
+  const JointId head = detail::headJoint(character);
   const Affine3d head_bind = head.valid() ? points.joint(head) : Affine3d::Identity();
   bool turns = false;
   const auto frames = static_cast<std::size_t>(std::ceil(duration_s * rate_hz - 1e-6)) + 1;

@@ -17,6 +17,14 @@ struct Gaze {
   }
 };
 
+/// A turn that is in the directions of a face (left, up, forward as x, y, z) in those of the model.
+inline Quatd turnInModel(const Quatd& turn, const FaceAxes& axes) {
+  Eigen::Matrix3d directions;
+  directions << axes.left, axes.up, axes.forward;
+  const Quatd to_model(directions);
+  return to_model * turn.normalized() * to_model.inverse();
+}
+
 /// What one of ARKit's shapes does to the eye of its side.
 inline Gaze gazeOf(std::string_view shape) {
   constexpr double kUp = 25 * std::numbers::pi / 180, kDown = 30 * std::numbers::pi / 180,

@@ -6,6 +6,7 @@ derm_room(face
     control_zones.cpp
     depth_map.cpp
     depth_matches.cpp
+    detail_layer.cpp
     expression_names.cpp
     expressions.cpp
     eye_centre.cpp
@@ -22,6 +23,7 @@ derm_room(face
     framed_head.cpp
     head_correspondence.cpp
     head_dense.cpp
+    head_joint.cpp
     head_pose.cpp
     head_registration.cpp
     head_samples.cpp
@@ -31,6 +33,18 @@ derm_room(face
     head_warp.cpp
     lid_zone.cpp
     landmark_correspondence.cpp
+    maps/detail_acquisition.cpp
+    maps/direct_slopes.cpp
+    maps/height_energy.cpp
+    maps/height_fit.cpp
+    maps/lbfgs.cpp
+    maps/map_transfer.cpp
+    maps/photo_light.cpp
+    maps/photo_pairs.cpp
+    maps/plane.cpp
+    maps/ratio.cpp
+    maps/spline_alignment.cpp
+    maps/wrinkle_poses.cpp
     margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp

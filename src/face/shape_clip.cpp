@@ -70,19 +70,12 @@ void addKey(Track& track, const Quatf& q) {
   for (const float value : {q.x(), q.y(), q.z(), q.w()}) track.values.push_back(sign * value);
 }
 
-/// The head's turns, which are in the directions of a face, in those of the model.
-Quatd inModel(const Quatd& turn, const FaceAxes& axes) {
-  Eigen::Matrix3d a;
-  a << axes.left, axes.up, axes.forward;
-  const Quatd to_model(a);
-  return to_model * turn.normalized() * to_model.inverse();
-}
-
 void turnHead(const Character& c, JointId head, const FaceAxes& axes, const ShapeTracks& tracks,
               std::span<const float> times, Clip& clip) {
   const TurningJoint joint(c, head);
   Track track = joint.track({times.begin(), times.end()});
-  for (const Quatd& turn : tracks.head) addKey(track, joint.turned(inModel(turn, axes)));
+  for (const Quatd& turn : tracks.head)
+    addKey(track, joint.turned(detail::turnInModel(turn, axes)));
   clip.tracks.push_back(std::move(track));
 }
 

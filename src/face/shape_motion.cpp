@@ -7,6 +7,7 @@
 #include "derm/face/expression_names.h"
 #include "derm/face/face_slits.h"
 
+#include "face/gaze.h"
 #include "face/shape_names.h"
 #include "face/shape_projection.h"
 #include "face/slit_curves.h"
@@ -91,12 +92,11 @@ Result<ShapeTracks> arkitTracks(const ShapeTracks& tracks, Diagnostics& notes) {
   return out;
 }
 
-Result<ShapeMotion> ShapeMotion::bind(const Character& rigged, const FaceRig& rig,
-                                      Diagnostics& notes) {
+Result<ShapeMotion> ShapeMotion::bind(const FacePoints& points) {
+  DERM_CHECK(validateControlPoints(points));
   ShapeMotion out;
-  DERM_TRY(const FacePoser poser, FacePoser::make(rigged, rig));
-  DERM_TRY(out.points_, facePoints(rigged.points, rigged.mesh));
-  out.axes_ = faceAxes(out.points_);
+  out.points_ = points;
+  out.axes_ = faceAxes(points);
   for (const FaceShape& shape : faceShapes()) {
     std::array<Vec3d, kPoints> row;
     row.fill(Vec3d::Zero());
@@ -105,6 +105,14 @@ Result<ShapeMotion> ShapeMotion::bind(const Character& rigged, const FaceRig& ri
     for (const PointDisplacement& d : moves) row[pointIndex(d.point)] += d.displacement_m;
     out.table_.push_back(row);
   }
+  return out;
+}
+
+Result<ShapeMotion> ShapeMotion::bind(const Character& rigged, const FaceRig& rig,
+                                      Diagnostics& notes) {
+  DERM_TRY(const FacePoser poser, FacePoser::make(rigged, rig));
+  DERM_TRY(const FacePoints points, facePoints(rigged.points, rigged.mesh));
+  DERM_TRY(ShapeMotion out, bind(points));
   const FaceSlits slits = findFaceSlits(rigged.mesh, rigged.points, notes);
   if (!slits.mouth) return out;
 
@@ -230,6 +238,16 @@ PointTracks shapePoints(const ShapeMotion& motion, const ShapeTracks& tracks) {
     motion.evaluate(tracks.frame(f), moves);
     for (std::size_t j = 0; j < moves.size(); ++j)
       out.positions.push_back(out.neutral[j] + moves[j]);
+  }
+  const FaceAxes axes = faceAxes(motion.points());
+  const FaceUnits units = measureFaceUnits(motion.points());
+  const Vec3d middle = motion.points().at("9.3") - 1.5 * units.eye_separation_m * axes.forward;
+  for (const Quatd& turn : tracks.head) {
+    const Quatd by = detail::turnInModel(turn, axes);
+    Transform moved;
+    moved.rotation = by.cast<float>();
+    moved.translation = (middle - by * middle).cast<float>();
+    out.head.push_back(moved);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -274,7 +275,15 @@ Result<void> saveShapeTracks(const std::filesystem::path& file, const ShapeTrack
   return writeFileWhole(file, shapeTracksText(tracks, form, notes));
 }
 
-bool looksLikeShapeTracks(std::string_view first_line) {
+bool looksLikeShapeTracks(std::string_view beginning) {
+  beginning.remove_prefix(
+      std::min(beginning.find_first_not_of("\xEF\xBB\xBF \t\r\n"), beginning.size()));
+  if (beginning.starts_with('{') || beginning.starts_with('['))
+    return beginning.find("\"labels\"") == std::string_view::npos &&
+           beginning.find("\"positions\"") == std::string_view::npos;
+  std::string_view first_line = beginning.substr(0, beginning.find_first_of("\r\n"));
+  // Also where the separator is wrong, so that the error is about coefficients.
+  if (detail::text::equalIgnoringCase(first_line.substr(0, 8), "timecode")) return true;
   bool time = false, shape = false;
   while (!first_line.empty()) {
     const std::size_t end = first_line.find(',');
@@ -288,6 +297,16 @@ bool looksLikeShapeTracks(std::string_view first_line) {
                                  });
   }
   return time && shape;
+}
+
+bool looksLikeShapeTracksFile(const std::filesystem::path& file) {
+  constexpr std::size_t kBeginning = 1 << 16;
+  std::string text(kBeginning, '\0');
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return false;
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return looksLikeShapeTracks(text);
 }
 
 }  // namespace derm

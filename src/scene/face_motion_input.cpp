@@ -4,9 +4,9 @@
 
 #include "derm/face/face_motion.h"
 #include "derm/face/face_rig.h"
+#include "derm/face/shape_fit.h"
 #include "derm/face/shape_motion.h"
 #include "derm/io/bvh.h"
-#include "derm/io/file_bytes.h"
 #include "derm/io/file_ending.h"
 #include "derm/io/name_table.h"
 #include "derm/io/point_tracks_file.h"
@@ -17,7 +17,6 @@ namespace derm {
 namespace {
 
 constexpr double kSampleRate_hz = 60;
-constexpr std::uint64_t kLargestTable = std::uint64_t{1} << 30;
 
 Error inFile(Error error, const std::string& file) {
   if (error.where.file.empty()) error.where.file = file;
@@ -95,17 +94,96 @@ Result<FaceMotion> loadClip(const FaceMotionChoice& choice, const std::filesyste
   return out;
 }
 
-/// Whether a file holds coefficients of face shapes, and not points: told by its beginning.
-bool holdsShapes(std::string_view text, bool json) {
-  if (json) return text.find("\"labels\"") == std::string_view::npos;
-  return looksLikeShapeTracks(text.substr(0, text.find_first_of("\r\n")));
+Result<FaceMotion> loadTracks(const FaceMotionChoice& choice, const std::filesystem::path& folder,
+                              Diagnostics& notes) {
+  const std::filesystem::path file = folder / choice.source;
+  FaceMotion out;
+  out.name = file.stem().string();
+  DERM_TRY(out.points, loadPointTracks(file, notes));
+  if (choice.fit_head) {
+    DERM_TRY(out.points, withHeadApart(std::move(out.points)));
+  }
+  return out;
+}
+
+bool isCoefficients(const FaceMotionChoice& choice, const std::filesystem::path& folder) {
+  if (choice.source.starts_with("cast:")) return false;
+  const std::string ending = fileEnding(choice.source);
+  return (ending == ".csv" || ending == ".json") &&
+         looksLikeShapeTracksFile(folder / choice.source);
+}
+
+/// Under ARKit's names.
+Result<ShapeTracks> loadCoefficients(const FaceMotionChoice& choice,
+                                     const std::filesystem::path& folder, Diagnostics& notes) {
+  DERM_TRY(const ShapeTracks tracks, loadShapeTracks(folder / choice.source, notes));
+  Result<ShapeTracks> named = arkitTracks(tracks, notes);
+  if (!named) return inFile(named.error(), choice.source);
+  return named;
+}
+
+/// Coefficients that no other motion is mixed with.
+bool isCoefficientsAlone(std::span<const FaceMotionChoice> motions,
+                         const std::filesystem::path& folder) {
+  return motions.size() == 1 && motions[0].regions.empty() && motions[0].gains.empty() &&
+         isCoefficients(motions[0], folder);
+}
+
+/// Later by so much; what would be before the beginning is left out.
+Result<ShapeTracks> later(const ShapeTracks& tracks, double offset_s) {
+  ShapeTracks out;
+  out.names = tracks.names;
+  for (std::size_t f = 0; f < tracks.frames(); ++f) {
+    if (tracks.times_s[f] + offset_s < 0) continue;
+    out.times_s.push_back(tracks.times_s[f] + offset_s);
+    out.values.insert(out.values.end(), tracks.frame(f).begin(), tracks.frame(f).end());
+    if (!tracks.head.empty()) out.head.push_back(tracks.head[f]);
+  }
+  if (out.times_s.empty())
+    return Error{ErrorCode::BadArgument, "nothing is left of the motion", {.element = "offset"}};
+  return out;
+}
+
+Result<PointTracks> playCoefficients(const FaceMotionChoice& choice,
+                                     const std::filesystem::path& folder,
+                                     const FaceMotionOptions& options, Character& character,
+                                     Diagnostics& notes) {
+  DERM_TRY(const ShapeTracks given, loadCoefficients(choice, folder, notes));
+  DERM_TRY(const ShapeTracks tracks, later(given, choice.offset_s));
+  ShapeClipDesc desc;
+  desc.name = options.clip_name.empty() ? std::filesystem::path(choice.source).stem().string()
+                                        : options.clip_name;
+  desc.turn_head = options.head;
+  if (!options.rig && arkitShapeCount(character) >= kEnoughShapes) {
+    DERM_TRY(Clip clip, morphShapeClip(character, tracks, desc, notes));
+    PointTracks out;
+    out.times_s = tracks.times_s;
+    if (!character.points.empty()) {
+      DERM_TRY(out, faceMotion(character, clip, kSampleRate_hz));
+    }
+    character.clips.push_back(std::move(clip));
+    return out;
+  }
+  std::optional<FaceRig> rig = findFaceRig(character);
+  if (!rig) {
+    DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
+  }
+  DERM_TRY(Clip clip, rigShapeClip(character, *rig, tracks, desc, notes));
+  DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(character, *rig, notes));
+  PointTracks out = shapePoints(motion, tracks);
+  if (!options.head) out.head.clear();
+  character.clips.push_back(std::move(clip));
+  return out;
 }
 
 /// Coefficients as points of the face that plays them. The head turns about its joint.
-Result<FaceMotion> shapesOnTarget(ShapeTracks shapes, const Character& target, const FaceRig& rig,
-                                  Diagnostics& notes) {
+Result<FaceMotion> coefficientsOnTarget(const FaceMotionChoice& choice,
+                                        const std::filesystem::path& folder,
+                                        const Character& target, const FaceRig& rig,
+                                        Diagnostics& notes) {
   FaceMotion out;
-  DERM_TRY(out.shapes, arkitTracks(shapes, notes));
+  out.name = std::filesystem::path(choice.source).stem().string();
+  DERM_TRY(out.shapes, loadCoefficients(choice, folder, notes));
   DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(target, rig, notes));
   out.points = shapePoints(motion, *out.shapes);
   std::vector<Affine3d> model(target.skeleton.size());
@@ -121,32 +199,12 @@ Result<FaceMotion> shapesOnTarget(ShapeTracks shapes, const Character& target, c
   return out;
 }
 
-Result<FaceMotion> loadTable(const FaceMotionChoice& choice, const std::filesystem::path& folder,
-                             const Character& target, const FaceRig& rig, Diagnostics& notes) {
-  const std::filesystem::path file = folder / choice.source;
-  const bool json = fileEnding(file) == ".json";
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestTable));
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  FaceMotion out;
-  if (holdsShapes(text, json)) {
-    DERM_TRY(ShapeTracks shapes, parseShapeTracks(bytes, file.string(), notes));
-    DERM_TRY(out, shapesOnTarget(std::move(shapes), target, rig, notes));
-  } else if (json) {
-    DERM_TRY(out.points, parsePointTracksJson(bytes, file.string(), notes));
-  } else {
-    DERM_TRY(out.points, parsePointTracksCsv(text, file.string()));
-  }
-  out.name = file.stem().string();
-  if (choice.fit_head && !out.shapes) {
-    DERM_TRY(out.points, withHeadApart(std::move(out.points)));
-  }
-  return out;
-}
-
 Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem::path& folder,
                            const Character& target, const FaceRig& rig, Diagnostics& notes) {
+  if (isCoefficients(choice, folder))
+    return coefficientsOnTarget(choice, folder, target, rig, notes);
   const std::string ending = choice.source.starts_with("cast:") ? "" : fileEnding(choice.source);
-  if (ending == ".csv" || ending == ".json") return loadTable(choice, folder, target, rig, notes);
+  if (ending == ".csv" || ending == ".json") return loadTracks(choice, folder, notes);
   if (ending == ".bvh") return loadMarkers(choice, folder, notes);
   if (ending == ".c3d")
     return Error{ErrorCode::Unsupported,
@@ -169,6 +227,8 @@ Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
                                   const std::filesystem::path& folder,
                                   const FaceMotionOptions& options, Character& character,
                                   Diagnostics& notes) {
+  if (isCoefficientsAlone(motions, folder))
+    return playCoefficients(motions[0], folder, options, character, notes);
   std::optional<FaceRig> rig = findFaceRig(character);
   if (!rig) {
     DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
@@ -187,6 +247,14 @@ Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
   DERM_TRY(Clip clip, faceClip(character, *rig, tracks, clip_name));
   character.clips.push_back(std::move(clip));
   return tracks;
+}
+
+Result<ShapeTracks> faceCoefficients(std::span<const FaceMotionChoice> motions,
+                                     const std::filesystem::path& folder, const PointTracks& tracks,
+                                     Diagnostics& notes) {
+  if (!isCoefficientsAlone(motions, folder)) return fitShapes(tracks, {}, notes);
+  DERM_TRY(const ShapeTracks given, loadCoefficients(motions[0], folder, notes));
+  return later(given, motions[0].offset_s);
 }
 
 }  // namespace derm

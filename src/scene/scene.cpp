@@ -88,23 +88,54 @@ Result<void> addFace(const Recipe& recipe, Character& character, Diagnostics& no
   return {};
 }
 
-/// With the recipe's motions, if any, as its last clip.
+Result<std::unique_ptr<LayerParameters>> parametersOf(const Recipe& recipe, std::size_t index,
+                                                      const LayerTypes& types) {
+  const RecipeLayer& layer = recipe.layers[index];
+  const LayerType* type = types.find(layer.type);
+  if (type == nullptr)
+    return badRecipe(
+        recipe, "layer",
+        "unknown layer type \"" + layer.type + "\"" + didYouMean(layer.type, types.names()));
+  std::unique_ptr<LayerParameters> parameters = type->make();
+  DERM_CHECK(readFields(layer.keys, recipe.origin.file, "layer[" + std::to_string(index) + "]",
+                        [&](RecipeFields& f) { parameters->fields(f); }));
+  return parameters;
+}
+
+/// The layers that bring something into the character: their parameters and names.
+Result<std::vector<std::pair<std::unique_ptr<LayerParameters>, std::string>>> layersThatChangeIt(
+    const Recipe& recipe, const LayerTypes& types) {
+  std::vector<std::pair<std::unique_ptr<LayerParameters>, std::string>> out;
+  for (std::size_t i = 0; i < recipe.layers.size(); ++i) {
+    DERM_TRY(std::unique_ptr<LayerParameters> parameters, parametersOf(recipe, i, types));
+    if (recipe.layers[i].enabled && parameters->changesCharacter())
+      out.emplace_back(std::move(parameters), recipe.layers[i].name);
+  }
+  return out;
+}
+
+/// With the recipe's motions, if any, as its last clip, and what layers bring.
 Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
                                                      const SceneOptions& options,
-                                                     Diagnostics& notes) {
+                                                     const LayerTypes& types, Diagnostics& notes) {
   DERM_TRY(const std::shared_ptr<const Character> own, ownCharacter(recipe, options, notes));
-  if (recipe.motion.empty() && recipe.face.motions.empty()) return own;
-  Character moved = *own;
+  DERM_TRY(const auto layers, layersThatChangeIt(recipe, types));
+  if (recipe.motion.empty() && recipe.face.motions.empty() && layers.empty()) return own;
+  Character changed = *own;
   if (!recipe.motion.empty()) {
     Result<void> added =
-        addMotion(recipe.motion, recipe.motion_map, folderOf(recipe), moved, notes);
+        addMotion(recipe.motion, recipe.motion_map, folderOf(recipe), changed, notes);
     if (!added) return badFile(recipe, "motion", std::move(added).error());
   }
   if (!recipe.face.motions.empty()) {
-    Result<void> added = addFace(recipe, moved, notes);
+    Result<void> added = addFace(recipe, changed, notes);
     if (!added) return badFile(recipe, "face", std::move(added).error());
   }
-  return std::make_shared<const Character>(std::move(moved));
+  for (const auto& [parameters, name] : layers) {
+    Result<void> brought = parameters->changeCharacter(name, folderOf(recipe), changed);
+    if (!brought) return badFile(recipe, "layer", std::move(brought).error());
+  }
+  return std::make_shared<const Character>(std::move(changed));
 }
 
 Result<const Clip*> clipOf(const Recipe& recipe, const Character& character) {
@@ -173,20 +204,6 @@ LayerFactory located(const LayerFactory& make, const Recipe& recipe, const Recip
     }
     return error;
   });
-}
-
-Result<std::unique_ptr<LayerParameters>> parametersOf(const Recipe& recipe, std::size_t index,
-                                                      const LayerTypes& types) {
-  const RecipeLayer& layer = recipe.layers[index];
-  const LayerType* type = types.find(layer.type);
-  if (type == nullptr)
-    return badRecipe(
-        recipe, "layer",
-        "unknown layer type \"" + layer.type + "\"" + didYouMean(layer.type, types.names()));
-  std::unique_ptr<LayerParameters> parameters = type->make();
-  DERM_CHECK(readFields(layer.keys, recipe.origin.file, "layer[" + std::to_string(index) + "]",
-                        [&](RecipeFields& f) { parameters->fields(f); }));
-  return parameters;
 }
 
 /// The recipe's enabled layers on one side of skinning, in order.
@@ -337,8 +354,8 @@ Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
 
 Result<Scene> openScene(const Recipe& recipe, const SceneOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkNumbers(recipe));
-  DERM_TRY(std::shared_ptr<const Character> character, characterOf(recipe, options, notes));
   const LayerTypes& types = options.types != nullptr ? *options.types : builtInLayerTypes();
+  DERM_TRY(std::shared_ptr<const Character> character, characterOf(recipe, options, types, notes));
   return Scene::make(recipe, std::move(character), types, options.topology, nullptr, notes);
 }
 

@@ -26,7 +26,9 @@ constexpr double kMaxAnchorMove = 0.2;
 /// Two markers nearer to each other than so many windows are followed as one.
 constexpr double kPairReach = 0.9;
 constexpr double kPairLikeness = 0.8;
+constexpr double kPairSure = 0.94;  ///< no other place needs to be tried
 constexpr double kPairSearch = 0.6;
+constexpr double kPairApart = 0.7;  ///< windows between two that are certainly not one
 
 class Pyramid {
  public:
@@ -204,22 +206,45 @@ struct MarkerTracker::Impl {
         if ((first[i] - first[j]).norm() < 1.4 * near) continue;
         if (std::min((is[i] - is[j]).norm(), (was[i] - was[j]).norm()) > near) continue;
         MarkerPatches::Candidate best_a, best_b;
-        const auto attempt = [&](const Point2& at_i, const Point2& at_j) {
-          MarkerPatches::Candidate a{i, warpOf(i), at_i}, b{j, warpOf(j), at_j};
-          patches.registerPair(frame, a, b);
-          if (a.likeness > best_a.likeness) best_a = a, best_b = b;
+        const auto attempt = [&](const Point2& at_i, const Point2& at_j) -> Result<void> {
+          MarkerPatches::Candidate pair[2] = {{i, warpOf(i), at_i}, {j, warpOf(j), at_j}};
+          patches.registerPair(frame, pair[0], pair[1]);
+          if (pair[0].likeness > best_a.likeness) best_a = pair[0], best_b = pair[1];
+          // Two on one dot may look better than two far apart, with all the skin between them. Two
+          // that are each on a dot of their own are right all the same.
+          const auto apart = [&](const Point2& p, const Point2& q) {
+            return (p - q).norm() > kPairApart * desc.window_px;
+          };
+          if (!apart(pair[0].position, pair[1].position) || apart(best_a.position, best_b.position))
+            return {};
+          DERM_CHECK(patches.registerAll(*library, frame, pair));
+          if (std::min(pair[0].likeness, pair[1].likeness) < kFoundLikeness ||
+              std::max(pair[0].moved, pair[1].moved) > 2 ||
+              !apart(pair[0].position, pair[1].position))
+            return {};
+          best_a = pair[0], best_b = pair[1];
+          best_a.likeness = best_b.likeness = std::max(pair[0].likeness, pair[1].likeness);
+          return {};
         };
-        // From where they were followed to; from where they go with their neighbours; and, if one
-        // is lost, from the dot nearest to both, which may be both.
-        attempt(is[i], is[j]);
-        PlaneMap map_i, map_j;
-        if (group.motion(i, was, is, seen, map_i) && group.motion(j, was, is, seen, map_j))
-          attempt(map_i(was[i]), map_j(was[j]));
-        if (seen[i] == 0 || seen[j] == 0) {
+        // From where they were followed to; where that does not look right, from where they go with
+        // their neighbours, from where those would have them since the first frame (two that stuck
+        // to one dot come apart so), and, if one is lost, from the dot nearest to both.
+        DERM_CHECK(attempt(is[i], is[j]));
+        if (best_a.likeness < kPairSure) {
+          PlaneMap step_i, step_j, all_i, all_j;
+          if (group.motion(i, was, is, seen, step_i) && group.motion(j, was, is, seen, step_j))
+            DERM_CHECK(attempt(step_i(was[i]), step_j(was[j])));
+          if (group.motion(i, first, is, seen, all_i) && group.motion(j, first, is, seen, all_j)) {
+            DERM_CHECK(attempt(is[i], all_j(first[j])));
+            DERM_CHECK(attempt(all_i(first[i]), is[j]));
+          }
+        }
+        if (best_a.likeness < kPairSure && (seen[i] == 0 || seen[j] == 0)) {
           MarkerPatches::Candidate dot{j, warpOf(j), 0.5 * (is[i] + is[j])};
           DERM_CHECK(patches.search(*library, frame, static_cast<int>(near), dot));
           const Point2 apart = (first[i] - first[j]).normalized();
-          if (dot.likeness > kPairSearch) attempt(dot.position + apart, dot.position - apart);
+          if (dot.likeness > kPairSearch)
+            DERM_CHECK(attempt(dot.position + apart, dot.position - apart));
         }
         if (best_a.likeness < kPairLikeness || !inside(best_a.position) ||
             !inside(best_b.position) || std::max(best_a.moved, best_b.moved) > 0.6 * desc.window_px)
@@ -371,6 +396,7 @@ Result<MarkerTracker> MarkerTracker::start(const Grey8Image& first, double time_
   impl->seen.assign(markers.size(), 1);
   impl->likeness.assign(markers.size(), 1.0);
   DERM_CHECK(impl->fill(impl->before, first));
+  impl->library_s = 0;  // of add() alone
   return MarkerTracker(std::move(impl));
 }
 

@@ -191,6 +191,17 @@ TEST(ShapeTracksFile, WhatIsWrittenReadsBack) {
   EXPECT_EQ(notes.count("shape-not-in-form"), 1u);
 }
 
+TEST(ShapeTracksFile, AreToldFromPointsOverTime) {
+  EXPECT_TRUE(looksLikeShapeTracks(kTake));
+  EXPECT_TRUE(looksLikeShapeTracks("Timecode;JawOpen\n"));  // so that the error is the right one
+  EXPECT_TRUE(looksLikeShapeTracks("time,jawOpen,mine\n0,0,0\n"));
+  EXPECT_FALSE(looksLikeShapeTracks("time,8.1.x,8.1.y,8.1.z\n0,1,2,3\n"));
+  EXPECT_TRUE(looksLikeShapeTracks(R"({"fps": 1, "names": ["jawOpen"], "frames": []})"));
+  EXPECT_FALSE(looksLikeShapeTracks(R"({"space": "model", "labels": ["8.1"], "frames": []})"));
+  EXPECT_FALSE(looksLikeShapeTracks(""));
+  EXPECT_FALSE(looksLikeShapeTracksFile("no such file"));
+}
+
 TEST(ShapeTracksFile, ARecordingIsReadWhole) {
   DERM_DATA_OR_SKIP(folder, "face-motion-arkit");
   Diagnostics notes;

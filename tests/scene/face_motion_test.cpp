@@ -66,9 +66,8 @@ TEST_F(FaceMotionInput, IsTheLastClipAndTheDefault) {
   EXPECT_TRUE(findFaceRig(character).has_value());
   EXPECT_EQ(scene->clip(), &character.clips.back());
   EXPECT_EQ(scene->clip()->name, "joy");
-  // Something moves, and the forehead does not.
-  const std::vector<Vec3f> first(scene->frame(0).positions().begin(),
-                                 scene->frame(0).positions().end());
+  const auto rest = scene->frame(0).positions();
+  const std::vector<Vec3f> first(rest.begin(), rest.end());
   const std::size_t middle = scene->frameTimes().size() / 3;
   const auto now = scene->frame(middle).positions();
   double most = 0;

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/face/face_points.h"
+#include "derm/face/face_retarget.h"
 #include "derm/track/head_motion.h"
 
 namespace derm {
@@ -20,6 +22,7 @@ struct Measured {
   std::size_t covered = 0, covered_seen = 0;
   std::size_t longest_search = 0;  ///< frames that a visible marker was not seen
   double stabilised_cm = 0, stabilised_guessed_cm = 0;
+  PointTracks stabilised;  ///< with a guessed camera
 };
 
 Measured measure(const MarkedFilmDesc& desc) {
@@ -69,6 +72,7 @@ Measured measure(const MarkedFilmDesc& desc) {
         sum += 100 * (motion->on_face[f * n + i] - truths[f].face[i]).head<2>().norm();
         ++count;
       }
+    out.stabilised = motion->tracks;
     (focal > 0 ? out.stabilised_cm : out.stabilised_guessed_cm) = sum / static_cast<double>(count);
   }
   std::printf(
@@ -101,6 +105,51 @@ TEST(MarkedFilm, OtherNoiseMoreBlurAndBlinksToo) {
   EXPECT_LE(m.p95_px, 0.8);
   EXPECT_EQ(m.covered_seen, 0u);
   EXPECT_LE(m.stabilised_cm, 0.05);
+}
+
+TEST(MarkedFilm, EyesCloseOnTheCartoonHeadWhenTheyCloseInTheFilm) {
+  MarkedFilmDesc desc;
+  desc.stickers = true;
+  desc.blinks = true;
+  const Measured m = measure(desc);
+  EXPECT_LE(m.mean_px, 0.15);
+  EXPECT_LE(m.p95_px, 0.5);
+  EXPECT_LE(m.longest_search, 2u);
+
+  const MarkedFilm film(desc);
+  Diagnostics notes;
+  const Character cartoon = *makeSyntheticHead(syntheticHeadC());
+  const auto points = facePoints(cartoon.points, cartoon.mesh);
+  ASSERT_TRUE(points.ok());
+  const NeutralFace target = neutralFace(*points);
+  const auto retargeter = FaceRetargeter::bind(neutralFace(m.stabilised), target, {}, notes);
+  ASSERT_TRUE(retargeter.ok()) << retargeter.error().text();
+  const auto indexOf = [](const std::vector<std::string>& labels, const char* label) {
+    return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) -
+                                    labels.begin());
+  };
+  std::vector<Vec3d> posed(target.labels.size());
+  const std::vector<Vec3d> rest = film.truth(0).face;
+  constexpr double kClosed = 0.2;  // share of the opening at rest
+  std::size_t right = 0, closed = 0, all = 0;
+  for (int f = 0; f < desc.frames; ++f) {
+    const MarkedFilm::Truth truth = film.truth(f);
+    retargeter->map(m.stabilised.frame(static_cast<std::size_t>(f)), posed);
+    for (const auto& [upper, lower] : {std::pair{"3.1", "3.3"}, {"3.2", "3.4"}}) {
+      const std::size_t a = indexOf(film.labels(), upper), b = indexOf(film.labels(), lower);
+      const std::size_t c = indexOf(target.labels, upper), d = indexOf(target.labels, lower);
+      const double source = (truth.face[a] - truth.face[b]).norm() / (rest[a] - rest[b]).norm();
+      const double carried =
+          (posed[c] - posed[d]).norm() / (target.positions[c] - target.positions[d]).norm();
+      right += (source < kClosed) == (carried < kClosed);
+      closed += source < kClosed;
+      ++all;
+    }
+  }
+  std::printf("closed in %zu of %zu, right in %.1f %%\n", closed, all,
+              100.0 * static_cast<double>(right) / static_cast<double>(all));
+  EXPECT_GT(closed, 15u);
+  EXPECT_GE(static_cast<double>(right), 0.98 * static_cast<double>(all));
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ class ShapeMotion {  ///< Immutable; share freely between threads.
   /// Requires a rig of the character (findFaceRig()). Errors as FacePoser::make(). Notes as
   /// findFaceSlits(); where the mouth does not open, lips are not kept apart.
   static Result<ShapeMotion> bind(const Character& rigged, const FaceRig& rig, Diagnostics& notes);
+  /// Of a face of which only the points are known: lips are not kept apart. Errors as
+  /// validateControlPoints().
+  static Result<ShapeMotion> bind(const FacePoints& points);
 
   /// Displacements [m] of the control points, in the order of controlPointNumbers(). Requires
   /// kShapes coefficients in the order of faceShapes(), and kPoints displacements. Allocation-free.
@@ -72,8 +75,8 @@ struct ShapeClipDesc {
   bool turn_head = true;  ///< as the tracks have it, on the face's head joint
 };
 
-/// The control points of a rigged face over time as coefficients move it; those of a head that does
-/// not turn. Requires tracks of arkitTracks().
+/// The control points of a face over time as coefficients move it, the head's turns apart (about
+/// the middle of the skull). Requires tracks of arkitTracks().
 PointTracks shapePoints(const ShapeMotion& motion, const ShapeTracks& tracks);
 
 /// The motion of a rigged face as a clip of its joints: ShapeMotion's points by FacePoser, lids on
@@ -93,5 +96,7 @@ Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
 
 /// How many of ARKit's 52 shapes a character has as morph targets.
 std::size_t arkitShapeCount(const Character& character);
+/// A head with this many is played by its shapes unless one asks for the rig.
+inline constexpr std::size_t kEnoughShapes = 40;
 
 }  // namespace derm

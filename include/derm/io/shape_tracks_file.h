@@ -55,8 +55,11 @@ std::string shapeTracksText(const ShapeTracks& tracks, ShapeTracksForm form, Dia
 Result<void> saveShapeTracks(const std::filesystem::path& file, const ShapeTracks& tracks,
                              ShapeTracksForm form, Diagnostics& notes);
 
-/// How text begins that parseShapeTracks() may read as CSV: a header with a column "Timecode", or
-/// with "time" and one that is called as a shape is. For those who do not know what a file holds.
-bool looksLikeShapeTracks(std::string_view first_line);
+/// Whether text begins as coefficients do rather than as other tables over time: a CSV header with
+/// a column "Timecode", or with "time" and one of ARKit's shapes; JSON that does not begin with
+/// labels and positions of points. For those who do not know what a file holds.
+bool looksLikeShapeTracks(std::string_view beginning);
+/// The same of a file; false where it cannot be read.
+bool looksLikeShapeTracksFile(const std::filesystem::path& file);
 
 }  // namespace derm

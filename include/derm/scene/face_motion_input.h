@@ -60,13 +60,23 @@ struct FaceMotionOptions {
   FaceRetargetDesc retarget{.slide_lids = true};
   bool head = true;       ///< the head moves too
   std::string clip_name;  ///< empty = that of the first motion
+  bool rig = false;       ///< by joints, also where coefficients could drive the head's own shapes
 };
 
 /// Plays motions of other faces on a head with control points, as its last clip; one that has no
-/// face rig yet gets it (face_rig.h). Returns what its control points do.
+/// face rig yet gets it (face_rig.h). Coefficients alone, all of them, go to ARKit's shapes of a
+/// head that has them (kEnoughShapes), else to its rig without a map between faces
+/// (shape_motion.h); the former needs no control points. Returns what the control points do;
+/// without any, no points.
 Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
                                   const std::filesystem::path& folder,
                                   const FaceMotionOptions& options, Character& character,
                                   Diagnostics& notes);
+
+/// The same motion as coefficients: what was given where that were coefficients alone, else those
+/// that fit `tracks`, which addFaceMotion() returned (fitShapes()).
+Result<ShapeTracks> faceCoefficients(std::span<const FaceMotionChoice> motions,
+                                     const std::filesystem::path& folder, const PointTracks& tracks,
+                                     Diagnostics& notes);
 
 }  // namespace derm

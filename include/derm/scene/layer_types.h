@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -24,6 +25,14 @@ class LayerParameters {
   virtual bool join(const LayerParameters& /*next*/, std::string /*name*/) { return false; }
   /// What binds a layer with these parameters under this name. The factory keeps its own copy.
   virtual LayerFactory factory(std::string name) const = 0;
+  /// Whether the character has to be changed before it is bound: textures that the layer brings.
+  virtual bool changesCharacter() const { return false; }
+  /// Does so, once, when a scene is opened. Files are relative to `folder`.
+  virtual Result<void> changeCharacter(std::string_view /*name*/,
+                                       const std::filesystem::path& /*folder*/,
+                                       Character& /*character*/) const {
+    return {};
+  }
 };
 
 struct LayerType {

@@ -1,0 +1,282 @@
+#include "derm/face/map_transfer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <Eigen/SVD>
+
+#include "derm/base/disjoint_sets.h"
+#include "derm/face/face_features.h"
+#include "derm/math/rbf.h"
+#include "derm/mesh/normals.h"
+#include "derm/mesh/uv_raster.h"
+#include "derm/mesh/weld.h"
+
+#include "face/maps/plane.h"
+
+namespace derm {
+namespace {
+
+using namespace detail::maps;
+using Point2 = RbfPoint<2>;
+using Point3 = RbfPoint<3>;
+
+Result<void> validateDesc(const MapTransferDesc& desc, const DetailMap& detail) {
+  const auto fails = [](const char* message) {
+    return Error{ErrorCode::BadArgument, message, {.element = "map"}};
+  };
+  if (desc.width < 16 || desc.height < 16 || desc.width > 16384 || desc.height > 16384)
+    return fails("a texture must have 16 to 16384 pixels each way");
+  if (desc.padding < 0 || desc.padding > 256) return fails("padding must lie in [0,256]");
+  if (!(desc.max_turn_deg > 0 && desc.max_turn_deg < 90))
+    return fails("max_turn_deg must lie in (0,90)");
+  if (detail.slopes.empty() || detail.slopes.channels != 2 || detail.mask.empty() ||
+      !(detail.photo_px > 0))
+    return fails("the detail map is empty");
+  return {};
+}
+
+/// "8.1" and "upper_lip_middle" are one label.
+std::string_view canonical(const std::string& label) {
+  const FaceFeature* feature = findFaceFeature(label);
+  return feature != nullptr ? feature->number : std::string_view(label);
+}
+
+const PhotoLandmark* find(std::span<const PhotoLandmark> list, const std::string& label) {
+  for (const PhotoLandmark& l : list)
+    if (canonical(l.label) == canonical(label)) return &l;
+  return nullptr;
+}
+
+void noteUnmatched(const std::string& label, Diagnostics& notes) {
+  notes.warn("landmark-unmatched", "landmarks", "landmark \"" + label + "\" is on one side only");
+}
+
+Error tooFew(std::size_t count, std::size_t needed) {
+  return {ErrorCode::BadData,
+          "photo and character have " + std::to_string(count) + " landmarks in common; at least " +
+              std::to_string(needed) + " are needed",
+          {.element = "landmarks"}};
+}
+
+/// What the photo says at a position, in its own directions.
+struct Detail {
+  float p = 0, q = 0, mask = 0;
+};
+
+class Reader {
+ public:
+  explicit Reader(const DetailMap& map)
+      : p_(planeOf(map.slopes, 0)),
+        q_(planeOf(map.slopes, 1)),
+        mask_(planeOf(map.mask)),
+        per_(1 / map.photo_px) {}
+
+  Detail at(const Point2& photo) const {
+    const auto x = static_cast<float>(photo.x() * per_ - 0.5);
+    const auto y = static_cast<float>(photo.y() * per_ - 0.5);
+    if (!(x >= -0.5f && y >= -0.5f && x <= static_cast<float>(p_.width) - 0.5f &&
+          y <= static_cast<float>(p_.height) - 0.5f))
+      return {};
+    return {sampleCubic(p_, x, y), sampleCubic(q_, x, y),
+            std::clamp(sampleCubic(mask_, x, y), 0.0f, 1.0f)};
+  }
+
+ private:
+  Plane p_, q_, mask_;
+  double per_;
+};
+
+/// J' (p, q), each component over its column's length.
+void store(const Detail& d, const Point2& along_u, const Point2& along_v, float share,
+           std::size_t texel, DetailMap& out) {
+  const double p = static_cast<double>(share * d.p), q = static_cast<double>(share * d.q);
+  const double u = along_u.norm(), v = along_v.norm();
+  if (!(u > 0) || !(v > 0)) return;
+  out.slopes.values[2 * texel] = static_cast<float>((along_u.x() * p + along_u.y() * q) / u);
+  out.slopes.values[2 * texel + 1] = static_cast<float>((along_v.x() * p + along_v.y() * q) / v);
+  out.mask.values[texel] = share * d.mask;
+}
+
+DetailMap emptyMap(const DetailMap& detail, const MapTransferDesc& desc) {
+  DetailMap out;
+  out.slopes = FloatImage(desc.width, desc.height, 2);
+  out.mask = FloatImage(desc.width, desc.height, 1);
+  out.noise = detail.noise;
+  out.moved_px = detail.moved_px;
+  return out;
+}
+
+void finish(DetailMap& map) {
+  double sum = 0;
+  for (const float m : map.mask.values) sum += static_cast<double>(m);
+  map.masked = sum / static_cast<double>(map.mask.values.size());
+}
+
+/// The connected piece of the surface that most of the points are on, per vertex.
+std::vector<bool> pieceOf(const TriMesh& mesh, std::span<const LabelledPoint> points) {
+  const std::vector<std::uint32_t> welded = weldMap(mesh.positions);
+  DisjointSets sets(mesh.vertexCount());
+  for (std::size_t v = 0; v < welded.size(); ++v)
+    sets.unite(static_cast<std::uint32_t>(v), welded[v]);
+  for (const Triangle& t : mesh.triangles) {
+    sets.unite(t[0], t[1]);
+    sets.unite(t[0], t[2]);
+  }
+  std::vector<std::uint32_t> votes(mesh.vertexCount());
+  for (const LabelledPoint& p : points) ++votes[sets.rootOf(mesh.triangles[p.point.triangle][0])];
+  const auto most =
+      static_cast<std::uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+  std::vector<bool> out(mesh.vertexCount());
+  for (std::size_t v = 0; v < out.size(); ++v)
+    out[v] = sets.rootOf(static_cast<std::uint32_t>(v)) == most;
+  return out;
+}
+
+}  // namespace
+
+Result<DetailMap> transferDetail(const DetailMap& detail,
+                                 std::span<const PhotoLandmark> photo_landmarks,
+                                 const TriMesh& mesh, std::span<const LabelledPoint> points,
+                                 const MapTransferDesc& desc, Diagnostics& notes) {
+  DERM_CHECK(validateDesc(desc, detail));
+  if (mesh.uvs.size() != mesh.vertexCount() || mesh.uvs.empty())
+    return Error{ErrorCode::BadData,
+                 "has no texture coordinates; unwrap it in a modelling program and export it again",
+                 {.element = "mesh"}};
+  DERM_CHECK(validate(mesh, "mesh"));
+  std::vector<Point3> from;
+  std::vector<Point2> to;
+  std::vector<LabelledPoint> used;
+  for (const LabelledPoint& p : points) {
+    DERM_CHECK(validate(p.point, mesh.triangles.size(), p.label));
+    const PhotoLandmark* l = find(photo_landmarks, p.label);
+    if (l == nullptr) {
+      noteUnmatched(p.label, notes);
+      continue;
+    }
+    from.emplace_back(positionAt(p.point, mesh.triangles, mesh.positions).cast<double>());
+    to.emplace_back(l->position);
+    used.push_back(p);
+  }
+  if (from.size() < 4) return tooFew(from.size(), 4);
+
+  // The photo as an affine camera tells which way it looks.
+  Eigen::MatrixXd rows(static_cast<Eigen::Index>(from.size()), 3);
+  Eigen::MatrixXd targets(static_cast<Eigen::Index>(from.size()), 2);
+  Point3 mean_from = Point3::Zero();
+  Point2 mean_to = Point2::Zero();
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    mean_from += from[i] / static_cast<double>(from.size());
+    mean_to += to[i] / static_cast<double>(from.size());
+  }
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    rows.row(static_cast<Eigen::Index>(i)) = (from[i] - mean_from).transpose();
+    targets.row(static_cast<Eigen::Index>(i)) = (to[i] - mean_to).transpose();
+  }
+  auto svd = rows.bdcSvd(Eigen::ComputeThinU | Eigen::ComputeThinV);
+  svd.setThreshold(1e-6);
+  const Eigen::MatrixXd camera = svd.solve(targets);  // 3 x 2
+  const Eigen::Vector3d across = camera.col(0), down = camera.col(1);
+  // Right times down points into the picture; the camera is on the other side.
+  const Eigen::Vector3d viewer = -across.cross(down);
+  const Eigen::MatrixXd rest = rows * camera - targets;
+  if (!(viewer.norm() > 0) || !(rest.norm() < 0.3 * targets.norm())) {
+    Eigen::Index worst = 0;
+    rest.rowwise().norm().maxCoeff(&worst);
+    return Error{ErrorCode::BadData,
+                 "the photo's landmarks do not look like the character's points (\"" +
+                     used[static_cast<std::size_t>(worst)].label +
+                     "\" is farthest off): crossed or mirrored labels?",
+                 {.element = "landmarks"}};
+  }
+  const Vec3d to_camera = viewer.normalized();
+
+  DERM_TRY(const RbfMap32 map,
+           RbfMap32::bind(from, to, {.kernel = RbfKernel::Triharmonic, .lambda = 1e-4}, notes));
+  const std::vector<bool> in_piece = pieceOf(mesh, used);
+  const std::vector<Vec3f> normals =
+      mesh.normals.empty() ? areaWeightedNormals(mesh.positions, mesh.triangles) : mesh.normals;
+  const UvRaster raster =
+      rasteriseUvs(mesh.uvs, mesh.triangles,
+                   {.width = desc.width, .height = desc.height, .padding = desc.padding});
+  if (raster.overlapping_texels > 0)
+    notes.warn("map-overlap", "mesh",
+               "charts lie on each other: " + std::to_string(raster.overlapping_texels) +
+                   " texels show the detail of one of them only");
+  const Reader reader(detail);
+  const double facing = std::cos(desc.max_turn_deg * std::numbers::pi / 180);
+  DetailMap out = emptyMap(detail, desc);
+  forRows(desc.height, [&](int y) {
+    for (int x = 0; x < desc.width; ++x) {
+      const std::size_t texel = raster.texel(x, y);
+      if (!raster.hasSurface(texel)) continue;
+      const SurfacePoint& point = raster.points[texel];
+      const Triangle& t = mesh.triangles[point.triangle];
+      if (!in_piece[t[0]]) continue;
+      const Vec3d normal = normalAt(point, mesh.triangles, mesh.positions, normals).cast<double>();
+      // Fades over the last part of the way, so that no edge shows.
+      const double turned = normal.dot(to_camera);
+      const double share =
+          std::clamp((turned - facing) / std::max(1e-6, 0.3 * (1 - facing)), 0.0, 1.0);
+      if (share <= 0) continue;
+      const Point3 p = positionAt(point, mesh.triangles, mesh.positions).cast<double>();
+      const Point2 photo = map.evaluate(p);
+      const Detail found = reader.at(photo);
+      if (found.mask <= 0 && found.p == 0 && found.q == 0) continue;
+      // How the surface runs along u and v, and the photo with it.
+      const Point2 a = (mesh.uvs[t[1]] - mesh.uvs[t[0]]).cast<double>();
+      const Point2 b = (mesh.uvs[t[2]] - mesh.uvs[t[0]]).cast<double>();
+      const double area = a.x() * b.y() - a.y() * b.x();
+      if (area == 0) continue;
+      const Point3 ea = (mesh.positions[t[1]] - mesh.positions[t[0]]).cast<double>();
+      const Point3 eb = (mesh.positions[t[2]] - mesh.positions[t[0]]).cast<double>();
+      const Point3 du = (ea * b.y() - eb * a.y()) / area, dv = (eb * a.x() - ea * b.x()) / area;
+      const double step = 0.5 / std::max(desc.width, desc.height);
+      store(found, map.evaluate(Point3(p + step * du)) - map.evaluate(Point3(p - step * du)),
+            map.evaluate(Point3(p + step * dv)) - map.evaluate(Point3(p - step * dv)),
+            static_cast<float>(share), texel, out);
+    }
+  });
+  finish(out);
+  return out;
+}
+
+Result<DetailMap> transferDetail(const DetailMap& detail,
+                                 std::span<const PhotoLandmark> photo_landmarks,
+                                 std::span<const PhotoLandmark> texture_landmarks,
+                                 const MapTransferDesc& desc, Diagnostics& notes) {
+  DERM_CHECK(validateDesc(desc, detail));
+  std::vector<Point2> from, to;
+  for (const PhotoLandmark& l : texture_landmarks) {
+    const PhotoLandmark* photo = find(photo_landmarks, l.label);
+    if (photo == nullptr) {
+      noteUnmatched(l.label, notes);
+      continue;
+    }
+    from.emplace_back(l.position);
+    to.emplace_back(photo->position);
+  }
+  if (from.size() < 3) return tooFew(from.size(), 3);
+  DERM_TRY(const RbfMap22 map, RbfMap22::bind(from, to, {.kernel = RbfKernel::ThinPlate}, notes));
+  const Reader reader(detail);
+  DetailMap out = emptyMap(detail, desc);
+  forRows(desc.height, [&](int y) {
+    for (int x = 0; x < desc.width; ++x) {
+      const Point2 p(x + 0.5, y + 0.5);
+      const Detail found = reader.at(map.evaluate(p));
+      if (found.mask <= 0 && found.p == 0 && found.q == 0) continue;
+      store(found,
+            map.evaluate(Point2(p + Point2(0.5, 0))) - map.evaluate(Point2(p - Point2(0.5, 0))),
+            map.evaluate(Point2(p + Point2(0, 0.5))) - map.evaluate(Point2(p - Point2(0, 0.5))), 1,
+            static_cast<std::size_t>(y) * static_cast<std::size_t>(desc.width) +
+                static_cast<std::size_t>(x),
+            out);
+    }
+  });
+  finish(out);
+  return out;
+}
+
+}  // namespace derm
