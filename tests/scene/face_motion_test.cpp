@@ -1,4 +1,5 @@
 // Motions of other faces: the recipe's section "face", and what can be a source.
+#include <algorithm>
 #include <fstream>
 
 #include <gtest/gtest.h>
