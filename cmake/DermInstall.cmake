@@ -20,7 +20,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/derm-config.cmake.in
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/derm)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/derm-config-version.cmake
   COMPATIBILITY SameMinorVersion)  # before 1.0 a minor version may break
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/derm-openvdb.cmake
-  ${PROJECT_BINARY_DIR}/derm-config.cmake
+install(FILES ${PROJECT_BINARY_DIR}/derm-config.cmake
   ${PROJECT_BINARY_DIR}/derm-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/derm)

@@ -1,5 +1,16 @@
-# OpenVDB is an optional part, on where it is installed.
-include(${CMAKE_CURRENT_LIST_DIR}/derm-openvdb.cmake)
+# OpenVDB is an optional part, on where it is installed. The target derm_openvdb: Debian's package
+# has no CMake files.
+find_path(DERM_OPENVDB_INCLUDE_DIR openvdb/openvdb.h)
+find_library(OPENVDB_LIBRARY openvdb)
+find_library(IMATH_LIBRARY NAMES Imath Imath-3_1 Imath-3_0)
+if(DERM_OPENVDB_INCLUDE_DIR AND OPENVDB_LIBRARY AND NOT TARGET derm_openvdb)
+  add_library(derm_openvdb INTERFACE IMPORTED GLOBAL)
+  target_include_directories(derm_openvdb SYSTEM INTERFACE ${DERM_OPENVDB_INCLUDE_DIR})
+  target_link_libraries(derm_openvdb INTERFACE ${OPENVDB_LIBRARY} TBB::tbb)
+  if(IMATH_LIBRARY)
+    target_link_libraries(derm_openvdb INTERFACE ${IMATH_LIBRARY})
+  endif()
+endif()
 if(TARGET derm_openvdb)
   set(derm_openvdb_found ON)
 else()

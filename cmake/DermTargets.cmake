@@ -93,8 +93,8 @@ endfunction()
 
 # derm_module(NAME SOURCES a.cpp … INCLUDES dir … LIBRARIES b.so …)
 # An optional part with a heavy library: the shared object libderm_NAME.so, which the rooms load when
-# they first need it (derm/base/module.h) and never link. Its sources may use headers of derm, but no
-# library of it. It lies beside the programs' folder, in the build tree as where it is installed.
+# they first need it (derm/base/module.h) and never link. What it links of derm is a copy of its own:
+# give it little. It lies beside the programs' folder, in the build tree as where it is installed.
 function(derm_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES;LIBRARIES" ${ARGN})
   add_library(derm_${name} MODULE ${ARG_SOURCES})

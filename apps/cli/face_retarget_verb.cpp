@@ -14,11 +14,11 @@
 namespace derm::cli {
 namespace {
 
-const std::map<std::string, RbfKernel> kKernels = {{"r", RbfKernel::Biharmonic},
-                                                   {"r3", RbfKernel::Triharmonic},
-                                                   {"tps", RbfKernel::ThinPlate},
-                                                   {"mq", RbfKernel::Multiquadric},
-                                                   {"gauss", RbfKernel::Gaussian}};
+const std::map<std::string, RbfKernel> kKernels = [] {
+  std::map<std::string, RbfKernel> out;
+  for (const auto& [kernel, name] : kFaceKernelNames) out.emplace(name, kernel);
+  return out;
+}();
 const std::map<std::string, FaceDepth> kDepths = {{"map", FaceDepth::Map},
                                                   {"expressions", FaceDepth::Expressions}};
 
@@ -148,11 +148,13 @@ void addFaceRetarget(CLI::App& face, Run& run) {
   verb->add_option("--regions", motion.regions,
                    "what moves: brows, eyes, nose, cheeks, mouth, jaw, left, right, mouth.left, "
                    "single points; with commas; default all");
-  verb->add_option("--gain", options->gains, "REGION=FACTOR, with commas or several times");
+  verb->add_option("--gain", options->gains, "REGION=FACTOR, with commas or several times")
+      ->allow_extra_args(false);
   verb->add_option("--offset", motion.offset_s, "[s] starts later by so much");
   verb->add_option("--also", options->also,
                    "another source, for its regions: SOURCE:regions=eyes[:gain=eyes=0.8]"
-                   "[:offset=0.2][:clip=NAME][:map=FILE]; several times; the last has its regions");
+                   "[:offset=0.2][:clip=NAME][:map=FILE]; several times; the last has its regions")
+      ->allow_extra_args(false);
   verb->add_option("--kernel", options->kernel, "of the map between the faces")
       ->check(CLI::IsMember(kKernels))
       ->capture_default_str();

@@ -44,6 +44,7 @@ std::vector<std::string> moduleFiles(std::string_view name) {
     out.push_back(folder + "/../" DERM_MODULE_FOLDER "/" + file);
     out.push_back(folder + "/" + file);
   }
+  out.push_back(DERM_INSTALLED_MODULES "/" + file);
   out.push_back(file);
   return out;
 }

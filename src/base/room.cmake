@@ -11,6 +11,7 @@ derm_room(base
   SOURCES assert.cpp cache_line_vector.cpp diagnostics.cpp module.cpp nearest_name.cpp number_format.cpp
     number_text.cpp ${derm_parallel_source} result.cpp
   PRIVATE ${derm_parallel_library} ${CMAKE_DL_LIBS})
-# Where optional parts lie, seen from the folder above the program's.
+# Where optional parts lie: seen from the folder above the program's, and where they are installed.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/module.cpp PROPERTIES
-  COMPILE_DEFINITIONS DERM_MODULE_FOLDER="${CMAKE_INSTALL_LIBDIR}/derm")
+  COMPILE_DEFINITIONS
+  "DERM_MODULE_FOLDER=\"${CMAKE_INSTALL_LIBDIR}/derm\";DERM_INSTALLED_MODULES=\"${CMAKE_INSTALL_FULL_LIBDIR}/derm\"")

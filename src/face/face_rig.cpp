@@ -1,6 +1,7 @@
 #include "derm/face/face_rig.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <Eigen/LU>
@@ -11,6 +12,7 @@ namespace derm {
 namespace {
 
 constexpr std::size_t kPoints = 28;
+using Rows = Eigen::Matrix<double, 28, 3>;
 constexpr std::uint32_t kHead = FaceWeights::kHead;
 
 /// Where a head without a skeleton turns: at the height of the nose's tip, about the middle of the
@@ -317,7 +319,6 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
 
 std::vector<JointMove> FacePoser::jointMoves(
     std::span<const PointDisplacement> displacements) const {
-  using Rows = Eigen::Matrix<double, 28, 3>;
   Rows wanted = Rows::Zero();
   for (const PointDisplacement& d : displacements) {
     const std::size_t row = columnOf(d.point);
@@ -325,6 +326,11 @@ std::vector<JointMove> FacePoser::jointMoves(
     wanted.row(static_cast<Eigen::Index>(row)) += d.displacement_m.transpose();
   }
   std::vector<JointMove> out(kPoints);
+  solve(wanted, out);
+  return out;
+}
+
+void FacePoser::solve(const Rows& wanted, std::span<JointMove> out) const noexcept {
   // Turns follow from the ways and ways from the turns; the turns' part is small.
   constexpr int kRounds = 8;
   Rows aim = wanted;
@@ -336,12 +342,12 @@ std::vector<JointMove> FacePoser::jointMoves(
         out[j].rotation =
             detail::turnAbout(*pivots_[j], positions_[j], positions_[j] + out[j].translation_m);
     }
+    if (levers_.empty()) break;
     aim = wanted;
     for (const Lever& lever : levers_)
       aim.row(static_cast<Eigen::Index>(lever.point)) -=
           lever.weight * (out[lever.joint].rotation * lever.arm_m - lever.arm_m).transpose();
   }
-  return out;
 }
 
 Transform FacePoser::moved(const Transform& local, const JointMove& move) const {
@@ -352,7 +358,20 @@ Transform FacePoser::moved(const Transform& local, const JointMove& move) const 
 }
 
 void FacePoser::pose(std::span<const PointDisplacement> displacements, Pose& pose) const {
-  const std::vector<JointMove> moves = jointMoves(displacements);
+  apply(jointMoves(displacements), pose);
+}
+
+void FacePoser::pose(std::span<const Vec3d> displacements_m, Pose& pose) const noexcept {
+  DERM_REQUIRE(displacements_m.size() == kPoints);
+  Rows wanted;
+  for (std::size_t i = 0; i < kPoints; ++i)
+    wanted.row(static_cast<Eigen::Index>(i)) = displacements_m[i].transpose();
+  std::array<JointMove, kPoints> moves;
+  solve(wanted, moves);
+  apply(moves, pose);
+}
+
+void FacePoser::apply(std::span<const JointMove> moves, Pose& pose) const noexcept {
   for (std::size_t j = 0; j < kPoints; ++j) {
     Transform& local = pose.local[rig_.joints[j].index()];
     local = moved(local, moves[j]);

@@ -9,10 +9,8 @@ endif()
 
 if(DERM_WITH_OPENVDB)
   set(derm_vdb_sources vdb.cpp)
-  set(derm_vdb_library derm_openvdb)
 else()
   set(derm_vdb_sources vdb_absent.cpp)
-  set(derm_vdb_library)
 endif()
 
 if(DERM_WITH_IMAGES)
@@ -99,8 +97,14 @@ derm_room(io
     gltf/output.cpp
     base64.cpp
   PRIVATE fmt::fmt nlohmann_json::nlohmann_json ${derm_image_libraries}
-    ${derm_assimp_library} ${derm_vdb_library}
+    ${derm_assimp_library}
   PRECOMPILE <nlohmann/json.hpp>)
+if(DERM_WITH_OPENVDB)
+  derm_module(io_vdb
+    SOURCES ${PROJECT_SOURCE_DIR}/src/io/vdb_module.cpp
+    LIBRARIES derm_openvdb derm::mesh)
+  add_dependencies(derm_io derm_io_vdb)
+endif()
 # Files we write name the version that wrote them.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf/writer.cpp PROPERTIES
   COMPILE_DEFINITIONS DERM_VERSION="${PROJECT_VERSION}")

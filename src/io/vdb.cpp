@@ -1,95 +1,23 @@
 #include "derm/io/vdb.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <sstream>
-
-#include <openvdb/io/Stream.h>
-#include <openvdb/openvdb.h>
-
+#include "derm/base/module.h"
 #include "derm/io/file_bytes.h"
+
+#include "io/vdb_module.h"
 
 namespace derm {
 namespace {
 
-constexpr int kLeaf = 8;
-static_assert(openvdb::FloatTree::LeafNodeType::DIM == kLeaf, "blocks and leaves are alike");
-
-/// OpenVDB counts z fastest, we x.
-std::size_t ourNode(int x, int y, int z) { return static_cast<std::size_t>(x + 8 * y + 64 * z); }
-
-openvdb::FloatGrid::Ptr gridOf(const LevelSetBlocks& s) {
-  // Its tools expect no less than three voxels to each side; beyond our band only the sign counts.
-  const float h = static_cast<float>(s.voxel_m);
-  const float background =
-      std::nextafter(static_cast<float>(std::max(3.0, double{s.width}) * s.voxel_m),
-                     std::numeric_limits<float>::max());
-  openvdb::FloatGrid::Ptr grid = openvdb::FloatGrid::create(background);
-  openvdb::math::Transform::Ptr transform =
-      openvdb::math::Transform::createLinearTransform(s.voxel_m);
-  transform->postTranslate(openvdb::Vec3d(s.origin.x(), s.origin.y(), s.origin.z()));
-  grid->setTransform(transform);
-  grid->setGridClass(openvdb::GRID_LEVEL_SET);
-  grid->setName("surface");
-  for (const auto& at : s.inside)
-    grid->tree().addTile(1, openvdb::Coord(kLeaf * at[0], kLeaf * at[1], kLeaf * at[2]),
-                         -background, false);
-  for (std::size_t b = 0; b < s.blocks.size(); ++b) {
-    const auto& at = s.blocks[b];
-    auto* leaf =
-        grid->tree().touchLeaf(openvdb::Coord(kLeaf * at[0], kLeaf * at[1], kLeaf * at[2]));
-    for (int z = 0; z < kLeaf; ++z)
-      for (int y = 0; y < kLeaf; ++y)
-        for (int x = 0; x < kLeaf; ++x) {
-          const float f = s.values[512 * b + ourNode(x, y, z)];
-          const auto offset = static_cast<openvdb::Index>(x << 6 | y << 3 | z);
-          if (std::abs(f) < s.width * 0.9999f)
-            leaf->setValueOn(offset, -f * h);
-          else
-            leaf->setValueOff(offset, f > 0 ? -background : background);
-        }
-  }
-  return grid;
-}
-
-Error bad(const std::filesystem::path& file, std::string message) {
-  return Error{ErrorCode::BadData, std::move(message), {.file = file.string()}};
-}
-
-Result<LevelSetBlocks> blocksOf(const openvdb::FloatGrid& grid, const std::filesystem::path& file) {
-  if (grid.getGridClass() != openvdb::GRID_LEVEL_SET)
-    return bad(file, "the grid \"" + grid.getName() + "\" is no level set");
-  const openvdb::Vec3d size = grid.voxelSize();
-  const bool uniform = grid.transform().isLinear() && grid.hasUniformVoxels() && size.x() > 0;
-  const openvdb::Vec3d step =
-      grid.indexToWorld(openvdb::Vec3d(1, 0, 0)) - grid.indexToWorld(openvdb::Vec3d(0, 0, 0));
-  if (!uniform || std::abs(step.x() - size.x()) > 1e-6 * size.x())
-    return Error{ErrorCode::Unsupported,
-                 "the grid's transform is not a uniform scale and a shift",
-                 {.file = file.string()}};
-  LevelSetBlocks out;
-  out.voxel_m = size.x();
-  const openvdb::Vec3d origin = grid.indexToWorld(openvdb::Vec3d(0, 0, 0));
-  out.origin = Vec3d(origin.x(), origin.y(), origin.z());
-  const double width = grid.background() / out.voxel_m;
-  if (!(width > 1.5) || !std::isfinite(width))
-    return bad(file, "the grid's band is narrower than a voxel and a half");
-  out.width = static_cast<float>(std::min(width, 2.5));
-  for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) {
-    const openvdb::Coord at = leaf->origin();
-    out.blocks.push_back({at.x() >> 3, at.y() >> 3, at.z() >> 3});
-    out.values.resize(512 * out.blocks.size());
-    float* values = out.values.data() + 512 * (out.blocks.size() - 1);
-    for (int i = 0; i < 512; ++i) {
-      const float d = leaf->getValue(static_cast<openvdb::Index>(i));
-      if (!std::isfinite(d)) return bad(file, "a distance is not a finite number");
-      const float f = static_cast<float>(-double{d} / out.voxel_m);
-      values[ourNode(i >> 6, i >> 3 & 7, i & 7)] = std::clamp(f, -out.width, out.width);
-    }
-  }
-  if (out.blocks.empty()) return bad(file, "the grid is empty");
-  return out;
+Result<const detail::VdbModule*> module() {
+  static const Result<const detail::VdbModule*> loaded = []() -> Result<const detail::VdbModule*> {
+    DERM_TRY(void* const entry, loadModuleFunction("derm_io_vdb"));
+    const auto* const functions =
+        reinterpret_cast<detail::VdbModuleEntry>(entry)(detail::kVdbModuleVersion);
+    if (functions != nullptr) return functions;
+    return Error{
+        ErrorCode::Unsupported, "belongs to another version of derm", {.file = "derm_io_vdb"}};
+  }();
+  return loaded;
 }
 
 }  // namespace
@@ -97,32 +25,19 @@ Result<LevelSetBlocks> blocksOf(const openvdb::FloatGrid& grid, const std::files
 bool hasVdb() { return true; }
 
 Result<void> saveVdb(const std::filesystem::path& file, const LevelSetBlocks& level_set) {
-  std::string bytes;
-  try {
-    openvdb::initialize();
-    std::ostringstream stream(std::ios::binary);
-    openvdb::GridPtrVec grids = {gridOf(level_set)};
-    openvdb::io::Stream(stream).write(grids);
-    bytes = std::move(stream).str();
-  } catch (const std::exception& e) {
-    return Error{ErrorCode::CannotWrite, e.what(), {.file = file.string()}};
+  DERM_TRY(const detail::VdbModule* const vdb, module());
+  Result<std::string> bytes = vdb->encode(level_set);
+  if (!bytes) {
+    Error e = bytes.error();
+    e.where.file = file.string();
+    return e;
   }
-  return writeFileWhole(file, std::string_view(bytes));
+  return writeFileWhole(file, std::string_view(*bytes));
 }
 
 Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file) {
-  try {
-    openvdb::initialize();
-    openvdb::io::File input(file.string());
-    input.open(false);
-    const openvdb::GridPtrVecPtr grids = input.getGrids();
-    for (const openvdb::GridBase::Ptr& grid : *grids)
-      if (const auto values = openvdb::gridPtrCast<openvdb::FloatGrid>(grid))
-        return blocksOf(*values, file);
-    return bad(file, "no float grid in the file");
-  } catch (const std::exception& e) {
-    return bad(file, e.what());
-  }
+  DERM_TRY(const detail::VdbModule* const vdb, module());
+  return vdb->load(file);
 }
 
 }  // namespace derm

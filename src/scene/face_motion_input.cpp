@@ -176,16 +176,33 @@ Result<PointTracks> playCoefficients(const FaceMotionChoice& choice,
   return out;
 }
 
-Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem::path& folder,
-                           const FacePoints& target, Diagnostics& notes) {
-  if (isCoefficients(choice, folder)) {
-    FaceMotion out;
-    out.name = std::filesystem::path(choice.source).stem().string();
-    DERM_TRY(out.shapes, loadCoefficients(choice, folder, notes));
-    DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(target));
-    out.points = shapePoints(motion, *out.shapes);
-    return out;
+/// Coefficients as points of the face that plays them. The head turns about its joint.
+Result<FaceMotion> coefficientsOnTarget(const FaceMotionChoice& choice,
+                                        const std::filesystem::path& folder,
+                                        const Character& target, const FaceRig& rig,
+                                        Diagnostics& notes) {
+  FaceMotion out;
+  out.name = std::filesystem::path(choice.source).stem().string();
+  DERM_TRY(out.shapes, loadCoefficients(choice, folder, notes));
+  DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(target, rig, notes));
+  out.points = shapePoints(motion, *out.shapes);
+  std::vector<Affine3d> model(target.skeleton.size());
+  localToModel(target.skeleton, target.bindPose().local, model);
+  const Vec3d pivot = model[rig.head.index()].translation();
+  out.points.head.clear();
+  for (const Quatd& turn : out.shapes->head) {
+    Transform moved;
+    moved.rotation = turn.cast<float>();
+    moved.translation = (pivot - turn * pivot).cast<float>();
+    out.points.head.push_back(moved);
   }
+  return out;
+}
+
+Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem::path& folder,
+                           const Character& target, const FaceRig& rig, Diagnostics& notes) {
+  if (isCoefficients(choice, folder))
+    return coefficientsOnTarget(choice, folder, target, rig, notes);
   const std::string ending = choice.source.starts_with("cast:") ? "" : fileEnding(choice.source);
   if (ending == ".csv" || ending == ".json") return loadTracks(choice, folder, notes);
   if (ending == ".bvh") return loadMarkers(choice, folder, notes);
@@ -199,9 +216,9 @@ Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem
 }  // namespace
 
 Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
-                                  const std::filesystem::path& folder, const FacePoints& target,
-                                  Diagnostics& notes) {
-  Result<FaceMotion> motion = loadAny(choice, folder, target, notes);
+                                  const std::filesystem::path& folder, const Character& target,
+                                  const FaceRig& rig, Diagnostics& notes) {
+  Result<FaceMotion> motion = loadAny(choice, folder, target, rig, notes);
   if (!motion) return inFile(motion.error(), choice.source);
   return motion;
 }
@@ -220,7 +237,7 @@ Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
   std::vector<FaceSource> sources;
   std::string clip_name = options.clip_name;
   for (const FaceMotionChoice& choice : motions) {
-    DERM_TRY(FaceMotion motion, loadFaceMotion(choice, folder, points, notes));
+    DERM_TRY(FaceMotion motion, loadFaceMotion(choice, folder, character, *rig, notes));
     if (clip_name.empty()) clip_name = motion.name;
     if (!options.head) motion.points.head.clear();
     sources.push_back(

@@ -21,8 +21,8 @@ constexpr std::array<std::pair<SeekRule, std::string_view>, 3> kSeekRules = {{
     {SeekRule::Preroll, "preroll"},
 }};
 /// Keys of the top level that are not plain fields.
-constexpr std::array<std::string_view, 5> kOtherKeys = {"clip", "skinning", "simulation",
-                                                        "controls", "layer"};
+constexpr std::array<std::string_view, 6> kOtherKeys = {"clip",       "skinning", "face",
+                                                        "simulation", "controls", "layer"};
 /// Names that the stack itself gives.
 constexpr std::array<std::string_view, 2> kTakenNames = {"morphs", "skinning"};
 
@@ -51,6 +51,31 @@ void skinningFields(Recipe& recipe, RecipeFields& f) {
            "centre: 0 crowds the inside of a bend, 1 bulges outside");
   f.choice("twist_spread", recipe.twist_spread, kTwistRuleNames,
            "centre: bones along which the twist of the joint at their end is spread");
+}
+
+void gainFields(FaceGain& gain, RecipeFields& f) {
+  f.text("regions", gain.regions, "parts of the face, or points");
+  f.number("factor", gain.gain, {0, 100, ""}, "of their motion");
+}
+
+void faceMotionFields(FaceMotionChoice& motion, RecipeFields& f) {
+  f.text("source", motion.source, "cast:NAME, or a file: a character, .csv, .json or .bvh");
+  f.text("clip", motion.clip, "of a character: name or number; default the first");
+  f.text("map", motion.map, "a file of marker names; default as they are");
+  f.text("regions", motion.regions, "parts of the face, or points, with commas; default all");
+  f.tables("gain", motion.gains, gainFields, "parts whose motion is larger or smaller");
+  f.number("offset_s", motion.offset_s, {-1e6, 1e6, "s"}, "later by so much");
+  f.flag("fit_head", motion.fit_head, "the head's motion is in the positions");
+  f.require(!motion.source.empty(), "source", "missing; a motion has a source");
+}
+
+void faceFields(RecipeFace& face, RecipeFields& f) {
+  f.tables("motion", face.motions, faceMotionFields,
+           "motions of other faces; the last has its regions");
+  f.choice("kernel", face.kernel, kFaceKernelNames, "of the map between two faces");
+  f.number("amplitude", face.amplitude, {0, 1, ""},
+           "0: all by the map, 1: in proportion to the faces' units");
+  f.flag("head", face.head, "the head moves too");
 }
 
 void simulationFields(Recipe& recipe, RecipeFields& f) {
@@ -224,11 +249,11 @@ RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& pre
 
 bool Recipe::operator==(const Recipe& o) const {
   return character == o.character && metres_per_unit == o.metres_per_unit && motion == o.motion &&
-         motion_map == o.motion_map && clip == o.clip && fps == o.fps && range_s == o.range_s &&
-         preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning &&
-         skinning_alpha == o.skinning_alpha && twist_spread == o.twist_spread && seek == o.seek &&
-         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && controls == o.controls &&
-         layers == o.layers;
+         motion_map == o.motion_map && face == o.face && clip == o.clip && fps == o.fps &&
+         range_s == o.range_s && preroll_s == o.preroll_s && loop == o.loop &&
+         skinning == o.skinning && skinning_alpha == o.skinning_alpha &&
+         twist_spread == o.twist_spread && seek == o.seek && inner_rate_hz == o.inner_rate_hz &&
+         teleport_m == o.teleport_m && controls == o.controls && layers == o.layers;
 }
 
 Where Recipe::where(std::string_view key) const {
@@ -259,6 +284,8 @@ Result<Recipe> parseRecipe(std::string_view text, std::string_view name, const L
   DERM_TRY(recipe.clip, readClip(top, recipe));
   DERM_CHECK(
       readSection(top, "skinning", recipe, [&](RecipeFields& f) { skinningFields(recipe, f); }));
+  DERM_CHECK(
+      readSection(top, "face", recipe, [&](RecipeFields& f) { faceFields(recipe.face, f); }));
   DERM_CHECK(readSection(top, "simulation", recipe,
                          [&](RecipeFields& f) { simulationFields(recipe, f); }));
   DERM_CHECK(readControls(top, recipe));
@@ -285,6 +312,7 @@ RecipeValue::Table detail::recipeTable(Recipe recipe) {
     out.push_back({.key = std::string(key), .value = {.content = writeFields(fields)}});
   };
   addSection("skinning", [&](RecipeFields& f) { skinningFields(recipe, f); });
+  addSection("face", [&](RecipeFields& f) { faceFields(recipe.face, f); });
   addSection("simulation", [&](RecipeFields& f) { simulationFields(recipe, f); });
   RecipeValue::Table controls;
   for (const auto& [name, value] : recipe.controls)

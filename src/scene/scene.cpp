@@ -70,22 +70,48 @@ Result<std::shared_ptr<const Character>> ownCharacter(const Recipe& recipe,
   return badFile(recipe, "character", std::move(opened).error());
 }
 
-/// With the recipe's motion, if any, as its last clip.
+/// Adds what the face plays: a clip of its own, or into that of the body's motion.
+Result<void> addFace(const Recipe& recipe, Character& character, Diagnostics& notes) {
+  FaceMotionOptions options;
+  options.retarget.kernel = recipe.face.kernel;
+  options.retarget.amplitude = recipe.face.amplitude;
+  const bool with_body = !recipe.motion.empty();
+  options.head = recipe.face.head && !with_body;  // the body's motion has the head
+  DERM_TRY(const PointTracks points,
+           addFaceMotion(recipe.face.motions, folderOf(recipe), options, character, notes));
+  static_cast<void>(points);
+  if (!with_body) return {};
+  const Clip face = std::move(character.clips.back());
+  character.clips.pop_back();
+  std::vector<Track>& tracks = character.clips.back().tracks;
+  tracks.insert(tracks.end(), face.tracks.begin(), face.tracks.end());
+  return {};
+}
+
+/// With the recipe's motions, if any, as its last clip.
 Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
                                                      const SceneOptions& options,
                                                      Diagnostics& notes) {
   DERM_TRY(const std::shared_ptr<const Character> own, ownCharacter(recipe, options, notes));
-  if (recipe.motion.empty()) return own;
+  if (recipe.motion.empty() && recipe.face.motions.empty()) return own;
   Character moved = *own;
-  Result<void> added = addMotion(recipe.motion, recipe.motion_map, folderOf(recipe), moved, notes);
-  if (!added) return badFile(recipe, "motion", std::move(added).error());
+  if (!recipe.motion.empty()) {
+    Result<void> added =
+        addMotion(recipe.motion, recipe.motion_map, folderOf(recipe), moved, notes);
+    if (!added) return badFile(recipe, "motion", std::move(added).error());
+  }
+  if (!recipe.face.motions.empty()) {
+    Result<void> added = addFace(recipe, moved, notes);
+    if (!added) return badFile(recipe, "face", std::move(added).error());
+  }
   return std::make_shared<const Character>(std::move(moved));
 }
 
 Result<const Clip*> clipOf(const Recipe& recipe, const Character& character) {
   if (std::holds_alternative<std::monostate>(recipe.clip)) {
     if (character.clips.empty()) return nullptr;
-    return recipe.motion.empty() ? &character.clips.front() : &character.clips.back();
+    const bool own = recipe.motion.empty() && recipe.face.motions.empty();
+    return own ? &character.clips.front() : &character.clips.back();
   }
   if (const auto* number = std::get_if<std::int64_t>(&recipe.clip)) {
     if (*number >= 0 && static_cast<std::uint64_t>(*number) < character.clips.size())
@@ -287,7 +313,8 @@ Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character>
 
 Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
   if (recipe.character != recipe_.character || recipe.metres_per_unit != recipe_.metres_per_unit ||
-      recipe.motion != recipe_.motion || recipe.motion_map != recipe_.motion_map)
+      recipe.motion != recipe_.motion || recipe.motion_map != recipe_.motion_map ||
+      recipe.face != recipe_.face)
     return badRecipe(recipe, "character",
                      "another character or motion is another scene: open it anew");
   DERM_CHECK(checkNumbers(recipe));

@@ -1,9 +1,12 @@
 #include "track/marker_patches.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 
 namespace derm::detail {
@@ -61,6 +64,15 @@ MarkerPatches::MarkerPatches(const Grey8Image& first, std::span<const Point2> po
     patch.top = static_cast<int>(std::lround(p.y())) - reach_;
     cut(first, patch.left, patch.top, side, side, bytes.data(), side);
     patch.values.assign(bytes.begin(), bytes.end());
+    // The middle value of the window's rim.
+    std::vector<float> rim;
+    const int half = window / 2;
+    for (int k = -half; k < half; ++k)
+      for (const auto& [x, y] : {std::pair{k, -half}, {half, k}, {-k, half}, {-half, -k}})
+        rim.push_back(patch.values[static_cast<std::size_t>((reach_ + y) * side + reach_ + x)]);
+    std::nth_element(rim.begin(), rim.begin() + static_cast<std::ptrdiff_t>(rim.size() / 2),
+                     rim.end());
+    patch.skin = std::max(1.0f, rim[rim.size() / 2]);
   }
   // A hand that covers a corner of the square should not make the marker in its middle unlike.
   const double sigma = 0.3 * window;
@@ -200,6 +212,138 @@ Result<void> MarkerPatches::registerAll(const vision::Functions& library, const 
     c.position += step;
   }
   return {};
+}
+
+float MarkerPatches::lookAt(std::size_t marker, const Eigen::Matrix2d& back,
+                            const Point2& from_marker) const {
+  const Patch& patch = patches_[marker];
+  const int side = 2 * reach_ + 1;
+  // Beyond the window it is skin, and whatever else was there in the first frame.
+  const double half = window_ / 2;
+  const Point2 offset = back * from_marker;
+  if (!(offset.cwiseAbs().maxCoeff() < half)) return 1.0f;
+  const Point2 at = patch.position - Point2(patch.left, patch.top) + offset;
+  const int ix = static_cast<int>(at.x()), iy = static_cast<int>(at.y());
+  const float fx = static_cast<float>(at.x() - ix), fy = static_cast<float>(at.y() - iy);
+  const float* const a = patch.values.data() + iy * side + ix;
+  const float* const b = a + side;
+  return ((1 - fy) * (a[0] + fx * (a[1] - a[0])) + fy * (b[0] + fx * (b[1] - b[0]))) / patch.skin;
+}
+
+void MarkerPatches::registerPair(const Grey8Image& frame, Candidate& a, Candidate& b) const {
+  a.likeness = b.likeness = 0;
+  const Point2 middle = 0.5 * (a.position + b.position);
+  const double reach = 0.5 * (a.position - b.position).norm() + window_ / 2;
+  const int left = static_cast<int>(std::floor(middle.x() - reach));
+  const int top = static_cast<int>(std::floor(middle.y() - reach));
+  const int size = static_cast<int>(std::ceil(2 * reach)) + 1;
+  if (left < 0 || top < 0 || left + size > frame.width || top + size > frame.height) return;
+  const auto inverse = [](const Eigen::Matrix2d& linear) {
+    const double det = linear.determinant();
+    return det > 0.2 && det < 5 ? Eigen::Matrix2d(linear.inverse())
+                                : Eigen::Matrix2d(Eigen::Matrix2d::Identity());
+  };
+  const Eigen::Matrix2d back_a = inverse(a.linear), back_b = inverse(b.linear);
+  using Pair = Eigen::Vector4d;
+  const std::size_t pixels = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
+  std::vector<float> seen(pixels);
+  for (int y = 0; y < size; ++y)
+    for (int x = 0; x < size; ++x)
+      seen[static_cast<std::size_t>(y * size + x)] =
+          frame.pixels[static_cast<std::size_t>(top + y) * static_cast<std::size_t>(frame.width) +
+                       static_cast<std::size_t>(left + x)];
+
+  const auto look = [&](const Pair& p, std::vector<float>& out) {
+    for (int y = 0; y < size; ++y)
+      for (int x = 0; x < size; ++x) {
+        const Point2 at(left + x, top + y);
+        const float la = lookAt(a.marker, back_a, at - p.head<2>());
+        const float lb = lookAt(b.marker, back_b, at - p.tail<2>());
+        out[static_cast<std::size_t>(y * size + x)] = std::abs(la - 1) > std::abs(lb - 1) ? la : lb;
+      }
+  };
+  /// The light is matched: gain and offset by least squares. What is left, and the correlation.
+  const auto compare = [&](const std::vector<float>& model, double& gain, double& offset,
+                           double& likeness) {
+    double m = 0, s = 0, mm = 0, ss = 0, ms = 0;
+    const double n = static_cast<double>(pixels);
+    for (std::size_t i = 0; i < pixels; ++i) {
+      const double u = static_cast<double>(model[i]), v = static_cast<double>(seen[i]);
+      m += u, s += v, mm += u * u, ss += v * v, ms += u * v;
+    }
+    const double var_m = mm - m * m / n, var_s = ss - s * s / n, both = ms - m * s / n;
+    gain = var_m > 0 ? both / var_m : 0;
+    offset = (s - gain * m) / n;
+    likeness = var_m > 0 && var_s > n ? both / std::sqrt(var_m * var_s) : 0;
+    return var_m > 0 ? var_s - both * both / var_m : var_s;
+  };
+
+  Pair at;
+  at << a.position, b.position;
+  const Pair start = at;
+  std::vector<float> model(pixels), moved(pixels);
+  std::array<std::vector<float>, 4> slopes;
+  for (std::vector<float>& s : slopes) s.resize(pixels);
+  double gain = 0, offset = 0, likeness = 0, damping = 1e-3;
+  look(at, model);
+  double error = compare(model, gain, offset, likeness);
+  constexpr double kStep = 0.3;  // [px] of differences: less would see single pixels' noise
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    for (int k = 0; k < 4; ++k) {
+      Pair next = at;
+      next[k] += kStep;
+      look(next, slopes[static_cast<std::size_t>(k)]);
+      next[k] -= 2 * kStep;
+      look(next, moved);
+      for (std::size_t i = 0; i < pixels; ++i) {
+        float& slope = slopes[static_cast<std::size_t>(k)][i];
+        slope = (slope - moved[i]) / static_cast<float>(2 * kStep);
+      }
+    }
+    Eigen::Matrix4d normal = Eigen::Matrix4d::Zero();
+    Pair right = Pair::Zero();
+    for (std::size_t i = 0; i < pixels; ++i) {
+      const double rest =
+          static_cast<double>(seen[i]) - offset - gain * static_cast<double>(model[i]);
+      Pair row;
+      for (int k = 0; k < 4; ++k)
+        row[k] = gain * static_cast<double>(slopes[static_cast<std::size_t>(k)][i]);
+      normal += row * row.transpose();
+      right += rest * row;
+    }
+    // One dot exactly behind the other has no slope: a little of the mean holds it.
+    const double held = 1e-3 * normal.trace() + 1e-9;
+    bool better = false;
+    for (int attempt = 0; attempt < 4 && !better; ++attempt) {
+      Eigen::Matrix4d system = normal;
+      system.diagonal() *= 1 + damping;
+      system.diagonal().array() += held;
+      Pair step = system.ldlt().solve(right);
+      step = step.cwiseMax(-2.0).cwiseMin(2.0);
+      const Pair next = at + step;
+      look(next, moved);
+      double next_gain = 0, next_offset = 0, next_likeness = 0;
+      const double next_error = compare(moved, next_gain, next_offset, next_likeness);
+      if (next_error < error) {
+        better = true;
+        damping *= 0.3;
+        const bool small = step.cwiseAbs().maxCoeff() < 0.02;
+        at = next, error = next_error, gain = next_gain, offset = next_offset;
+        likeness = next_likeness;
+        model.swap(moved);
+        if (small) iteration = 12;
+      } else {
+        damping = damping * 10 + 1e-3;
+      }
+    }
+    if (!better) break;
+  }
+  if (!at.allFinite()) return;
+  a.position = at.head<2>();
+  b.position = at.tail<2>();
+  a.moved = (at - start).head<2>().norm();
+  b.moved = (at - start).tail<2>().norm();
+  a.likeness = b.likeness = likeness;
 }
 
 Result<void> MarkerPatches::search(const vision::Functions& library, const Grey8Image& frame,

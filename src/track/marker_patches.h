@@ -34,6 +34,12 @@ class MarkerPatches {
   Result<void> search(const vision::Functions& library, const Grey8Image& frame, int radius,
                       Candidate& candidate);
 
+  /// Two markers so near to each other that their squares show both (lids that close, lips that
+  /// meet). Their looks in the first frame are laid over each other, the stronger of both counting
+  /// at each pixel, and moved together to where the frame looks so: Levenberg-Marquardt over both
+  /// positions. Begins where the candidates are; gives the likeness of the whole to both.
+  void registerPair(const Grey8Image& frame, Candidate& a, Candidate& b) const;
+
   /// [s] spent in the library.
   double librarySeconds() const { return library_s_; }
 
@@ -45,10 +51,14 @@ class MarkerPatches {
   void warp(std::size_t marker, const Eigen::Matrix2d& linear, const Point2& shift, int size,
             float* out) const;
 
+  /// The look of a marker: values of its square, over those around it. 1 = skin.
+  float lookAt(std::size_t marker, const Eigen::Matrix2d& back, const Point2& from_marker) const;
+
   struct Patch {
     int left = 0, top = 0;      ///< of its first pixel in the first frame
     Point2 position;            ///< of the marker in the first frame
     std::vector<float> values;  ///< reach_ pixels to each side
+    float skin = 1;             ///< grey level around the marker
   };
   int window_;
   int tile_;   ///< [px] side of a little picture

@@ -23,6 +23,11 @@ constexpr double kFoundLikeness = 0.75;
 /// [px] what registering with the first frame may move a marker by in a frame, in windows.
 constexpr double kMaxAnchorMove = 0.2;
 
+/// Two markers nearer to each other than so many windows are followed as one.
+constexpr double kPairReach = 0.9;
+constexpr double kPairLikeness = 0.8;
+constexpr double kPairSearch = 0.6;
+
 class Pyramid {
  public:
   explicit Pyramid(const vision::Functions* library)
@@ -97,7 +102,7 @@ struct MarkerTracker::Impl {
 
   // Scratch of a frame.
   std::vector<Point2> was, is;
-  std::vector<std::uint8_t> seen;
+  std::vector<std::uint8_t> seen, paired;
   std::vector<std::size_t> followed;
   std::vector<float> from, to, back;
   std::vector<std::uint8_t> found, returned;
@@ -180,11 +185,76 @@ struct MarkerTracker::Impl {
     return map.linear;
   }
 
+  /// Where the neighbours put those that are not seen.
+  void moveLost() {
+    for (std::size_t i = 0; i < markers(); ++i) {
+      PlaneMap map;
+      if (seen[i] == 0) is[i] = group.motion(i, was, is, seen, map) ? map(was[i]) : was[i];
+    }
+  }
+
+  /// Markers that come so near to each other that each is in the other's square, as those of lids
+  /// that close: followed one by one, they would stick to each other or be lost.
+  Result<void> followPairs(const Grey8Image& frame) {
+    paired.assign(markers(), 0);
+    const double near = kPairReach * desc.window_px;
+    for (std::size_t i = 0; i < markers(); ++i)
+      for (std::size_t j = i + 1; j < markers(); ++j) {
+        if (paired[i] != 0 || paired[j] != 0) continue;
+        if ((first[i] - first[j]).norm() < 1.4 * near) continue;
+        if (std::min((is[i] - is[j]).norm(), (was[i] - was[j]).norm()) > near) continue;
+        MarkerPatches::Candidate best_a, best_b;
+        const auto attempt = [&](const Point2& at_i, const Point2& at_j) {
+          MarkerPatches::Candidate a{i, warpOf(i), at_i}, b{j, warpOf(j), at_j};
+          patches.registerPair(frame, a, b);
+          if (a.likeness > best_a.likeness) best_a = a, best_b = b;
+        };
+        // From where they were followed to; from where they go with their neighbours; and, if one
+        // is lost, from the dot nearest to both, which may be both.
+        attempt(is[i], is[j]);
+        PlaneMap map_i, map_j;
+        if (group.motion(i, was, is, seen, map_i) && group.motion(j, was, is, seen, map_j))
+          attempt(map_i(was[i]), map_j(was[j]));
+        if (seen[i] == 0 || seen[j] == 0) {
+          MarkerPatches::Candidate dot{j, warpOf(j), 0.5 * (is[i] + is[j])};
+          DERM_CHECK(patches.search(*library, frame, static_cast<int>(near), dot));
+          const Point2 apart = (first[i] - first[j]).normalized();
+          if (dot.likeness > kPairSearch) attempt(dot.position + apart, dot.position - apart);
+        }
+        if (best_a.likeness < kPairLikeness || !inside(best_a.position) ||
+            !inside(best_b.position) || std::max(best_a.moved, best_b.moved) > 0.6 * desc.window_px)
+          continue;
+        // Lids meet and do not pass through each other.
+        const Point2 apart = was[i] - was[j];
+        if ((best_a.position - best_b.position).dot(apart) < 0)
+          best_a.position = best_b.position = 0.5 * (best_a.position + best_b.position);
+        foundAt(best_a);
+        foundAt(best_b);
+        paired[i] = paired[j] = 1;
+      }
+    return {};
+  }
+
+  /// A marker is seen here. What its neighbours' motion was off by, if it was lost, grew with the
+  /// gap.
+  void foundAt(const MarkerPatches::Candidate& c) {
+    const std::size_t i = c.marker, index = all.times_s.size(), gap_from = seen_at[i];
+    const Point2 off = c.position - is[i];
+    for (std::size_t f = gap_from + 1; f < index; ++f) {
+      const double share =
+          static_cast<double>(f - gap_from) / static_cast<double>(index - gap_from);
+      all.positions[f * markers() + i] += Vec3d(share * off.x(), share * off.y(), 0);
+    }
+    seen[i] = 1;
+    is[i] = c.position;
+    likeness[i] = c.likeness;
+  }
+
   /// Puts markers back to where the first frame says, and takes those out that look otherwise.
   Result<void> anchor(const Grey8Image& frame) {
     candidates.clear();
     for (std::size_t i = 0; i < markers(); ++i)
-      if (seen[i] != 0) candidates.push_back({i, warpOf(i), is[i]});
+      if (seen[i] != 0 && paired[i] == 0) candidates.push_back({i, warpOf(i), is[i]});
     DERM_CHECK(patches.registerAll(*library, frame, candidates));
     const double farthest = std::max(1.5, kMaxAnchorMove * desc.window_px);
     for (const MarkerPatches::Candidate& c : candidates) {
@@ -202,10 +272,9 @@ struct MarkerTracker::Impl {
   Result<void> recover(const Grey8Image& frame) {
     const std::size_t index = all.times_s.size();
     candidates.clear();
+    moveLost();
     for (std::size_t i = 0; i < markers(); ++i) {
       if (seen[i] != 0) continue;
-      PlaneMap map;
-      is[i] = group.motion(i, was, is, seen, map) ? map(was[i]) : was[i];
       const double gone = static_cast<double>(index - seen_at[i]);
       const double reach = std::min(3.0 + 2.0 * gone + 0.1 * group.spacing(i),
                                     std::max(6.0, 0.45 * group.spacing(i)));
@@ -220,17 +289,7 @@ struct MarkerTracker::Impl {
       if (c.likeness < std::max(desc.min_likeness, kFoundLikeness) || c.moved > 2 ||
           !inside(c.position) || taken(i, c.position))
         continue;
-      const std::size_t gap_from = seen_at[i];
-      const Point2 off = c.position - is[i];
-      // What the neighbours' motion was off by grew with the gap.
-      for (std::size_t f = gap_from + 1; f < index; ++f) {
-        const double share =
-            static_cast<double>(f - gap_from) / static_cast<double>(index - gap_from);
-        all.positions[f * markers() + i] += Vec3d(share * off.x(), share * off.y(), 0);
-      }
-      seen[i] = 1;
-      is[i] = c.position;
-      likeness[i] = c.likeness;
+      foundAt(c);
     }
     return {};
   }
@@ -336,6 +395,8 @@ Result<bool> MarkerTracker::add(const Grey8Image& frame, double time_s) {
   for (std::size_t i = 0; i < m.markers(); ++i) m.was[i] = last[i].head<2>();
   DERM_CHECK(m.follow());
   m.holdTogether();
+  m.moveLost();
+  DERM_CHECK(m.followPairs(frame));
   DERM_CHECK(m.anchor(frame));
   DERM_CHECK(m.recover(frame));
   m.keep(time_s);

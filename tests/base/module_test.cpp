@@ -11,12 +11,12 @@ TEST(Module, LooksInTheEnvironmentsFolderThenBesideTheProgram) {
   ::setenv("DERM_MODULES", "/somewhere/else", 1);
   const std::vector<std::string> files = moduleFiles("derm_part");
   ::unsetenv("DERM_MODULES");
-  ASSERT_EQ(files.size(), 4u);
+  ASSERT_EQ(files.size(), 5u);
   EXPECT_EQ(files[0], "/somewhere/else/libderm_part.so");
   EXPECT_NE(files[1].find("/../"), std::string::npos);
   EXPECT_NE(files[1].find("/derm/libderm_part.so"), std::string::npos);
-  EXPECT_EQ(files[3], "libderm_part.so");
-  EXPECT_EQ(moduleFiles("derm_part").size(), 3u);
+  EXPECT_EQ(files[4], "libderm_part.so");
+  EXPECT_EQ(moduleFiles("derm_part").size(), 4u);
 }
 
 TEST(Module, OneThatIsNotThereIsAnErrorThatNamesIt) {

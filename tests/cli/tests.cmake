@@ -3,6 +3,7 @@ if(TARGET derm_cli)
     face_coefficients_test.cpp
     face_evaluate_test.cpp
     face_points_test.cpp
+    face_retarget_test.cpp
     face_shapes_test.cpp
     face_verb_test.cpp
     implicit_verb_test.cpp

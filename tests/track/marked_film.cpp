@@ -242,17 +242,25 @@ void MarkedFilm::draw(double frame, double jitter_x, double jitter_y,
   }
   std::vector<Vec3f> at(markers_.size());
   for (std::size_t m = 0; m < markers_.size(); ++m)
-    at[m] = positionAt(markers_[m], mesh.triangles, mesh.positions);
+    at[m] = positionAt(markers_[m], mesh.triangles, desc_.stickers ? now.face : mesh.positions);
   const double turn = 2 * kPi * frame / desc_.frames;
   const double gain = 1 + desc_.light * std::sin(1.7 * turn) * 0.6 - desc_.light * 0.4;
   const Vec3f light =
       Vec3f(static_cast<float>(0.5 * std::sin(turn) * desc_.light * 4), -0.5f, -1.0f).normalized();
   const float radius = static_cast<float>(desc_.dot_cm) * 0.01f;
+  std::vector<std::uint32_t> close;
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
     const Triangle& tri = mesh.triangles[t];
     const Vec3f &a = seen[tri[0]], &b = seen[tri[1]], &c = seen[tri[2]];
     const float area = (b.x() - a.x()) * (c.y() - a.y()) - (b.y() - a.y()) * (c.x() - a.x());
     if (!(area < -1e-6f)) continue;  // away from the camera (y points down)
+    close = near_[t];
+    if (desc_.stickers) {
+      close.clear();
+      for (std::size_t m = 0; m < at.size(); ++m)
+        if ((now.face[tri[0]] - at[m]).norm() < radius + 0.012f)
+          close.push_back(static_cast<std::uint32_t>(m));
+    }
     const int x0 = std::max(0, static_cast<int>(std::ceil(std::min({a.x(), b.x(), c.x()}))));
     const int x1 = std::min(w - 1, static_cast<int>(std::floor(std::max({a.x(), b.x(), c.x()}))));
     const int y0 = std::max(0, static_cast<int>(std::ceil(std::min({a.y(), b.y(), c.y()}))));
@@ -275,8 +283,12 @@ void MarkedFilm::draw(double frame, double jitter_x, double jitter_y,
         const Vec3f normal =
             (ku * normals[tri[0]] + kv * normals[tri[1]] + ks * normals[tri[2]]).normalized();
         float albedo = 175.0f * (1 + textureAt(texture_, rest.x(), rest.y() + 0.3f * rest.z()));
-        for (const std::uint32_t m : near_[t]) {
-          const float d = (rest - at[m]).norm() - radius;
+        const Vec3f place =
+            !desc_.stickers
+                ? rest
+                : Vec3f(ku * now.face[tri[0]] + kv * now.face[tri[1]] + ks * now.face[tri[2]]);
+        for (const std::uint32_t m : close) {
+          const float d = (place - at[m]).norm() - radius;
           const float edge = std::clamp(0.5f - d / 0.0004f, 0.0f, 1.0f);
           albedo += edge * (35.0f - albedo);
         }

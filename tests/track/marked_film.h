@@ -30,6 +30,9 @@ struct MarkedFilmDesc {
   bool hand = true;
   bool blinks = false;  ///< two more expressions at the end: the eyes close
   double dot_cm = 0.2;  ///< radius
+  /// Stickers, round however the skin stretches; else painted on the skin, which is harder: where
+  /// lids meet, a painted dot is folded and its middle is not what it was.
+  bool stickers = false;
   std::uint64_t seed = 1;
 };
 

@@ -18,7 +18,8 @@ namespace derm {
 ///   2. `../lib/derm` as seen from the program (lib as CMAKE_INSTALL_LIBDIR has it), which fits the
 ///      build tree and what `cmake --install` makes alike;
 ///   3. the program's own folder;
-///   4. where the system's loader looks.
+///   4. where derm was to be installed when it was configured;
+///   5. where the system's loader looks.
 /// It stays loaded until the program ends. Safe to call from several threads.
 ///
 /// Fails with Unsupported where it is nowhere, or cannot be loaded: the error has the loader's own

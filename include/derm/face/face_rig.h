@@ -75,6 +75,9 @@ class FacePoser {
   std::vector<JointMove> jointMoves(std::span<const PointDisplacement> displacements) const;
   /// Moves the joints from where the pose has them.
   void pose(std::span<const PointDisplacement> displacements, Pose& pose) const;
+  /// The same in every frame of a motion, allocation-free: a displacement for each of
+  /// controlPointNumbers(). [m]
+  void pose(std::span<const Vec3d> displacements_m, Pose& pose) const noexcept;
   /// The same as a clip: rest, the expression, held, rest again.
   Clip clip(std::string_view name, std::span<const PointDisplacement> displacements) const;
 
@@ -87,6 +90,8 @@ class FacePoser {
   };
 
   FacePoser() = default;
+  void solve(const Eigen::Matrix<double, 28, 3>& wanted, std::span<JointMove> out) const noexcept;
+  void apply(std::span<const JointMove> moves, Pose& pose) const noexcept;
   Transform moved(const Transform& local, const JointMove& move) const;
 
   FaceRig rig_;

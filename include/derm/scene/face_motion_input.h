@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "derm/anim/point_tracks.h"
@@ -12,6 +15,7 @@
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/face/face_mix.h"
+#include "derm/face/face_rig.h"
 
 namespace derm {
 
@@ -37,11 +41,20 @@ struct FaceMotion {
   std::optional<ShapeTracks> shapes;  ///< where the source holds coefficients
 };
 
-/// Reads any source. Of coefficients the points are those of `target`, moved as its shapes say.
-/// C3D files are not read: no package of Debian does.
+/// Reads any source. Coefficients of ARKit's shapes say nothing of a face: their points are those
+/// of the target, which has a face rig, moved as its shapes go (shape_motion.h); so they need no
+/// map. C3D files are not read: no package of Debian does.
 Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
-                                  const std::filesystem::path& folder, const FacePoints& target,
-                                  Diagnostics& notes);
+                                  const std::filesystem::path& folder, const Character& target,
+                                  const FaceRig& rig, Diagnostics& notes);
+
+/// What kernels are called in recipes and on the command line.
+inline constexpr std::array<std::pair<RbfKernel, std::string_view>, 5> kFaceKernelNames = {
+    {{RbfKernel::Biharmonic, "r"},
+     {RbfKernel::Triharmonic, "r3"},
+     {RbfKernel::ThinPlate, "tps"},
+     {RbfKernel::Multiquadric, "mq"},
+     {RbfKernel::Gaussian, "gauss"}}};
 
 struct FaceMotionOptions {
   FaceRetargetDesc retarget{.slide_lids = true};

@@ -14,6 +14,7 @@
 #include "derm/base/result.h"
 #include "derm/deform/playback.h"
 #include "derm/deform/skinning.h"
+#include "derm/scene/face_motion_input.h"
 #include "derm/scene/layer_types.h"
 #include "derm/scene/recipe_value.h"
 
@@ -46,6 +47,16 @@ struct RecipeOrigin {
 /// rest pose), by number from 0.
 using ClipChoice = std::variant<std::monostate, std::string, std::int64_t>;
 
+/// Motions of other faces that the character's face plays (see addFaceMotion()).
+struct RecipeFace {
+  std::vector<FaceMotionChoice> motions = {};  ///< paths as Recipe::character
+  RbfKernel kernel = RbfKernel::Biharmonic;
+  double amplitude = FaceRetargetDesc{}.amplitude;  ///< [0,1]
+  bool head = true;                                 ///< the head moves too
+
+  bool operator==(const RecipeFace&) const = default;
+};
+
 /// What to make of a character: plain and editable, saved as TOML. Equal recipes give equal frames.
 struct Recipe {
   static constexpr double kMinFps = 0.001;
@@ -63,6 +74,8 @@ struct Recipe {
   /// `character`, and a table of such names. The motion is the last clip, and the default one.
   std::string motion = {};
   std::string motion_map = {};
+  /// What the face plays is the last clip and the default one; with a motion, part of that.
+  RecipeFace face = {};
   ClipChoice clip;
   double fps = 60;                                    ///< [Hz] of what comes out
   std::optional<std::array<double, 2>> range_s = {};  ///< [s] of the clip; absent = all of it
