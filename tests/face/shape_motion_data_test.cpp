@@ -68,7 +68,9 @@ Played play(const Character& head, const Clip& clip, const ShapeTracks& tracks, 
   const std::vector<Vec3d> rest = controlPointsAt(head, head.mesh.positions);
   for (std::size_t f = 0; f < tracks.frames(); ++f) {
     const std::vector<Vec3f> at = face.at(clip, tracks.times_s[f]);
-    for (const std::uint32_t v : face.watched()) EXPECT_TRUE(at[v].allFinite()) << f;
+    EXPECT_TRUE(std::all_of(face.watched().begin(), face.watched().end(), [&](std::uint32_t v) {
+      return at[v].allFinite();
+    })) << f;
     const std::vector<Vec3d> points = controlPointsAt(head, at);
     double lids = 0;
     for (const auto& [crossing, height] : eyes) lids = std::max(lids, crossing(at) / height);
