@@ -36,7 +36,7 @@ struct TrackOptions {
   bool keep_head = false;
   double focal = 0;
   double smooth = 0;
-  MarkerTrackerDesc tracker;
+  int window = 0;  ///< 0 = in proportion to the picture
   std::string output;
   std::string overlay;
   std::string save_markers;
@@ -169,6 +169,14 @@ std::string captionOf(std::size_t frame, double time_s, std::span<const float> c
   return fmt::format("frame {}  {:.2f} s  {} of {}", frame, time_s, seen, confidence.size());
 }
 
+/// The square that is followed: 15 pixels in a picture of 480 rows, and in proportion.
+MarkerTrackerDesc trackerFor(const TrackOptions& options, int height) {
+  MarkerTrackerDesc desc;
+  desc.window_px = options.window;
+  if (options.window == 0) desc.window_px = std::clamp(15 * height / 480, 15, 63) | 1;
+  return desc;
+}
+
 Result<Tracked> trackFilm(const TrackOptions& options, const std::vector<Marker>& face,
                           Diagnostics& notes) {
   DERM_TRY(FilmReader reader, openFilm(options));
@@ -179,7 +187,7 @@ Result<Tracked> trackFilm(const TrackOptions& options, const std::vector<Marker>
   toGrey(frame.picture, grey);
   DERM_TRY(const std::vector<Marker> markers, firstMarkers(options, grey, face, notes));
   Result<MarkerTracker> started =
-      MarkerTracker::start(grey, frame.time_s, markers, options.tracker);
+      MarkerTracker::start(grey, frame.time_s, markers, trackerFor(options, grey.height));
   if (!started) {
     Error e = started.error();
     if (e.where.file.empty() && e.code != ErrorCode::Unsupported)
@@ -317,7 +325,7 @@ Result<void> checkTrackOptions(const TrackOptions& options) {
                  "cannot write \"" + ending + "\" files; .csv or .json is expected",
                  {.file = options.output}};
   if (!options.overlay.empty()) DERM_CHECK(validateFilm(options.overlay, {}));
-  DERM_CHECK(validate(options.tracker));
+  DERM_CHECK(validate(trackerFor(options, 480)));
   return checkOutputs({options.output, options.overlay, options.save_markers, options.report});
 }
 
@@ -394,9 +402,9 @@ void addFaceTrack(CLI::App& face, Run& run) {
       ->check(kAboveZero)
       ->capture_default_str();
   verb->add_option("--frames", options->frames, "at most so many frames");
-  verb->add_option("--window", options->tracker.window_px,
-                   "pixels: side of the square that is followed, odd")
-      ->capture_default_str();
+  verb->add_option("--window", options->window,
+                   "pixels: side of the square that is followed, odd, 5 to 63; default 15 for 480 "
+                   "rows, in proportion");
   verb->add_option("-o,--output", options->output, "the tracks, .csv or .json")->required();
   verb->add_option("--film", options->overlay, "a film of what was tracked, drawn on the frames");
   verb->add_option("--save-markers", options->save_markers,

@@ -103,6 +103,9 @@ if(DERM_WITH_OPENVDB)
   derm_module(io_vdb
     SOURCES ${PROJECT_SOURCE_DIR}/src/io/vdb_module.cpp
     LIBRARIES derm_openvdb derm::mesh)
+  # OpenVDB's templates must be the same objects in its library and in ours.
+  set_target_properties(derm_io_vdb PROPERTIES CXX_VISIBILITY_PRESET default
+    VISIBILITY_INLINES_HIDDEN OFF)
   add_dependencies(derm_io derm_io_vdb)
 endif()
 # Files we write name the version that wrote them.
