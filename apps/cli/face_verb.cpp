@@ -14,6 +14,7 @@ void addFaceVerb(CLI::App& app, Run& run) {
   addFaceRetarget(*verb, run);
   addFaceEvaluate(*verb, run);
   addFaceTrack(*verb, run);
+  addFaceDetail(*verb, run);
 }
 
 }  // namespace derm::cli

@@ -14,5 +14,6 @@ void addFaceTransfer(CLI::App& face, Run& run);
 void addFaceRetarget(CLI::App& face, Run& run);
 void addFaceEvaluate(CLI::App& face, Run& run);
 void addFaceTrack(CLI::App& face, Run& run);
+void addFaceDetail(CLI::App& face, Run& run);
 
 }  // namespace derm::cli

@@ -33,6 +33,7 @@ derm_room(io
     file_ending.cpp
     ${derm_film_sources}
     image_file.cpp
+    photo_file.cpp
     ${derm_image_sources}
     bvh_hierarchy.cpp
     bvh_reader.cpp

@@ -12,10 +12,10 @@ namespace {
 using namespace testing_support;
 
 SlopeErrors errorsOf(const Furrows& f, const PhotoLight& light, double noise, Bits bits,
-                     DetailDesc (*edit)(DetailDesc) = nullptr) {
+                     AcquisitionDesc (*edit)(AcquisitionDesc) = nullptr) {
   const Relief relief = furrows(f);
   const PhotoPair pair = photosOf(relief, light, noise, bits);
-  DetailDesc desc = wholePicture(pair);
+  AcquisitionDesc desc = wholePicture(pair);
   if (edit != nullptr) desc = edit(std::move(desc));
   Diagnostics notes;
   const auto map = acquireDetail(std::span(&pair, 1), desc, notes);
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(FurrowsAtFrontalLight, RidgesWithTheFlagAreFurrowsTurnedOver) {
   const SlopeErrors furrow = errorsOf({}, kFrontal, 0, Bits::Float);
-  const SlopeErrors ridge = errorsOf({.sign = -1}, kFrontal, 0, Bits::Float, [](DetailDesc d) {
+  const SlopeErrors ridge = errorsOf({.sign = -1}, kFrontal, 0, Bits::Float, [](AcquisitionDesc d) {
     d.zones = {{.name = "all", .fold = FoldKind::Bulge}};
     return d;
   });
@@ -87,11 +87,11 @@ TEST(FurrowsAtFrontalLight, RidgesWithTheFlagAreFurrowsTurnedOver) {
 }
 
 TEST(FurrowsAtFrontalLight, TheThesisRuleIsWorseThanAFlatMapAndTheBlurRuleMuchBetter) {
-  const auto thesis = [](DetailDesc d) {
+  const auto thesis = [](AcquisitionDesc d) {
     d.method = DetailMethod::Thesis;
     return d;
   };
-  const auto blur = [](DetailDesc d) {
+  const auto blur = [](AcquisitionDesc d) {
     d.method = DetailMethod::BlurDirection;
     return d;
   };
@@ -123,7 +123,7 @@ TEST(FurrowsAtFrontalLight, ExposureThatDiffersIsEvenedOut) {
     for (int x = 0; x < 512; ++x)
       ramp.expression.at(x, y, 0) *= 1 + 0.25f * static_cast<float>(x) / 512;
   Diagnostics notes;
-  DetailDesc desc = wholePicture(pair);
+  AcquisitionDesc desc = wholePicture(pair);
   const auto evened = acquireDetail(std::span(&pair, 1), desc, notes);
   desc.even_exposure = false;
   const auto raw = acquireDetail(std::span(&pair, 1), desc, notes);
@@ -140,7 +140,7 @@ TEST(FurrowsAtFrontalLight, RepetitionsAreAveraged) {
   std::vector<PhotoPair> pairs;
   for (std::uint64_t seed = 1; seed <= 4; ++seed)
     pairs.push_back(photosOf(relief, kFrontal, 0.02, Bits::Float, seed));
-  const DetailDesc desc = wholePicture(pairs[0]);
+  const AcquisitionDesc desc = wholePicture(pairs[0]);
   Diagnostics notes;
   const auto one = acquireDetail(std::span(pairs.data(), 1), desc, notes);
   const auto four = acquireDetail(pairs, desc, notes);
@@ -176,7 +176,7 @@ TEST(FurrowsOnTiltedSkin, TheZonesNormalIsTakenIntoAccount) {
     over_q.values[i] = static_cast<float>(-n.y() / n.z());
   }
   Diagnostics notes;
-  DetailDesc desc = wholePicture(pair);
+  AcquisitionDesc desc = wholePicture(pair);
   const auto as_flat = acquireDetail(std::span(&pair, 1), desc, notes);
   desc.zones = {{.name = "cheek", .base_normal = Vec3d(0, -tilt, 1)}};
   const auto tilted = acquireDetail(std::span(&pair, 1), desc, notes);

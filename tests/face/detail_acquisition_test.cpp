@@ -59,7 +59,7 @@ PhotoPair furrowOnSkin(int width, int height, const PhotoLight& light) {
   return out;
 }
 
-Result<DetailMap> acquire(const PhotoPair& pair, const DetailDesc& desc, Diagnostics& notes) {
+Result<SlopeMap> acquire(const PhotoPair& pair, const AcquisitionDesc& desc, Diagnostics& notes) {
   return acquireDetail(std::span(&pair, 1), desc, notes);
 }
 
@@ -170,7 +170,7 @@ TEST(DetailAcquisition, AFurrowIsFoundThroughAWarpAndColours) {
   for (std::size_t i = 0; i < moved.size(); ++i)
     for (std::size_t c = 0; c < 3; ++c) pair.expression.values[3 * i + c] = moved.values[i];
   Diagnostics notes;
-  DetailDesc desc;
+  AcquisitionDesc desc;
   desc.mask = FloatImage(256, 192, 1, 1.0f);
   const auto map = acquire(pair, desc, notes);
   ASSERT_TRUE(map.ok()) << map.error().text();
@@ -209,7 +209,7 @@ TEST(DetailAcquisition, LandmarksBridgeAnotherFraming) {
           130.5 + s * (x - 128) + c * (y - 96) + rng.uniform(-0.7, 0.7)}});
   }
   Diagnostics notes;
-  DetailDesc desc;
+  AcquisitionDesc desc;
   desc.mask = polygonMask(256, 192,
                           std::vector<std::vector<Vec2f>>{
                               {Vec2f(20, 20), Vec2f(236, 20), Vec2f(236, 172), Vec2f(20, 172)}});
@@ -242,7 +242,7 @@ TEST(DetailAcquisition, TheMaskIsFoundWhereThereIsStructure) {
   const Relief relief = furrows({});
   for (const PhotoLight light : {PhotoLight{}, PhotoLight{0, 20}}) {
     const PhotoPair pair = photosOf(relief, light, 0.01, Bits::Float);
-    DetailDesc desc;
+    AcquisitionDesc desc;
     desc.align = false;
     Diagnostics notes;
     const auto map = acquire(pair, desc, notes);
@@ -270,7 +270,7 @@ TEST(DetailAcquisition, BlackAndWhitePixelsSayNothing) {
       pair.expression.at(x + 90, y, 0) = 1;
     }
   Diagnostics notes;
-  DetailDesc desc = wholePicture(pair);
+  AcquisitionDesc desc = wholePicture(pair);
   const auto map = acquire(pair, desc, notes);
   ASSERT_TRUE(map.ok());
   const Relief relief = oneFurrow(192, 160);
@@ -282,7 +282,7 @@ TEST(DetailAcquisition, BlackAndWhitePixelsSayNothing) {
 TEST(DetailAcquisition, LargePhotosAreReduced) {
   const PhotoPair pair = furrowOnSkin(400, 300, {0, 30});
   Diagnostics notes;
-  DetailDesc desc = wholePicture(pair);
+  AcquisitionDesc desc = wholePicture(pair);
   desc.max_pixels = 40'000;
   const auto map = acquire(pair, desc, notes);
   ASSERT_TRUE(map.ok());
@@ -292,26 +292,26 @@ TEST(DetailAcquisition, LargePhotosAreReduced) {
 }
 
 TEST(DetailAcquisition, ExpressionsAreFusedByTheirMasks) {
-  DetailMap a;
+  SlopeMap a;
   a.slopes = FloatImage(3, 1, 2);
   a.mask = FloatImage(3, 1, 1);
-  DetailMap b = a;
+  SlopeMap b = a;
   a.mask.values = {1, 0.5f, 0};
   b.mask.values = {0, 0.5f, 1};
   a.slopes.values = {0.2f, 0, 0.2f, 0, 0.9f, 0};
   b.slopes.values = {0.9f, 0, 0.4f, 0, -0.3f, 0};
-  const auto fused = fuseDetails(std::vector<DetailMap>{a, b});
+  const auto fused = fuseDetails(std::vector<SlopeMap>{a, b});
   ASSERT_TRUE(fused.ok());
   EXPECT_NEAR(fused->slopes.at(0, 0, 0), 0.2f, 1e-6f);
   EXPECT_NEAR(fused->slopes.at(1, 0, 0), 0.3f, 1e-6f);
   EXPECT_NEAR(fused->slopes.at(2, 0, 0), -0.3f, 1e-6f);
   EXPECT_FALSE(fuseDetails({}).ok());
   b.photo_px = 2;
-  EXPECT_FALSE(fuseDetails(std::vector<DetailMap>{a, b}).ok());
+  EXPECT_FALSE(fuseDetails(std::vector<SlopeMap>{a, b}).ok());
 }
 
 TEST(DetailAcquisition, NormalsPointUphillAgainstSlopes) {
-  DetailMap map;
+  SlopeMap map;
   map.slopes = FloatImage(1, 1, 2);
   map.slopes.values = {0.3f, 0.4f};
   const FloatImage n = normalsOf(map);
@@ -340,7 +340,7 @@ TEST(DetailAcquisition, BadInputIsNamed) {
   const PhotoPair good = furrowOnSkin(64, 64, {0, 30});
   const auto fails = [&](auto edit, const char* word) {
     std::vector<PhotoPair> pairs = {good};
-    DetailDesc desc;
+    AcquisitionDesc desc;
     desc.mask = FloatImage(64, 64, 1, 1.0f);
     edit(pairs, desc);
     Diagnostics notes;

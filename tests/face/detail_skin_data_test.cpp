@@ -92,7 +92,7 @@ TEST_F(SkinOfAScan, IsAlignedToAFractionOfAPixelAndWrinklesStay) {
       PhotoPair pair;
       pair.neutral = imageOf(neutral);
       pair.expression = imageOf(other);
-      DetailDesc desc;
+      AcquisitionDesc desc;
       desc.mask = FloatImage(512, 512, 1, 1.0f);
       Diagnostics notes;
       const auto map = acquireDetail(std::span(&pair, 1), desc, notes);
@@ -161,7 +161,7 @@ TEST_F(SkinOfAScan, SlopesAreNearerToTheScanThanAFlatMap) {
     std::vector<PhotoPair> pairs;
     pairs.push_back(photographedGrain(albedo, grain, {0, 30}, rng));
     pairs.push_back(photographedGrain(albedo, grain, {30, 0}, rng));
-    DetailDesc desc;
+    AcquisitionDesc desc;
     desc.fine_grain = true;
     desc.mask = FloatImage(patch.width, patch.height, 1, 1.0f);
     Diagnostics notes;

@@ -11,8 +11,8 @@ namespace derm {
 namespace {
 
 /// A photo of 200 x 200 with one slope everywhere, inside a mask.
-DetailMap evenDetail(float p, float q) {
-  DetailMap map;
+SlopeMap evenDetail(float p, float q) {
+  SlopeMap map;
   map.slopes = FloatImage(200, 200, 2);
   map.mask = FloatImage(200, 200, 1, 1.0f);
   for (std::size_t i = 0; i < map.mask.values.size(); ++i) {
@@ -81,7 +81,7 @@ Labels labelsOf(const TriMesh& mesh) {
 
 TEST(MapTransfer, SlopesTurnWithTheTexture) {
   // The photo at Rot(-30 degrees) u: slope (.6, 0) becomes (.519615, .3).
-  DetailMap map = evenDetail(0.6f, 0);
+  SlopeMap map = evenDetail(0.6f, 0);
   std::vector<PhotoLandmark> photo, texture;
   const double c = std::cos(std::numbers::pi / 6), s = std::sin(std::numbers::pi / 6);
   for (int i = 0; i < 4; ++i) {
@@ -98,7 +98,7 @@ TEST(MapTransfer, SlopesTurnWithTheTexture) {
 }
 
 TEST(MapTransfer, DirectionsOnTheSurfaceAreThePhotosWhateverTheChart) {
-  const DetailMap map = evenDetail(0.3f, 0.1f);
+  const SlopeMap map = evenDetail(0.3f, 0.1f);
   for (const double turn : {0.0, 30.0, 90.0, 200.0})
     for (const bool mirrored : {false, true}) {
       const TriMesh mesh = plate(turn, mirrored, false);
@@ -120,7 +120,7 @@ TEST(MapTransfer, DirectionsOnTheSurfaceAreThePhotosWhateverTheChart) {
 
 TEST(MapTransfer, DetailGoesOnAcrossSeams) {
   // A slope that grows from left to right, continuous; the seam runs through the middle.
-  DetailMap map = evenDetail(0, 0);
+  SlopeMap map = evenDetail(0, 0);
   for (int y = 0; y < 200; ++y)
     for (int x = 0; x < 200; ++x) map.slopes.at(x, y, 0) = static_cast<float>(x) / 400;
   const TriMesh mesh = plate(0, false, true);
@@ -145,7 +145,7 @@ TEST(MapTransfer, DetailGoesOnAcrossSeams) {
 TEST(MapTransfer, SkinThatLooksAwayStaysFlat) {
   TriMesh mesh = plate(0, false, false);
   const Labels labels = labelsOf(mesh);
-  const DetailMap map = evenDetail(0.3f, 0);
+  const SlopeMap map = evenDetail(0.3f, 0);
   mesh.normals.assign(mesh.vertexCount(), Vec3f(1, 0, 0.05f).normalized());
   Diagnostics notes;
   const auto moved = transferDetail(map, labels.landmarks, mesh, labels.points,
@@ -157,7 +157,7 @@ TEST(MapTransfer, SkinThatLooksAwayStaysFlat) {
 TEST(MapTransfer, SameBytesForAnyNumberOfThreads) {
   const TriMesh mesh = plate(30, false, false);
   const Labels labels = labelsOf(mesh);
-  const DetailMap map = evenDetail(0.3f, 0.2f);
+  const SlopeMap map = evenDetail(0.3f, 0.2f);
   Diagnostics notes;
   std::vector<FloatImage> slopes;
   for (const int threads : {1, 3}) {
@@ -172,7 +172,7 @@ TEST(MapTransfer, SameBytesForAnyNumberOfThreads) {
 TEST(MapTransfer, BadInputIsNamed) {
   const TriMesh mesh = plate(0, false, false);
   const Labels labels = labelsOf(mesh);
-  const DetailMap map = evenDetail(0.3f, 0);
+  const SlopeMap map = evenDetail(0.3f, 0);
   const auto fails = [&](const TriMesh& m, const Labels& l, const MapTransferDesc& d,
                          const char* word) {
     Diagnostics notes;

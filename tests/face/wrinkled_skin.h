@@ -88,8 +88,8 @@ inline PhotoPair photosOf(const Relief& relief, const PhotoLight& light, double 
 }
 
 /// Everything is wanted, nothing has to be aligned.
-inline DetailDesc wholePicture(const PhotoPair& pair) {
-  DetailDesc desc;
+inline AcquisitionDesc wholePicture(const PhotoPair& pair) {
+  AcquisitionDesc desc;
   desc.align = false;
   desc.mask = FloatImage(pair.neutral.width, pair.neutral.height, 1, 1.0f);
   return desc;

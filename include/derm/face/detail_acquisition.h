@@ -55,7 +55,7 @@ struct DetailZone {
   Vec3d base_normal = Vec3d::UnitZ();
 };
 
-struct DetailDesc {
+struct AcquisitionDesc {
   DetailMethod method = DetailMethod::HeightFit;
   /// One channel [0,1], as large as the first neutral photo: where detail is wanted. Empty: the
   /// zones' outlines, and without those wherever the surface has structure.
@@ -77,7 +77,7 @@ struct DetailDesc {
 
 /// Detail as slopes of a height over the photo's plane: what blends, moves to other textures and
 /// becomes a normal map without loss.
-struct DetailMap {
+struct SlopeMap {
   FloatImage slopes;    ///< two channels: dz/dx and dz/dy, y DOWN; times the mask
   FloatImage height;    ///< [px] one channel; empty for BlurDirection and Thesis
   FloatImage mask;      ///< one channel [0,1]
@@ -110,15 +110,15 @@ struct DetailMap {
 /// or BlurDirection and Thesis with several or oblique lights. Notes: landmark-unmatched,
 /// photo-reduced, light-frontal (a fold kind was assumed), photos-unlike (alignment did not
 /// settle). Same bytes for any number of threads.
-Result<DetailMap> acquireDetail(std::span<const PhotoPair> pairs, const DetailDesc& desc,
-                                Diagnostics& notes, const Progress& progress = {});
+Result<SlopeMap> acquireDetail(std::span<const PhotoPair> pairs, const AcquisitionDesc& desc,
+                               Diagnostics& notes, const Progress& progress = {});
 
 /// Unit normals of a map: x right, y UP, z out of the skin.
-FloatImage normalsOf(const DetailMap& map);
+FloatImage normalsOf(const SlopeMap& map);
 
 /// Several expressions of one face in one map, each where its mask is: slopes are mixed by mask
 /// where masks overlap. Maps of one size and frame, at least one (else an error).
-Result<DetailMap> fuseDetails(std::span<const DetailMap> maps);
+Result<SlopeMap> fuseDetails(std::span<const SlopeMap> maps);
 
 /// 1 inside the polygons (even-odd rule, borders to a quarter of a pixel), else 0. [px] y down.
 FloatImage polygonMask(int width, int height, std::span<const std::vector<Vec2f>> polygons);

@@ -30,16 +30,16 @@ struct MapTransferDesc {
 /// Errors: a mesh without texture coordinates, fewer than four common labels, sizes out of range,
 /// landmarks that cross. Notes: landmark-unmatched; map-overlap where charts lie on each other.
 /// O(texels * labels). The same bits for any number of threads.
-Result<DetailMap> transferDetail(const DetailMap& detail,
-                                 std::span<const PhotoLandmark> photo_landmarks,
-                                 const TriMesh& mesh, std::span<const LabelledPoint> points,
-                                 const MapTransferDesc& desc, Diagnostics& notes);
+Result<SlopeMap> transferDetail(const SlopeMap& detail,
+                                std::span<const PhotoLandmark> photo_landmarks, const TriMesh& mesh,
+                                std::span<const LabelledPoint> points, const MapTransferDesc& desc,
+                                Diagnostics& notes);
 
 /// The same where the landmarks are known on the texture itself ([px] of it): a warp of the
 /// picture, for textures without a seam through the face.
-Result<DetailMap> transferDetail(const DetailMap& detail,
-                                 std::span<const PhotoLandmark> photo_landmarks,
-                                 std::span<const PhotoLandmark> texture_landmarks,
-                                 const MapTransferDesc& desc, Diagnostics& notes);
+Result<SlopeMap> transferDetail(const SlopeMap& detail,
+                                std::span<const PhotoLandmark> photo_landmarks,
+                                std::span<const PhotoLandmark> texture_landmarks,
+                                const MapTransferDesc& desc, Diagnostics& notes);
 
 }  // namespace derm

@@ -33,7 +33,7 @@ bool sameSize(const FloatImage& a, const FloatImage& b) {
   return a.width == b.width && a.height == b.height;
 }
 
-Result<void> validateInput(std::span<const PhotoPair> pairs, const DetailDesc& desc) {
+Result<void> validateInput(std::span<const PhotoPair> pairs, const AcquisitionDesc& desc) {
   if (pairs.empty()) return Error{ErrorCode::BadArgument, "no photos", {.element = "pairs"}};
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     DERM_CHECK(validatePhoto(pairs[i].neutral, nameOf(i, "neutral")));
@@ -97,7 +97,7 @@ struct Frame {
 };
 
 /// The mask at full size, or an empty plane.
-Plane wantedMask(const FloatImage& photo, const DetailDesc& desc) {
+Plane wantedMask(const FloatImage& photo, const AcquisitionDesc& desc) {
   if (!desc.mask.empty()) return planeOf(desc.mask);
   std::vector<std::vector<Vec2f>> outlines;
   for (const DetailZone& zone : desc.zones)
@@ -112,7 +112,7 @@ Plane wantedMask(const FloatImage& photo, const DetailDesc& desc) {
   return out;
 }
 
-Result<Frame> makeFrame(const FloatImage& photo, const DetailDesc& desc, Diagnostics& notes) {
+Result<Frame> makeFrame(const FloatImage& photo, const AcquisitionDesc& desc, Diagnostics& notes) {
   Frame frame;
   Plane mask = wantedMask(photo, desc);
   int left = 0, top = 0, right = photo.width, bottom = photo.height;
@@ -198,7 +198,7 @@ Result<Seen> laidOn(const Plane& neutral, const Plane& weight, const Photo& phot
 }
 
 /// The skin at rest, from the zones or from normals.
-void addBase(const DetailDesc& desc, const Frame& frame, FitInput& input) {
+void addBase(const AcquisitionDesc& desc, const Frame& frame, FitInput& input) {
   const Window& w = frame.window;
   if (!desc.base_normals.empty()) {
     Plane n[3];
@@ -315,7 +315,7 @@ FloatImage polygonMask(int width, int height, std::span<const std::vector<Vec2f>
   return out;
 }
 
-FloatImage normalsOf(const DetailMap& map) {
+FloatImage normalsOf(const SlopeMap& map) {
   FloatImage out(map.slopes.width, map.slopes.height, 3);
   for (std::size_t i = 0; 3 * i < out.values.size(); ++i) {
     const float p = map.slopes.values[2 * i], q = map.slopes.values[2 * i + 1];
@@ -327,13 +327,13 @@ FloatImage normalsOf(const DetailMap& map) {
   return out;
 }
 
-Result<DetailMap> fuseDetails(std::span<const DetailMap> maps) {
+Result<SlopeMap> fuseDetails(std::span<const SlopeMap> maps) {
   const auto fails = [](const char* message) {
     return Error{ErrorCode::BadArgument, message, {.element = "maps"}};
   };
   if (maps.empty()) return fails("no maps to fuse");
-  DetailMap out = maps[0];
-  for (const DetailMap& m : maps)
+  SlopeMap out = maps[0];
+  for (const SlopeMap& m : maps)
     if (!sameSize(m.slopes, out.slopes) || !sameSize(m.mask, m.slopes) ||
         m.photo_px != out.photo_px)
       return fails("maps to fuse must have one size and frame");
@@ -341,7 +341,7 @@ Result<DetailMap> fuseDetails(std::span<const DetailMap> maps) {
   out.masked = 0;
   for (std::size_t i = 0; i < out.mask.values.size(); ++i) {
     float p = 0, q = 0, sum = 0, most = 0;
-    for (const DetailMap& m : maps) {
+    for (const SlopeMap& m : maps) {
       // Slopes carry their own mask already: a sum of those is a mean where masks overlap.
       const float w = m.mask.values[i];
       p += w * m.slopes.values[2 * i];
@@ -354,19 +354,19 @@ Result<DetailMap> fuseDetails(std::span<const DetailMap> maps) {
     out.mask.values[i] = most;
     out.masked += static_cast<double>(most) / static_cast<double>(out.mask.values.size());
   }
-  for (const DetailMap& m : maps) {
+  for (const SlopeMap& m : maps) {
     out.noise = std::max(out.noise, m.noise);
     out.moved_px = std::max(out.moved_px, m.moved_px);
   }
   return out;
 }
 
-Result<DetailMap> acquireDetail(std::span<const PhotoPair> pairs, const DetailDesc& desc,
-                                Diagnostics& notes, const Progress& progress) {
+Result<SlopeMap> acquireDetail(std::span<const PhotoPair> pairs, const AcquisitionDesc& desc,
+                               Diagnostics& notes, const Progress& progress) {
   DERM_CHECK(validateInput(pairs, desc));
   DERM_TRY(Frame frame, makeFrame(pairs[0].neutral, desc, notes));
   const Window& window = frame.window;
-  DetailMap out;
+  SlopeMap out;
   out.photo_px = frame.factor;
 
   // Aligned photos and their ratios, averaged where the light is the same.

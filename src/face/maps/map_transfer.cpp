@@ -22,7 +22,7 @@ using namespace detail::maps;
 using Point2 = RbfPoint<2>;
 using Point3 = RbfPoint<3>;
 
-Result<void> validateDesc(const MapTransferDesc& desc, const DetailMap& detail) {
+Result<void> validateDesc(const MapTransferDesc& desc, const SlopeMap& detail) {
   const auto fails = [](const char* message) {
     return Error{ErrorCode::BadArgument, message, {.element = "map"}};
   };
@@ -67,7 +67,7 @@ struct Detail {
 
 class Reader {
  public:
-  explicit Reader(const DetailMap& map)
+  explicit Reader(const SlopeMap& map)
       : p_(planeOf(map.slopes, 0)),
         q_(planeOf(map.slopes, 1)),
         mask_(planeOf(map.mask)),
@@ -90,7 +90,7 @@ class Reader {
 
 /// J' (p, q), each component over its column's length.
 void store(const Detail& d, const Point2& along_u, const Point2& along_v, float share,
-           std::size_t texel, DetailMap& out) {
+           std::size_t texel, SlopeMap& out) {
   const double p = static_cast<double>(share * d.p), q = static_cast<double>(share * d.q);
   const double u = along_u.norm(), v = along_v.norm();
   if (!(u > 0) || !(v > 0)) return;
@@ -99,8 +99,8 @@ void store(const Detail& d, const Point2& along_u, const Point2& along_v, float 
   out.mask.values[texel] = share * d.mask;
 }
 
-DetailMap emptyMap(const DetailMap& detail, const MapTransferDesc& desc) {
-  DetailMap out;
+SlopeMap emptyMap(const SlopeMap& detail, const MapTransferDesc& desc) {
+  SlopeMap out;
   out.slopes = FloatImage(desc.width, desc.height, 2);
   out.mask = FloatImage(desc.width, desc.height, 1);
   out.noise = detail.noise;
@@ -108,7 +108,7 @@ DetailMap emptyMap(const DetailMap& detail, const MapTransferDesc& desc) {
   return out;
 }
 
-void finish(DetailMap& map) {
+void finish(SlopeMap& map) {
   double sum = 0;
   for (const float m : map.mask.values) sum += static_cast<double>(m);
   map.masked = sum / static_cast<double>(map.mask.values.size());
@@ -136,10 +136,10 @@ std::vector<bool> pieceOf(const TriMesh& mesh, std::span<const LabelledPoint> po
 
 }  // namespace
 
-Result<DetailMap> transferDetail(const DetailMap& detail,
-                                 std::span<const PhotoLandmark> photo_landmarks,
-                                 const TriMesh& mesh, std::span<const LabelledPoint> points,
-                                 const MapTransferDesc& desc, Diagnostics& notes) {
+Result<SlopeMap> transferDetail(const SlopeMap& detail,
+                                std::span<const PhotoLandmark> photo_landmarks, const TriMesh& mesh,
+                                std::span<const LabelledPoint> points, const MapTransferDesc& desc,
+                                Diagnostics& notes) {
   DERM_CHECK(validateDesc(desc, detail));
   if (mesh.uvs.size() != mesh.vertexCount() || mesh.uvs.empty())
     return Error{ErrorCode::BadData,
@@ -207,7 +207,7 @@ Result<DetailMap> transferDetail(const DetailMap& detail,
                    " texels show the detail of one of them only");
   const Reader reader(detail);
   const double facing = std::cos(desc.max_turn_deg * std::numbers::pi / 180);
-  DetailMap out = emptyMap(detail, desc);
+  SlopeMap out = emptyMap(detail, desc);
   forRows(desc.height, [&](int y) {
     for (int x = 0; x < desc.width; ++x) {
       const std::size_t texel = raster.texel(x, y);
@@ -243,10 +243,10 @@ Result<DetailMap> transferDetail(const DetailMap& detail,
   return out;
 }
 
-Result<DetailMap> transferDetail(const DetailMap& detail,
-                                 std::span<const PhotoLandmark> photo_landmarks,
-                                 std::span<const PhotoLandmark> texture_landmarks,
-                                 const MapTransferDesc& desc, Diagnostics& notes) {
+Result<SlopeMap> transferDetail(const SlopeMap& detail,
+                                std::span<const PhotoLandmark> photo_landmarks,
+                                std::span<const PhotoLandmark> texture_landmarks,
+                                const MapTransferDesc& desc, Diagnostics& notes) {
   DERM_CHECK(validateDesc(desc, detail));
   std::vector<Point2> from, to;
   for (const PhotoLandmark& l : texture_landmarks) {
@@ -261,7 +261,7 @@ Result<DetailMap> transferDetail(const DetailMap& detail,
   if (from.size() < 3) return tooFew(from.size(), 3);
   DERM_TRY(const RbfMap22 map, RbfMap22::bind(from, to, {.kernel = RbfKernel::ThinPlate}, notes));
   const Reader reader(detail);
-  DetailMap out = emptyMap(detail, desc);
+  SlopeMap out = emptyMap(detail, desc);
   forRows(desc.height, [&](int y) {
     for (int x = 0; x < desc.width; ++x) {
       const Point2 p(x + 0.5, y + 0.5);
