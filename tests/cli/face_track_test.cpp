@@ -45,7 +45,7 @@ class FaceTrack : public testing::Test {
     desc.quality = 12;
     Diagnostics notes;
     auto writer = FilmWriter::open(file, desc, notes);
-    EXPECT_TRUE(writer.ok());
+    EXPECT_TRUE(writer.ok()) << writer.error().text();
     for (int f = 0; f < frames; ++f) EXPECT_TRUE(writer->add(colour(film_.picture(f))).ok());
     for (int f = 0; f < blank; ++f)
       EXPECT_TRUE(writer->add(Rgba8Image(desc.width, desc.height, {90, 90, 90, 255})).ok());
