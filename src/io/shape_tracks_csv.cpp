@@ -173,7 +173,9 @@ std::optional<Timecode> parseTimecode(std::string_view word) {
       if (!text::parseInteger(parts[i], whole)) return {};
       values[i] = static_cast<double>(whole);
     }
-    if (!(values[i] >= 0) || values[i] > 1000) return {};
+    // The hours of a day, its minutes and seconds, and the frames of a second.
+    constexpr std::array<double, 4> kEnd{24, 60, 60, 1000};
+    if (!(values[i] >= 0 && values[i] < kEnd[i])) return {};
   }
   return Timecode{(values[0] * 60 + values[1]) * 60 + values[2], values[3], count == 4};
 }
@@ -241,6 +243,9 @@ class RowReader {
   RowReader(const Header& header, std::string_view file, Diagnostics& notes)
       : header_(header), file_(file), notes_(notes) {
     tracks_.names = header.shapes;
+    for (std::size_t i = 0; i < header.columns.size(); ++i)
+      if (const Kind kind = header.columns[i].kind; kind == Kind::Time || kind == Kind::Timecode)
+        time_.name = header.cells[i];
   }
 
   Result<void> read(std::string_view line, std::uint64_t number) {
@@ -259,6 +264,7 @@ class RowReader {
           return badCell(file_, number, cells_[i].column, header_.cells[i],
                          text::quoted(cells_[i].text) + " is no timecode HH:MM:SS:FF");
         codes_.push_back(*code);
+        time_.starts.push_back(cells_[i].column);
         continue;
       }
       double value = 0;
@@ -269,20 +275,23 @@ class RowReader {
                        text::quoted(cells_[i].text) + (kind == text::NumberKind::NotANumber
                                                            ? " is not a number"
                                                            : " is not a finite number"));
-      if (use.kind == Kind::Time)
+      if (use.kind == Kind::Time) {
         tracks_.times_s.push_back(value);
-      else if (use.kind == Kind::Shape)
+        time_.starts.push_back(cells_[i].column);
+      } else if (use.kind == Kind::Shape) {
         tracks_.values[first + use.shape] = static_cast<float>(value);
-      else
+      } else {
         angles[use.kind == Kind::Yaw ? 0 : use.kind == Kind::Pitch ? 1 : 2] = value;
+      }
     }
+    tracks_.lines.push_back(number);
     if (header_.head) tracks_.head.push_back(headTurn(angles[0], angles[1], angles[2]));
     return {};
   }
 
-  ShapeTracks finish() && {
+  Result<ShapeTracks> finish() && {
     if (header_.timecodes) tracks_.times_s = timesOf(codes_, file_, notes_);
-    return std::move(tracks_);
+    return settledTracks(std::move(tracks_), time_, file_, notes_);
   }
 
  private:
@@ -320,6 +329,7 @@ class RowReader {
   Diagnostics& notes_;
   ShapeTracks tracks_;
   std::vector<Timecode> codes_;
+  TimeColumn time_;
   std::vector<Cell> cells_;
 };
 
@@ -337,7 +347,7 @@ Result<ShapeTracks> parseShapeCsv(std::string_view text, std::string_view name,
   RowReader rows(header, name, notes);
   while (lines.next(line))
     if (!text::trimmed(line).empty()) DERM_CHECK(rows.read(line, lines.lineNumber()));
-  return settledTracks(std::move(rows).finish(), name, notes);
+  return std::move(rows).finish();
 }
 
 }  // namespace derm::detail

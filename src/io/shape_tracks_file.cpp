@@ -18,6 +18,10 @@ namespace derm {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+/// [s] No take lasts a day: such times are of another unit or clock.
+constexpr double kLongestTake_s = 24 * 60 * 60;
+/// [s] Longer than this, a face that nobody saw move is worth a word.
+constexpr double kLongGap_s = 10;
 
 /// The columns of Live Link Face, in its order.
 constexpr std::array<std::string_view, 52> kLiveLinkShapes{"EyeBlinkLeft",
@@ -205,24 +209,45 @@ HeadAngles headAngles(const Quatd& turn) {
   return {-std::atan2(m(0, 2), m(2, 2)), pitch, -std::atan2(m(1, 0), m(1, 1))};
 }
 
-Result<ShapeTracks> settledTracks(ShapeTracks tracks, std::string_view name, Diagnostics& notes) {
+Result<ShapeTracks> settledTracks(ShapeTracks tracks, const TimeColumn& column,
+                                  std::string_view name, Diagnostics& notes) {
+  const auto badTime = [&](std::size_t frame, std::string message) {
+    Error error{ErrorCode::BadData, std::move(message), {.file = std::string(name)}};
+    if (tracks.lines.empty()) {
+      error.where.element = "frames";
+      error.where.index = frame;
+    } else {
+      error.where.element = "column " + text::quoted(column.name);
+      error.where.line = tracks.lines[frame];
+      error.where.column = column.starts[frame];
+    }
+    return error;
+  };
   const std::size_t shapes = tracks.names.size();
   ShapeTracks out;
   out.names = std::move(tracks.names);
   std::vector<double> steps;
   for (std::size_t f = 0; f < tracks.times_s.size(); ++f) {
     const double time = tracks.times_s[f] - tracks.times_s[0];
+    if (time > kLongestTake_s)
+      return badTime(f, "is " + shortNumber(time, 6) +
+                            " s after the first frame; times are in seconds, and 24 h is the "
+                            "longest take");
     if (!out.times_s.empty()) {
+      if (time < out.times_s.back()) return badTime(f, "is before the frame above it");
       if (!(time > out.times_s.back())) {
         notes.warn("times-repeat", name, "comes no later than the frame before; left out", f);
         continue;
       }
       steps.push_back(time - out.times_s.back());
+      if (steps.back() > kLongGap_s)
+        notes.warn("times-gap", name, "no frame for " + shortNumber(steps.back(), 6) + " s", f);
     }
     out.times_s.push_back(time);
     const auto row = tracks.values.begin() + static_cast<std::ptrdiff_t>(f * shapes);
     out.values.insert(out.values.end(), row, row + static_cast<std::ptrdiff_t>(shapes));
     if (!tracks.head.empty()) out.head.push_back(tracks.head[f]);
+    if (!tracks.lines.empty()) out.lines.push_back(tracks.lines[f]);
   }
   if (!steps.empty()) {
     std::vector<double> sorted = steps;
@@ -282,12 +307,19 @@ bool looksLikeShapeTracks(std::string_view beginning) {
     return beginning.find("\"labels\"") == std::string_view::npos &&
            beginning.find("\"positions\"") == std::string_view::npos;
   std::string_view first_line = beginning.substr(0, beginning.find_first_of("\r\n"));
+  const auto unquoted = [](std::string_view cell) {
+    cell = detail::text::trimmed(cell);
+    const bool quotes = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
+    return quotes ? cell.substr(1, cell.size() - 2) : cell;
+  };
   // Also where the separator is wrong, so that the error is about coefficients.
-  if (detail::text::equalIgnoringCase(first_line.substr(0, 8), "timecode")) return true;
+  if (detail::text::equalIgnoringCase(
+          first_line.substr(first_line.starts_with('"') ? 1 : 0).substr(0, 8), "timecode"))
+    return true;
   bool time = false, shape = false;
   while (!first_line.empty()) {
     const std::size_t end = first_line.find(',');
-    std::string_view cell = detail::text::trimmed(first_line.substr(0, end));
+    const std::string_view cell = unquoted(first_line.substr(0, end));
     first_line = end == std::string_view::npos ? "" : first_line.substr(end + 1);
     if (detail::text::equalIgnoringCase(cell, "timecode")) return true;
     time = time || detail::text::equalIgnoringCase(cell, "time");

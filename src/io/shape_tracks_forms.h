@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "derm/anim/shape_tracks.h"
 #include "derm/base/diagnostics.h"
@@ -25,9 +26,17 @@ struct HeadAngles {
 };
 HeadAngles headAngles(const Quatd& turn);
 
-/// Leaves out frames that do not come later than the one before, puts the first at 0, notes gaps
-/// and values outside [0,1], drops a head that never turns, and validates. Requires as many rows of
-/// values (and of heads, if any) as there are times.
-Result<ShapeTracks> settledTracks(ShapeTracks tracks, std::string_view name, Diagnostics& notes);
+/// Where in a table the times of its frames stand; nothing for JSON.
+struct TimeColumn {
+  std::string name;
+  std::vector<std::uint64_t> starts;  ///< 1-based, of every frame's cell in its line
+};
+
+/// Leaves out frames at the same time as the one before, puts the first at 0, notes gaps and values
+/// outside [0,1], drops a head that never turns, and validates. Errors: times that go back, or more
+/// than a day after the first. Requires as many rows of values (and of heads, lines and starts of
+/// times, if any) as there are times.
+Result<ShapeTracks> settledTracks(ShapeTracks tracks, const TimeColumn& column,
+                                  std::string_view name, Diagnostics& notes);
 
 }  // namespace derm::detail

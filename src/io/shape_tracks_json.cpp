@@ -223,7 +223,7 @@ class JsonReader {
     if (!head_.empty() && head_.size() != frames)
       return error({}, "some frames have a head's turn, others none");
     out.head = std::move(head_);
-    return settledTracks(std::move(out), file_, notes_);
+    return settledTracks(std::move(out), {}, file_, notes_);
   }
 
   std::string_view file_;

@@ -145,6 +145,36 @@ TEST(ShapeTracksFile, ErrorsNameLineAndColumn) {
             "take.csv: no \"fps\" and no times");
 }
 
+TEST(ShapeTracksFile, TimesThatNoTakeHasAreErrors) {
+  EXPECT_EQ(errorOf("Timecode,JawOpen\n13:00:00:01,0\n25:61:61:99.9,0\n"),
+            "take.csv:3:1: column \"Timecode\": \"25:61:61:99.9\" is no timecode HH:MM:SS:FF");
+  EXPECT_EQ(errorOf("jawOpen,time\n0,0\n0, 0.2\n\n0, 0.1\n"),
+            "take.csv:5:4: column \"time\": is before the frame above it");
+  EXPECT_EQ(errorOf("Timecode,JawOpen\n13:00:00:02,0\n13:00:00:01,0\n"),
+            "take.csv:3:1: column \"Timecode\": is before the frame above it");
+  EXPECT_EQ(errorOf("time,jawOpen\n0,0\n1e9,0.5\n"),
+            "take.csv:3:1: column \"time\": is 1e+09 s after the first frame; times are in "
+            "seconds, and 24 h is the longest take");
+  EXPECT_EQ(
+      errorOf(R"([{"time": 1, "blendshapes": {"a": 0}}, {"time": 0, "blendshapes": {"a": 0}}])"),
+      "take.csv: frames[1]: is before the frame above it");
+  EXPECT_TRUE(errorOf(R"({"fps": 1e-300, "names": ["a"], "frames": [[0], [1]]})")
+                  .starts_with("take.csv: frames[1]: is 1e+300 s after the first frame"));
+  // Ten hours without a frame are a warning, however few frames there are.
+  Diagnostics notes;
+  ASSERT_TRUE(parse("time,jawOpen\n0,0\n36000,0.5\n", notes));
+  ASSERT_EQ(notes.count("times-gap"), 1u);
+  EXPECT_EQ(notes.notes()[0].text(), "take.csv: no frame for 36000 s (at 1)");
+  // A take that passes midnight does not go back.
+  EXPECT_TRUE(parse("Timecode,JawOpen\n23:59:59:58,0\n00:00:00:00,0\n"));
+}
+
+TEST(ShapeTracksFile, FramesKnowTheirLines) {
+  const Result<ShapeTracks> tracks = parse("\ntime,jawOpen\n0,0\n\n1,0.5\n1,0.5\n2,0.5\n");
+  ASSERT_TRUE(tracks) << tracks.error().text();
+  EXPECT_EQ(tracks->lines, (std::vector<std::uint64_t>{3, 5, 7}));
+}
+
 TEST(ShapeTracksFile, SurvivesEveryTruncation) {
   constexpr std::string_view kJson =
       R"({"fps": 2, "names": ["jawOpen", "b"], "frames": [[0, 1], [0.5, 0]], "head": [[0,0,0,1],[0,0,0,1]]})";
@@ -195,6 +225,8 @@ TEST(ShapeTracksFile, AreToldFromPointsOverTime) {
   EXPECT_TRUE(looksLikeShapeTracks(kTake));
   EXPECT_TRUE(looksLikeShapeTracks("Timecode;JawOpen\n"));  // so that the error is the right one
   EXPECT_TRUE(looksLikeShapeTracks("time,jawOpen,mine\n0,0,0\n"));
+  EXPECT_TRUE(looksLikeShapeTracks("\"Timecode\",\"BlendShapeCount\",\"JawOpen\"\n"));
+  EXPECT_TRUE(looksLikeShapeTracks("\"time\",\"jawOpen\"\n"));
   EXPECT_FALSE(looksLikeShapeTracks("time,8.1.x,8.1.y,8.1.z\n0,1,2,3\n"));
   EXPECT_TRUE(looksLikeShapeTracks(R"({"fps": 1, "names": ["jawOpen"], "frames": []})"));
   EXPECT_FALSE(looksLikeShapeTracks(R"({"space": "model", "labels": ["8.1"], "frames": []})"));

@@ -38,10 +38,11 @@ enum class ShapeTracksForm {
 /// (or [{"categoryName": …, "score": …}], as MediaPipe gives it; "timestamp_ms" for milliseconds).
 ///
 /// Names stay as they are but for the form LiveLink, whose "JawOpen" becomes "jawOpen". Times start
-/// at 0. Steps may differ; frames that do not come later than the one before are left out (note
-/// times-repeat), and missing ones are noted (times-skip), not invented. Values outside [0,1] are
-/// kept (note shape-values-outside). Errors name line and column: cells missing or too many, text
-/// that is no number, another separator than a comma; of JSON the frame and the shape.
+/// at 0. Steps may differ; frames at the same time as the one before are left out (note
+/// times-repeat), and missing ones are noted (times-skip; times-gap beyond 10 s), not invented.
+/// Values outside [0,1] are kept (note shape-values-outside). Errors name line and column: cells
+/// missing or too many, text that is no number, another separator than a comma, times that go back
+/// or are more than 24 h after the first; of JSON the frame and the shape.
 Result<ShapeTracks> parseShapeTracks(std::span<const std::uint8_t> bytes, std::string_view name,
                                      Diagnostics& notes);
 Result<ShapeTracks> loadShapeTracks(const std::filesystem::path& file, Diagnostics& notes);
