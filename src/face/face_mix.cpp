@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derm/base/number_text.h"
 #include "derm/face/face_regions.h"
 
 namespace derm {
@@ -10,6 +11,8 @@ namespace {
 
 /// [s] Frames of several sources closer than this are one.
 constexpr double kSameInstant_s = 1e-4;
+constexpr double kMaxOffset_s = 24 * 60 * 60;
+constexpr double kMaxGain = 10;
 
 /// Where in the frames of a motion a time is.
 struct Instant {
@@ -63,17 +66,49 @@ Error inSource(Error error, const FaceSource& source) {
   return error;
 }
 
+/// That points stay near the face, and the face within sight of where it began: else numbers are of
+/// another unit, or wrong.
+Result<void> checkPlaces(const PointTracks& tracks) {
+  constexpr double kFarPoint = 10, kFarHead = 1000;  // in sizes of the face
+  Vec3d low = tracks.neutral[0], high = tracks.neutral[0];
+  for (const Vec3d& p : tracks.neutral) {
+    low = low.cwiseMin(p);
+    high = high.cwiseMax(p);
+  }
+  const double size = (high - low).norm();
+  const Vec3d middle = 0.5 * (low + high);
+  const auto far = [&](std::size_t frame, const std::string& what, double distance) {
+    return Error{ErrorCode::BadData,
+                 what + " is " + shortNumber(distance / size) +
+                     " times the size of the face away from its place at rest",
+                 {.element = "frames", .index = frame}};
+  };
+  const std::size_t count = tracks.labels.size();
+  for (std::size_t f = 0; f < tracks.frames(); ++f) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (const double way = (tracks.frame(f)[i] - tracks.neutral[i]).norm();
+          !(way <= kFarPoint * size))
+        return far(f, "\"" + tracks.labels[i] + "\"", way);
+    if (tracks.head.empty()) continue;
+    if (const double way = (tracks.head[f].matrixd() * middle - middle).norm();
+        !(way <= kFarHead * size))
+      return far(f, "the head", way);
+  }
+  return {};
+}
+
 Result<Player> makePlayer(const FaceSource& source, const NeutralFace& target,
                           const FaceRetargetDesc& desc, Diagnostics& notes) {
   DERM_TRY(FaceRetargeter retargeter,
            FaceRetargeter::bind(neutralFace(source.tracks), target, desc, notes));
+  DERM_CHECK(checkPlaces(source.tracks));
   Player out{&source, std::move(retargeter), {}, std::vector<double>(target.labels.size(), 1)};
   DERM_TRY(out.weights, faceRegionWeights(source.regions, target.labels));
-  if (!std::isfinite(source.offset_s))
-    return Error{ErrorCode::BadArgument, "is not a number", {.element = "offset"}};
+  if (!(std::abs(source.offset_s) <= kMaxOffset_s))
+    return Error{ErrorCode::BadArgument, "must be within 24 h", {.element = "offset"}};
   for (const FaceGain& gain : source.gains) {
-    if (!(gain.gain >= 0 && std::isfinite(gain.gain)))
-      return Error{ErrorCode::BadArgument, "must be 0 or more", {.element = "gain"}};
+    if (!(gain.gain >= 0 && gain.gain <= kMaxGain))
+      return Error{ErrorCode::BadArgument, "must be from 0 to 10", {.element = "gain"}};
     DERM_TRY(const std::vector<double> of, faceRegionWeights(gain.regions, target.labels));
     for (std::size_t i = 0; i < of.size(); ++i) out.gains[i] *= 1 + of[i] * (gain.gain - 1);
   }

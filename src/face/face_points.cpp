@@ -1,6 +1,7 @@
 #include "derm/face/face_points.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -34,6 +35,48 @@ Vec3d middle(const FacePoints& p, std::string_view a, std::string_view b) {
   return 0.5 * (p.at(a) + p.at(b));
 }
 
+/// What faceAxes() needs.
+constexpr std::array<std::string_view, 10> kDirections = {"2.1", "3.7", "3.8", "3.11", "3.12",
+                                                          "4.3", "4.4", "8.3", "8.4",  "9.3"};
+
+/// The first of each is above the second on any face. Lids and lips may touch, and points that are
+/// set by hand pass each other a little then.
+constexpr std::array<std::array<std::string_view, 2>, 14> kAbove = {{{"9.3", "2.1"},
+                                                                     {"8.1", "8.2"},
+                                                                     {"8.5", "8.7"},
+                                                                     {"8.6", "8.8"},
+                                                                     {"3.1", "3.3"},
+                                                                     {"3.2", "3.4"},
+                                                                     {"4.3", "3.1"},
+                                                                     {"4.4", "3.2"},
+                                                                     {"4.1", "3.3"},
+                                                                     {"4.2", "3.4"},
+                                                                     {"4.5", "3.3"},
+                                                                     {"4.6", "3.4"},
+                                                                     {"9.3", "8.2"},
+                                                                     {"8.2", "2.1"}}};
+constexpr double kTouching = 0.02;  ///< of the way from the brows to the chin
+
+/// Comes before the sides, as a nose in the chin's place would turn left and right, too.
+Result<void> checkHeights(const FacePoints& points) {
+  const Vec3d up = faceAxes(points).up;
+  const double height = (middle(points, "4.3", "4.4") - points.at("2.1")).norm();
+  std::string first;
+  std::size_t more = 0;
+  for (const auto& [above, below] : kAbove) {
+    const Vec3d *a = points.find(above), *b = points.find(below);
+    if (a == nullptr || b == nullptr || !(up.dot(*a - *b) < -kTouching * height)) continue;
+    if (first.empty())
+      first = list(std::array{above}) + " lies below " + list(std::array{below});
+    else
+      ++more;
+  }
+  if (first.empty()) return {};
+  if (more > 0)
+    first += ", and " + std::to_string(more) + (more == 1 ? " pair" : " pairs") + " more";
+  return Error{ErrorCode::BadData, "upper and lower are swapped: " + first, {.element = "points"}};
+}
+
 /// Some point mirrored in one half of the face: pairs whose left one lies right of the right one.
 Result<void> checkSides(const FacePoints& points) {
   const FaceAxes axes = faceAxes(points);
@@ -41,7 +84,9 @@ Result<void> checkSides(const FacePoints& points) {
   std::size_t pairs = 0;
   for (const std::string_view number : controlPointNumbers()) {
     const FaceFeature* point = findFaceFeature(number);
-    if (point->side != FaceSide::Left) continue;
+    if (point->side != FaceSide::Left || points.find(number) == nullptr ||
+        points.find(point->mirror) == nullptr)
+      continue;
     ++pairs;
     if (axes.left.dot(points.at(number) - points.at(point->mirror)) <= 0)
       swapped.insert(swapped.end(), {number, point->mirror});
@@ -125,6 +170,12 @@ Result<void> validateControlPoints(const FacePoints& points) {
       const std::array<std::string_view, 2> both = {b, a};
       return Error{ErrorCode::BadData, "lie at one place: " + list(both), {.element = "points"}};
     }
+  return validateFaceOrder(points);
+}
+
+Result<void> validateFaceOrder(const FacePoints& points) {
+  if (!points.missing(kDirections).empty()) return {};
+  DERM_CHECK(checkHeights(points));
   return checkSides(points);
 }
 

@@ -156,6 +156,8 @@ Result<FaceRetargeter> FaceRetargeter::bind(const NeutralFace& source, const Neu
     return Error{ErrorCode::BadArgument, "a picture cannot be a target", {.element = "target"}};
   FaceRetargeter out;
   DERM_TRY(const std::vector<std::string> from, canonicalLabels(source, "source"));
+  // A picture may be that of a mirror.
+  if (source.space == TrackSpace::Model) DERM_CHECK(validateFaceOrder(featuresOf(source)));
   DERM_TRY(out.labels_, canonicalLabels(target, "target"));
   std::vector<std::string> names, missing;
   for (std::size_t t = 0; t < out.labels_.size(); ++t) {
@@ -177,9 +179,13 @@ Result<FaceRetargeter> FaceRetargeter::bind(const NeutralFace& source, const Neu
                      " labels, but four are needed" +
                      (names.empty() ? std::string() : ": " + listed(names)),
                  {.element = "points"}};
-  if (!missing.empty())
-    notes.info("retarget-points", "points",
-               "the source does not have these, so they stay: " + listed(missing));
+  if (!missing.empty()) {
+    const bool control = std::any_of(missing.begin(), missing.end(), [](const std::string& label) {
+      return isControlPoint(label);
+    });
+    notes.add(control ? Severity::Warning : Severity::Info, "retarget-points", "points",
+              "the source does not have these, so they stay: " + listed(missing));
+  }
 
   out.picture_ = source.space == TrackSpace::Picture;
   out.amplitude_ = desc.amplitude;

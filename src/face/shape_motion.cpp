@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "derm/base/number_text.h"
 #include "derm/face/arkit_shapes.h"
 #include "derm/face/expression_names.h"
 #include "derm/face/face_slits.h"
@@ -46,10 +48,56 @@ double heldBack(double value, double free, double most) {
   return most - room * std::exp((free - value) / room);
 }
 
+/// Values that clamping would hide: a take in percent would play as one long grimace.
+class CoefficientRange {
+ public:
+  CoefficientRange(const ShapeTracks& tracks, std::string_view name, Diagnostics& notes)
+      : tracks_(tracks), name_(name), notes_(notes) {}
+
+  Result<void> add(std::size_t frame, std::size_t shape) {
+    const float value = tracks_.frame(frame)[shape];
+    if (value >= -kNoise && value <= 1 + kNoise) return {};
+    const bool far = value < -0.5f || value > 1.5f;
+    if (far && frame >= next_far_) {  // each frame counts once
+      next_far_ = frame + 1;
+      ++far_frames_;
+    }
+    if (far_frames_ > kFarFrames || std::abs(value) > 10)
+      return Error{
+          ErrorCode::BadData,
+          shortNumber(double(value)) + " is no coefficient: these go from 0 to 1" +
+              (value > 0 ? "; are they percent?" : ""),
+          {.file = std::string(name_),
+           .element =
+               (tracks_.lines.empty() ? "shape \"" : "column \"") + tracks_.names[shape] + "\"",
+           .line = lineOf(frame),
+           .index = tracks_.lines.empty() ? std::optional<std::uint64_t>(frame) : std::nullopt}};
+    notes_.warn("shape-values-clamped", name_,
+                "\"" + tracks_.names[shape] + "\" " +
+                    (tracks_.lines.empty() ? "in frame " + std::to_string(frame)
+                                           : "in line " + std::to_string(tracks_.lines[frame])) +
+                    " is " + shortNumber(double(value)) + "; values outside 0 to 1 are clamped");
+    return {};
+  }
+
+ private:
+  std::optional<std::uint64_t> lineOf(std::size_t frame) const {
+    return tracks_.lines.empty() ? std::nullopt : std::optional(tracks_.lines[frame]);
+  }
+
+  static constexpr float kNoise = 1e-3f;
+  static constexpr std::size_t kFarFrames = 3;  ///< so many may be glitches of a tracker
+  const ShapeTracks& tracks_;
+  std::string_view name_;
+  Diagnostics& notes_;
+  std::size_t far_frames_ = 0, next_far_ = 0;
+};
+
 }  // namespace
 
-Result<ShapeTracks> arkitTracks(const ShapeTracks& tracks, Diagnostics& notes) {
-  DERM_CHECK(validate(tracks, "coefficients"));
+Result<ShapeTracks> arkitTracks(const ShapeTracks& tracks, Diagnostics& notes,
+                                std::string_view name) {
+  DERM_CHECK(validate(tracks, name));
   ShapeTracks out;
   for (const FaceShape& shape : faceShapes()) out.names.emplace_back(shape.name);
   out.times_s = tracks.times_s;
@@ -77,18 +125,15 @@ Result<ShapeTracks> arkitTracks(const ShapeTracks& tracks, Diagnostics& notes) {
     const std::size_t count = halves[source.shape] + wholes[source.shape];
     source.share = 1.0f / static_cast<float>(count);
   }
-  bool clamped = false;
+  CoefficientRange range(tracks, name, notes);
   for (std::size_t f = 0; f < tracks.frames(); ++f) {
     const std::span<const float> from = tracks.frame(f);
-    for (const Source& source : sources)
+    for (const Source& source : sources) {
+      DERM_CHECK(range.add(f, source.column));
       out.values[f * out.names.size() + source.shape] += source.share * from[source.column];
+    }
   }
-  for (float& value : out.values) {
-    const float inside = std::clamp(value, 0.0f, 1.0f);
-    clamped = clamped || std::abs(inside - value) > 1e-3f;
-    value = inside;
-  }
-  if (clamped) notes.info("shape-values-clamped", "values", "values outside [0,1] were clamped");
+  for (float& value : out.values) value = std::clamp(value, 0.0f, 1.0f);
   return out;
 }
 

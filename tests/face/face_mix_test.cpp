@@ -134,7 +134,20 @@ TEST(FaceMix, BadInputIsSaidWithTheSource) {
   const PointTracks joy = inAndOut(a, "joy");
   EXPECT_NE(errorOf({"joy.csv", joy, "moth", {}, 0}).find("joy.csv: \"moth\" is no region"),
             std::string::npos);
-  EXPECT_EQ(errorOf({"joy.csv", joy, "", {{"mouth", -1}}, 0}), "joy.csv: gain: must be 0 or more");
+  EXPECT_EQ(errorOf({"joy.csv", joy, "", {{"mouth", -1}}, 0}),
+            "joy.csv: gain: must be from 0 to 10");
+  EXPECT_EQ(errorOf({"joy.csv", joy, "", {{"mouth", 1e30}}, 0}),
+            "joy.csv: gain: must be from 0 to 10");
+  EXPECT_EQ(errorOf({"joy.csv", joy, "", {}, 1e30}), "joy.csv: offset: must be within 24 h");
+  PointTracks far = joy;
+  far.positions[far.labels.size() + 2] *= 1e15;
+  const std::string point = errorOf({"joy.csv", far, "", {}, 0});
+  EXPECT_TRUE(point.starts_with("joy.csv: frames[1]: \"" + far.labels[2] + "\" is ")) << point;
+  EXPECT_NE(point.find("times the size of the face away"), std::string::npos) << point;
+  far = joy;
+  far.head.assign(far.frames(), {});
+  far.head[0].translation.x() = 1e20f;
+  EXPECT_TRUE(errorOf({"joy.csv", far, "", {}, 0}).starts_with("joy.csv: frames[0]: the head is "));
   EXPECT_EQ(errorOf({"joy.csv", joy, "", {}, std::nan("")}), "joy.csv: offset: is not a number");
   Diagnostics notes;
   EXPECT_FALSE(retargetFace({}, neutralFace(pointsOf(a)), {}, notes));

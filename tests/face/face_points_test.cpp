@@ -81,6 +81,45 @@ TEST(FacePoints, SwappedSidesAreFound) {
       << brows.error().message;
 }
 
+TEST(FacePoints, SwappedHeightsAreFound) {
+  const auto errorOfSwapped = [](std::string_view a, std::string_view b) {
+    FacePoints points = kHeadB.points();
+    const Vec3d at = points.at(a);
+    points.set(a, points.at(b));
+    points.set(b, at);
+    const Result<void> checked = validateControlPoints(points);
+    return checked ? "no error" : checked.error().message;
+  };
+  EXPECT_EQ(errorOfSwapped("8.1", "8.2"),
+            "upper and lower are swapped: 8.1 (upper_lip_middle) lies below 8.2 "
+            "(lower_lip_middle)");
+  EXPECT_EQ(errorOfSwapped("3.1", "3.3"),
+            "upper and lower are swapped: 3.1 (upper_lid_left) lies below 3.3 (lower_lid_left)");
+  EXPECT_EQ(errorOfSwapped("4.3", "3.1"),
+            "upper and lower are swapped: 4.3 (brow_middle_left) lies below 3.1 (upper_lid_left)");
+  const std::string nose = errorOfSwapped("9.3", "2.1");
+  EXPECT_TRUE(
+      nose.starts_with("upper and lower are swapped: 9.3 (nose_tip) lies below 2.1 (chin_bottom)"))
+      << nose;
+}
+
+TEST(FacePoints, SomePointsAreCheckedAsFarAsTheyGo) {
+  FacePoints some;
+  for (const std::string_view n : controlPointNumbers())
+    if (n != "5.1" && n != "8.5") some.set(n, kHeadA.points().at(n));
+  EXPECT_TRUE(validateFaceOrder(some));
+  some.set("8.3", kHeadA.points().at("8.4"));
+  some.set("8.4", kHeadA.points().at("8.3"));
+  const Result<void> swapped = validateFaceOrder(some);
+  ASSERT_FALSE(swapped);
+  EXPECT_NE(swapped.error().message.find("8.3 (mouth_corner_left), 8.4"), std::string::npos)
+      << swapped.error().message;
+  // Without the nose nobody knows where forward is.
+  FacePoints few;
+  for (const char* n : {"8.1", "8.2", "8.3", "8.4"}) few.set(n, kHeadA.points().at(n));
+  EXPECT_TRUE(validateFaceOrder(few));
+}
+
 TEST(FacePoints, TwoPointsAtOnePlaceAreAnError) {
   FacePoints points = kHeadA.points();
   points.set("8.1", points.at("9.3"));

@@ -45,6 +45,38 @@ Rigged rigged(const char* name) {
   return out;
 }
 
+TEST(ShapeMotion, ValuesThatAreNoCoefficientsAreNamed) {
+  ShapeTracks tracks;
+  tracks.names = {"jawOpen", "earWiggle"};
+  tracks.times_s = {0, 1, 2, 3, 4};
+  tracks.lines = {2, 3, 5, 6, 7};
+  const auto played = [&](std::vector<float> jaw) {
+    tracks.values.clear();
+    for (const float value : jaw) tracks.values.insert(tracks.values.end(), {value, 50});
+    Diagnostics notes;
+    const Result<ShapeTracks> found = arkitTracks(tracks, notes, "take.csv");
+    if (!found) return found.error().text();
+    for (const Diagnostics::Note& note : notes.notes())
+      if (note.kind == "shape-values-clamped") return note.text();
+    return std::string("nothing");
+  };
+  EXPECT_EQ(played({0, 1.0005f, 1, -0.0005f, .5f}), "nothing");
+  EXPECT_EQ(played({0, 1, 1.25f, -.25f, 5}),
+            "take.csv: \"jawOpen\" in line 5 is 1.25; values outside 0 to 1 are clamped (3 times)");
+  EXPECT_EQ(played({0, 1, 80, 0, 0}),
+            "take.csv:5: column \"jawOpen\": 80 is no coefficient: these go from 0 to 1; are they "
+            "percent?");
+  EXPECT_EQ(played({2, 3, 3, 2, 0}),
+            "take.csv:6: column \"jawOpen\": 2 is no coefficient: these go from 0 to 1; are they "
+            "percent?");
+  EXPECT_EQ(played({0, 0, 0, 0, -20}),
+            "take.csv:7: column \"jawOpen\": -20 is no coefficient: these go from 0 to 1");
+  tracks.lines.clear();
+  EXPECT_EQ(played({0, 1, 80, 0, 0}),
+            "take.csv: shape \"jawOpen\"[2]: 80 is no coefficient: these go from 0 to 1; are they "
+            "percent?");
+}
+
 TEST(ShapeMotion, NamesOfOthersBecomeArkits) {
   ShapeTracks tracks;
   tracks.names = {"EyeBlinkLeft", "jawOpen", "browInnerUp_L", "browInnerUp_R", "earWiggle"};
@@ -63,7 +95,7 @@ TEST(ShapeMotion, NamesOfOthersBecomeArkits) {
   EXPECT_EQ(at(1, "jawOpen"), 0.f);
   EXPECT_EQ(at(0, "browInnerUp"), .75f);
   EXPECT_EQ(notes.count("shape-unknown"), 1u);
-  EXPECT_EQ(notes.count("shape-values-clamped"), 1u);
+  EXPECT_EQ(notes.count("shape-values-clamped"), 2u);
   tracks.names = {"a", "b", "c", "d", "e"};
   EXPECT_FALSE(arkitTracks(tracks, notes).ok());
 }

@@ -14,7 +14,7 @@ namespace derm {
 /// A region's motion made larger or smaller.
 struct FaceGain {
   std::string regions;  ///< as faceRegionWeights()
-  double gain = 1;      ///< >= 0
+  double gain = 1;      ///< 0 to 10
 
   bool operator==(const FaceGain&) const = default;
 };
@@ -25,7 +25,7 @@ struct FaceSource {
   PointTracks tracks;   ///< valid
   std::string regions;  ///< as faceRegionWeights(); empty = all
   std::vector<FaceGain> gains;
-  double offset_s = 0;  ///< [s] later on the target by so much
+  double offset_s = 0;  ///< [s] later on the target by so much; at most 24 h
 };
 
 /// What the points of a target do when other faces' motions are played on it, as tracks of the
@@ -37,8 +37,9 @@ struct FaceSource {
 /// frame at every instant at which a source has one; between frames points go straight, before the
 /// first and after the last they stay.
 ///
-/// Errors name the source: as FaceRetargeter::bind(), faceRegionWeights(), gains below 0 or not
-/// finite.
+/// Errors name the source: as FaceRetargeter::bind(), faceRegionWeights(), gains and offsets out of
+/// range, points (with label and frame) farther from their place at rest than ten times the size of
+/// the face, a head farther than a thousand times.
 Result<PointTracks> retargetFace(std::span<const FaceSource> sources, const NeutralFace& target,
                                  const FaceRetargetDesc& desc, Diagnostics& notes);
 

@@ -50,9 +50,13 @@ struct FaceAxes {
 FaceAxes faceAxes(const FacePoints& points);
 
 /// Fails where mandatory points are missing (all 28 control points; the error lists them), where
-/// left and right are swapped (all pairs: it says so; some: it names them), and where two control
-/// points of the 28 lie at one place.
+/// two of them lie at one place, where upper and lower are swapped (lids, lips, brows and eyes,
+/// nose and chin; it names them), and where left and right are (all pairs: it says so; some: it
+/// names them).
 Result<void> validateControlPoints(const FacePoints& points);
+/// Only that points are swapped, of those that are there. Nothing is said where some are missing
+/// that faceAxes() requires.
+Result<void> validateFaceOrder(const FacePoints& points);
 
 /// MPEG-4's facial animation parameter units (FAPU): lengths of a face that make one motion fit
 /// all.

@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "derm/anim/clip.h"
@@ -17,9 +18,12 @@ namespace derm {
 
 /// The coefficients under ARKit's names: all 52, in the order of faceShapes(), in [0,1]; what is
 /// not given is 0. Names may be spelt otherwise ("EyeBlinkLeft", "eyeBlink_L"), and left and right
-/// of a shape that ARKit has once ("browInnerUp_L") give their mean. Fails where no name is known.
-/// Notes: shape-unknown for others, which are left out; shape-values-clamped.
-Result<ShapeTracks> arkitTracks(const ShapeTracks& tracks, Diagnostics& notes);
+/// of a shape that ARKit has once ("browInnerUp_L") give their mean. Fails where no name is known,
+/// and on values that cannot be meant so: beyond 10, or beyond [-0.5, 1.5] in more than three
+/// frames, as percent are. Notes: shape-unknown for others, which are left out;
+/// shape-values-clamped, with shape and line of the first. `name` is the file's, for notes.
+Result<ShapeTracks> arkitTracks(const ShapeTracks& tracks, Diagnostics& notes,
+                                std::string_view name = "coefficients");
 
 /// What coefficients of ARKit's shapes do to the control points of a rigged face.
 ///
