@@ -43,6 +43,13 @@ void noteSurface(const Character& c, const Closedness& closedness, Diagnostics& 
   }
 }
 
+/// Names come from files and may hold what would command a terminal; as errors do.
+std::string oneLine(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  return text;
+}
+
 nlohmann::json array(const Vec3f& v) { return {v.x(), v.y(), v.z()}; }
 
 /// Control points of a face are known by number or name, shapes by ARKit's names.
@@ -202,7 +209,7 @@ std::string toText(const CharacterReport& r) {
   const Character& c = *r.character;
   std::string out;
   const auto line = [&](std::string_view label, const std::string& value) {
-    out += fmt::format("{:<12} {}\n", label, value);
+    out += fmt::format("{:<12} {}\n", label, oneLine(value));
   };
   line("file", fmt::format("{} ({}{})", r.source, c.import.format,
                            c.import.generator.empty() ? "" : ", by " + c.import.generator));
@@ -256,7 +263,7 @@ std::string jointTree(const Skeleton& skeleton) {
   for (std::size_t j = 0; j < skeleton.size(); ++j) {
     const JointId parent = skeleton.joints[j].parent;
     if (parent.valid()) depth[j] = depth[parent.index()] + 1;
-    out += fmt::format("{:{}}\"{}\"\n", "", 2 * depth[j], names[j]);
+    out += fmt::format("{:{}}\"{}\"\n", "", 2 * depth[j], oneLine(names[j]));
   }
   return out;
 }

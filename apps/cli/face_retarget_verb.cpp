@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "derm/io/character_file.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/point_tracks_file.h"
 #include "derm/io/shape_tracks_file.h"
 #include "derm/scene/face_motion_input.h"
@@ -84,9 +87,21 @@ Result<FaceMotionChoice> choiceOf(const std::string& text) {
   return out;
 }
 
+/// Before any work is done. An empty file is not asked for.
+Result<void> checkEnding(const std::string& file, std::initializer_list<std::string_view> wanted) {
+  if (file.empty() || std::find(wanted.begin(), wanted.end(), fileEnding(file)) != wanted.end())
+    return {};
+  return Error{
+      ErrorCode::BadArgument,
+      fmt::format("cannot be written so; the ending must be {}", fmt::join(wanted, " or ")),
+      {.file = file}};
+}
+
 Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkWritable(options.output));
   DERM_CHECK(checkOutputs({options.output, options.tracks, options.coefficients}));
+  DERM_CHECK(checkEnding(options.tracks, {".csv", ".json"}));
+  DERM_CHECK(checkEnding(options.coefficients, {".csv"}));
   DERM_CHECK(checkNotAnInput({options.output, options.tracks, options.coefficients},
                              {options.target.source, options.motion.source}));
   FaceMotionOptions how = options.how;
@@ -105,24 +120,29 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   if (!options.points.empty()) {
     DERM_TRY(head.points, headPoints(options.points, head, notes));
   }
-  Result<PointTracks> tracks = addFaceMotion(motions, {}, how, head, notes);
-  if (!tracks) {
-    Error e = tracks.error();
+  const Result<FaceMotion> played = addFaceMotion(motions, {}, how, head, notes);
+  if (!played) {
+    Error e = played.error();
     if (e.where.file.empty()) e.where.file = options.target.source;
     if (head.points.empty())
       e.message = "has no control points; --points FILE gives them (derm face names lists them)";
     return e;
   }
+  const PointTracks& tracks = played->points;
+  if (head.clips.back().tracks.empty())
+    return Error{ErrorCode::BadData,
+                 fmt::format("nothing moves: {} frame{} as the face is at rest", tracks.frames(),
+                             tracks.frames() == 1 ? "" : "s, all"),
+                 {.file = options.motion.source}};
   DERM_CHECK(saveCharacter(head, options.output, notes));
-  if (!options.tracks.empty()) DERM_CHECK(savePointTracks(options.tracks, *tracks));
+  if (!options.tracks.empty()) DERM_CHECK(savePointTracks(options.tracks, tracks));
   if (!options.coefficients.empty()) {
-    DERM_TRY(const ShapeTracks coefficients, faceCoefficients(motions, {}, *tracks, notes));
+    DERM_TRY(const ShapeTracks coefficients, faceCoefficients(*played, notes));
     DERM_CHECK(
         saveShapeTracks(options.coefficients, coefficients, ShapeTracksForm::LiveLink, notes));
   }
   fmt::print("{}: clip \"{}\", {} frames, {:.2f} s{}\n", options.output, head.clips.back().name,
-             tracks->frames(), tracks->times_s.back(),
-             tracks->head.empty() ? "" : ", the head moves");
+             tracks.frames(), tracks.times_s.back(), tracks.head.empty() ? "" : ", the head moves");
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "derm/scene/face_motion_input.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "derm/face/face_motion.h"
 #include "derm/face/face_rig.h"
@@ -17,6 +18,7 @@ namespace derm {
 namespace {
 
 constexpr double kSampleRate_hz = 60;
+constexpr double kMaxOffset_s = 24 * 60 * 60;
 
 Error inFile(Error error, const std::string& file) {
   if (error.where.file.empty()) error.where.file = file;
@@ -29,6 +31,12 @@ std::string markerLabel(const std::string& name) {
   for (const FaceFeature& feature : faceFeatures())
     if (controlJointName(feature.number) == name) return std::string(feature.number);
   return name;
+}
+
+bool isPoint(const std::string& label, const Character& target) {
+  return findFaceFeature(label) != nullptr ||
+         std::any_of(target.points.begin(), target.points.end(),
+                     [&](const LabelledPoint& p) { return p.label == label; });
 }
 
 /// Joints of a motion as markers: where each is, frame by frame. At rest is the first frame:
@@ -64,14 +72,58 @@ Result<FaceMotion> markersOf(const BvhMotion& bvh, const NamePairs& names) {
   return out;
 }
 
+Error badLine(const std::string& file, const NamePairs::value_type& line, std::string message) {
+  return {ErrorCode::BadData,
+          "\"" + line.first + " = " + line.second + "\": " + std::move(message),
+          {.file = file}};
+}
+
+/// That a table names points, and so many joints of the motion that a face can follow them. A table
+/// for several takes may name joints that one of them lacks.
+Result<void> checkMarkerNames(const NamePairs& names, const std::string& file,
+                              const Skeleton& skeleton, const Character& target,
+                              Diagnostics& notes) {
+  constexpr std::size_t kFewest = 4;
+  const std::vector<std::string> joints = skeleton.names();
+  std::vector<const NamePairs::value_type*> absent;
+  for (const NamePairs::value_type& line : names) {
+    if (!isPoint(markerLabel(line.second), target))
+      return badLine(file, line, "no point of a face is called \"" + line.second + "\"");
+    if (std::find(joints.begin(), joints.end(), line.first) == joints.end())
+      absent.push_back(&line);
+  }
+  if (absent.empty()) return {};
+  const Error error =
+      badLine(file, *absent[0], "the motion has no joint \"" + absent[0]->first + "\"");
+  if (names.size() - absent.size() < kFewest) return error;
+  for (std::size_t i = 0; i < absent.size(); ++i) notes.warn("marker-absent", file, error.message);
+  return {};
+}
+
+Error noMarkers(const Skeleton& skeleton) {
+  constexpr std::size_t kListed = 6;
+  std::string list;
+  for (std::size_t j = 0; j < std::min(kListed, skeleton.size()); ++j)
+    list += (j == 0 ? "\"" : ", \"") + skeleton.joints[j].name + "\"";
+  if (skeleton.size() > kListed) list += " and others";
+  return {ErrorCode::BadData,
+          "no joint is named like a point of a face; there are " + list +
+              "; a table (map) can say which is which",
+          {}};
+}
+
 Result<FaceMotion> loadMarkers(const FaceMotionChoice& choice, const std::filesystem::path& folder,
-                               Diagnostics& notes) {
+                               const Character& target, Diagnostics& notes) {
   DERM_TRY(const BvhMotion bvh, loadBvh(folder / choice.source, {}, notes));
   NamePairs names;
   if (!choice.map.empty()) {
     DERM_TRY(names, loadNameTable(folder / choice.map));
+    DERM_CHECK(checkMarkerNames(names, choice.map, bvh.skeleton, target, notes));
   }
   DERM_TRY(FaceMotion out, markersOf(bvh, names));
+  if (std::none_of(out.points.labels.begin(), out.points.labels.end(),
+                   [&](const std::string& label) { return isPoint(label, target); }))
+    return noMarkers(bvh.skeleton);
   DERM_TRY(out.points, withHeadApart(std::move(out.points)));
   return out;
 }
@@ -117,7 +169,7 @@ bool isCoefficients(const FaceMotionChoice& choice, const std::filesystem::path&
 Result<ShapeTracks> loadCoefficients(const FaceMotionChoice& choice,
                                      const std::filesystem::path& folder, Diagnostics& notes) {
   DERM_TRY(const ShapeTracks tracks, loadShapeTracks(folder / choice.source, notes));
-  Result<ShapeTracks> named = arkitTracks(tracks, notes);
+  Result<ShapeTracks> named = arkitTracks(tracks, notes, (folder / choice.source).string());
   if (!named) return inFile(named.error(), choice.source);
   return named;
 }
@@ -131,6 +183,8 @@ bool isCoefficientsAlone(std::span<const FaceMotionChoice> motions,
 
 /// Later by so much; what would be before the beginning is left out.
 Result<ShapeTracks> later(const ShapeTracks& tracks, double offset_s) {
+  if (!(std::abs(offset_s) <= kMaxOffset_s))
+    return Error{ErrorCode::BadArgument, "must be within 24 h", {.element = "offset"}};
   ShapeTracks out;
   out.names = tracks.names;
   for (std::size_t f = 0; f < tracks.frames(); ++f) {
@@ -144,12 +198,12 @@ Result<ShapeTracks> later(const ShapeTracks& tracks, double offset_s) {
   return out;
 }
 
-Result<PointTracks> playCoefficients(const FaceMotionChoice& choice,
-                                     const std::filesystem::path& folder,
-                                     const FaceMotionOptions& options, Character& character,
-                                     Diagnostics& notes) {
+Result<FaceMotion> playCoefficients(const FaceMotionChoice& choice,
+                                    const std::filesystem::path& folder,
+                                    const FaceMotionOptions& options, Character& character,
+                                    Diagnostics& notes) {
   DERM_TRY(const ShapeTracks given, loadCoefficients(choice, folder, notes));
-  DERM_TRY(const ShapeTracks tracks, later(given, choice.offset_s));
+  DERM_TRY(ShapeTracks tracks, later(given, choice.offset_s));
   ShapeClipDesc desc;
   desc.name = options.clip_name.empty() ? std::filesystem::path(choice.source).stem().string()
                                         : options.clip_name;
@@ -162,18 +216,19 @@ Result<PointTracks> playCoefficients(const FaceMotionChoice& choice,
       DERM_TRY(out, faceMotion(character, clip, kSampleRate_hz));
     }
     character.clips.push_back(std::move(clip));
-    return out;
+    return FaceMotion{desc.name, std::move(out), std::move(tracks)};
   }
   std::optional<FaceRig> rig = findFaceRig(character);
   if (!rig) {
     DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
   }
   DERM_TRY(Clip clip, rigShapeClip(character, *rig, tracks, desc, notes));
-  DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(character, *rig, notes));
+  Diagnostics said_already;  // by rigShapeClip(), which binds the same
+  DERM_TRY(const ShapeMotion motion, ShapeMotion::bind(character, *rig, said_already));
   PointTracks out = shapePoints(motion, tracks);
   if (!options.head) out.head.clear();
   character.clips.push_back(std::move(clip));
-  return out;
+  return FaceMotion{desc.name, std::move(out), std::move(tracks)};
 }
 
 /// Coefficients as points of the face that plays them. The head turns about its joint.
@@ -205,7 +260,7 @@ Result<FaceMotion> loadAny(const FaceMotionChoice& choice, const std::filesystem
     return coefficientsOnTarget(choice, folder, target, rig, notes);
   const std::string ending = choice.source.starts_with("cast:") ? "" : fileEnding(choice.source);
   if (ending == ".csv" || ending == ".json") return loadTracks(choice, folder, notes);
-  if (ending == ".bvh") return loadMarkers(choice, folder, notes);
+  if (ending == ".bvh") return loadMarkers(choice, folder, target, notes);
   if (ending == ".c3d")
     return Error{ErrorCode::Unsupported,
                  "C3D is not read; save the markers as BVH or as a table (.csv)",
@@ -223,10 +278,10 @@ Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
   return motion;
 }
 
-Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
-                                  const std::filesystem::path& folder,
-                                  const FaceMotionOptions& options, Character& character,
-                                  Diagnostics& notes) {
+Result<FaceMotion> addFaceMotion(std::span<const FaceMotionChoice> motions,
+                                 const std::filesystem::path& folder,
+                                 const FaceMotionOptions& options, Character& character,
+                                 Diagnostics& notes) {
   if (isCoefficientsAlone(motions, folder))
     return playCoefficients(motions[0], folder, options, character, notes);
   std::optional<FaceRig> rig = findFaceRig(character);
@@ -246,15 +301,12 @@ Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
   DERM_TRY(PointTracks tracks, retargetFace(sources, neutralFace(points), options.retarget, notes));
   DERM_TRY(Clip clip, faceClip(character, *rig, tracks, clip_name));
   character.clips.push_back(std::move(clip));
-  return tracks;
+  return FaceMotion{clip_name, std::move(tracks), {}};
 }
 
-Result<ShapeTracks> faceCoefficients(std::span<const FaceMotionChoice> motions,
-                                     const std::filesystem::path& folder, const PointTracks& tracks,
-                                     Diagnostics& notes) {
-  if (!isCoefficientsAlone(motions, folder)) return fitShapes(tracks, {}, notes);
-  DERM_TRY(const ShapeTracks given, loadCoefficients(motions[0], folder, notes));
-  return later(given, motions[0].offset_s);
+Result<ShapeTracks> faceCoefficients(const FaceMotion& played, Diagnostics& notes) {
+  if (played.shapes) return *played.shapes;
+  return fitShapes(played.points, {}, notes);
 }
 
 }  // namespace derm

@@ -77,9 +77,9 @@ Result<void> addFace(const Recipe& recipe, Character& character, Diagnostics& no
   options.retarget.amplitude = recipe.face.amplitude;
   const bool with_body = !recipe.motion.empty();
   options.head = recipe.face.head && !with_body;  // the body's motion has the head
-  DERM_TRY(const PointTracks points,
+  DERM_TRY(const FaceMotion played,
            addFaceMotion(recipe.face.motions, folderOf(recipe), options, character, notes));
-  static_cast<void>(points);
+  static_cast<void>(played);
   if (!with_body) return {};
   const Clip face = std::move(character.clips.back());
   character.clips.pop_back();

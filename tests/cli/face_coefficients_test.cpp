@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -37,6 +38,46 @@ TEST(FaceCoefficients, PlayOnABareHeadAndComeBack) {
                               folder / "b.glb", "--coefficients", folder / "b.csv"});
   ASSERT_EQ(found.exit_code, 0) << found.err;
   EXPECT_TRUE(textOf(folder / "b.csv").starts_with("Timecode,BlendShapeCount,EyeBlinkLeft"));
+}
+
+TEST(FaceCoefficients, WhatIsWrongIsSaidOnceAndWithItsPlace) {
+  const Folder folder;
+  const std::string take = folder / "take.csv", out = folder / "a.glb";
+  const auto played = [&](const std::string& text) {
+    std::ofstream(take) << text;
+    return derm(
+        {"face", "retarget", take, "cast:head-a", "-o", out, "--coefficients", folder / "a.csv"});
+  };
+  const auto expectError = [&](const std::string& text, const std::string& error) {
+    const Outcome o = played(text);
+    EXPECT_EQ(o.exit_code, 1) << text;
+    EXPECT_NE(o.err.find(error), std::string::npos) << o.err;
+    EXPECT_EQ(o.out, "");
+    EXPECT_FALSE(std::filesystem::exists(out));
+  };
+  expectError(
+      "time,jawOpen\n0,0\n1,40\n2,80\n",
+      "take.csv:3: column \"jawOpen\": 40 is no coefficient: these go from 0 to 1; are they "
+      "percent?");
+  expectError("time,jawOpen\n0,0\n2,0\n1,1\n",
+              "take.csv:4:1: column \"time\": is before the frame above it");
+  expectError("time,jawOpen\n0,0\n1e9,0\n", "take.csv:3:1: column \"time\": is 1e+09 s after");
+  // All that is left of it is a face at rest, which no file can hold as a motion.
+  expectError("time,jawOpen\n0,0\n0,0.5\n", "take.csv: nothing moves");
+  const Outcome late =
+      derm({"face", "retarget", take, "cast:head-a", "-o", out, "--offset", "1e30"});
+  EXPECT_EQ(late.exit_code, 2);
+  EXPECT_NE(late.err.find("offset: must be within 24 h"), std::string::npos) << late.err;
+
+  const Outcome warned = played("\"time\",\"jawOpen\"\n0,0\n1,1.25\n1,0\n2,1.25\n");
+  EXPECT_EQ(warned.exit_code, 0) << warned.err;
+  EXPECT_NE(warned.err.find("take.csv: \"jawOpen\" in line 3 is 1.25; values outside 0 to 1 are "
+                            "clamped (2 times)"),
+            std::string::npos)
+      << warned.err;
+  EXPECT_NE(warned.err.find("take.csv: comes no later than the frame before; left out (at 2)"),
+            std::string::npos)
+      << warned.err;
 }
 
 TEST(FaceCoefficients, PlayOnShapesUnlessTheRigIsAskedFor) {

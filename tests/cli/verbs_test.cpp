@@ -250,6 +250,18 @@ TEST(Cli, InfoJsonHasTheKeysMachinesRelyOn) {
   EXPECT_TRUE(info["problems"].is_array());
 }
 
+TEST(Cli, InfoKeepsControlCharactersFromTheTerminal) {
+  const Folder folder;
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", folder / "c.gltf"}).exit_code, 0);
+  nlohmann::json file = nlohmann::json::parse(std::ifstream(folder / "c.gltf"));
+  file["meshes"][0]["primitives"][0]["extras"]["derm_points"] = {
+      {{"label", "a\x1b[31mb\nc\x7f"}, {"triangle", 7}, {"weights", {0, 1, 0}}}};
+  std::ofstream(folder / "c.gltf") << file.dump();
+  const Outcome text = derm({"info", folder / "c.gltf"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("1: \"a [31mb c \"\n"), std::string::npos) << text.out;
+}
+
 TEST(Cli, InfoShowsLabelledPointsAndDetailMaps) {
   const Folder folder;
   ASSERT_EQ(derm({"cast", "cylinder", "-o", folder / "c.gltf"}).exit_code, 0);

@@ -134,13 +134,14 @@ TEST_F(FaceMotionInput, CoefficientsAreASourceWithoutAFace) {
   // On the target they are what they were: it is its own source.
   Diagnostics notes;
   Character target = *head();
-  const Result<PointTracks> played = addFaceMotion(
+  const Result<FaceMotion> played = addFaceMotion(
       std::vector<FaceMotionChoice>{{.source = "take.csv"}}, folder_, {}, target, notes);
   ASSERT_TRUE(played) << played.error().text();
   EXPECT_EQ(target.clips.back().name, "take");
-  for (std::size_t i = 0; i < played->labels.size(); ++i)
-    if (played->labels[i][0] == '8') {
-      EXPECT_LE((played->frame(1)[i] - tracks.frame(1)[at(played->labels[i])]).norm(), 1e-6);
+  const PointTracks& points = played->points;
+  for (std::size_t i = 0; i < points.labels.size(); ++i)
+    if (points.labels[i][0] == '8') {
+      EXPECT_LE((points.frame(1)[i] - tracks.frame(1)[at(points.labels[i])]).norm(), 1e-6);
     }
 }
 

@@ -66,17 +66,15 @@ struct FaceMotionOptions {
 /// Plays motions of other faces on a head with control points, as its last clip; one that has no
 /// face rig yet gets it (face_rig.h). Coefficients alone, all of them, go to ARKit's shapes of a
 /// head that has them (kEnoughShapes), else to its rig without a map between faces
-/// (shape_motion.h); the former needs no control points. Returns what the control points do;
-/// without any, no points.
-Result<PointTracks> addFaceMotion(std::span<const FaceMotionChoice> motions,
-                                  const std::filesystem::path& folder,
-                                  const FaceMotionOptions& options, Character& character,
-                                  Diagnostics& notes);
+/// (shape_motion.h); the former needs no control points. Returns the clip's name, what the control
+/// points do (without any, no points), and the coefficients where these were played alone.
+Result<FaceMotion> addFaceMotion(std::span<const FaceMotionChoice> motions,
+                                 const std::filesystem::path& folder,
+                                 const FaceMotionOptions& options, Character& character,
+                                 Diagnostics& notes);
 
-/// The same motion as coefficients: what was given where that were coefficients alone, else those
-/// that fit `tracks`, which addFaceMotion() returned (fitShapes()).
-Result<ShapeTracks> faceCoefficients(std::span<const FaceMotionChoice> motions,
-                                     const std::filesystem::path& folder, const PointTracks& tracks,
-                                     Diagnostics& notes);
+/// What addFaceMotion() returned as coefficients: those that were played, else those that fit its
+/// points (fitShapes()).
+Result<ShapeTracks> faceCoefficients(const FaceMotion& played, Diagnostics& notes);
 
 }  // namespace derm
