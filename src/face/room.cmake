@@ -18,6 +18,7 @@ derm_room(face
     framed_head.cpp
     head_correspondence.cpp
     head_dense.cpp
+    head_pieces.cpp
     head_pose.cpp
     head_registration.cpp
     head_samples.cpp
@@ -25,8 +26,9 @@ derm_room(face
     head_slits.cpp
     head_surface.cpp
     head_warp.cpp
-    lid_zone.cpp
     landmark_correspondence.cpp
+    lid_closing.cpp
+    lid_zone.cpp
     margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
