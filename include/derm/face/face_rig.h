@@ -89,6 +89,12 @@ class FacePoser {
     Vec3d arm_m = Vec3d::Zero();  ///< from the joint to a vertex at the control point
   };
 
+  /// What a joint turns about as it goes.
+  struct Hinge {
+    Vec3d centre_m = Vec3d::Zero();
+    Vec3d axis = Vec3d::UnitX();
+  };
+
   FacePoser() = default;
   void solve(const Eigen::Matrix<double, 28, 3>& wanted, std::span<JointMove> out) const noexcept;
   void apply(std::span<const JointMove> moves, Pose& pose) const noexcept;
@@ -97,7 +103,7 @@ class FacePoser {
   FaceRig rig_;
   std::vector<Transform> rest_;               ///< of the joints
   std::vector<Vec3d> positions_;              ///< [m] of the joints, in the bind pose
-  std::vector<std::optional<Vec3d>> pivots_;  ///< [m] what a joint turns about as it goes
+  std::vector<std::optional<Hinge>> hinges_;  ///< of the joints; lids have one
   std::vector<Lever> levers_;
   Eigen::Matrix<double, 28, 28> solve_;                    ///< W^-1
   Eigen::Matrix3d to_head_ = Eigen::Matrix3d::Identity();  ///< model directions to the head's
