@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "derm/face/shape_motion.h"
 #include "derm/io/character_file.h"
 #include "derm/io/point_tracks_file.h"
 #include "derm/io/shape_tracks_file.h"
@@ -85,7 +86,7 @@ Result<FaceMotionChoice> choiceOf(const std::string& text) {
 }
 
 Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes) {
-  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkWritableRig(options.output));
   DERM_CHECK(checkOutputs({options.output, options.tracks, options.coefficients}));
   DERM_CHECK(checkNotAnInput({options.output, options.tracks, options.coefficients},
                              {options.target.source, options.motion.source}));
@@ -104,13 +105,13 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   DERM_TRY(Character head, options.target.load(notes));
   if (!options.points.empty()) {
     DERM_TRY(head.points, headPoints(options.points, head, notes));
+  } else if (arkitShapeCount(head) < kEnoughShapes) {
+    DERM_CHECK(findMissingPoints(head, options.target.source, "--points", false, notes));
   }
   Result<PointTracks> tracks = addFaceMotion(motions, {}, how, head, notes);
   if (!tracks) {
     Error e = tracks.error();
     if (e.where.file.empty()) e.where.file = options.target.source;
-    if (head.points.empty())
-      e.message = "has no control points; --points FILE gives them (derm face names lists them)";
     return e;
   }
   DERM_CHECK(saveCharacter(head, options.output, notes));
@@ -140,8 +141,10 @@ void addFaceRetarget(CLI::App& face, Run& run) {
           "markers (.bvh)")
       ->required();
   options->target.addTo(*verb, "TARGET");
-  verb->add_option("--points", options->points,
-                   "JSON file of the target's control points; default those that it has");
+  verb->add_option(
+      "--points", options->points,
+      "JSON file of the target's control points; default those that it has, else found by "
+      "shape");
   verb->add_option("--clip", motion.clip, "of the source: name or number; default the first");
   verb->add_option("--map", motion.map,
                    "table of marker names for a .bvh: lines \"source = target\"");

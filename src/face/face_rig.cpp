@@ -6,11 +6,21 @@
 
 #include <Eigen/LU>
 
+#include "derm/base/number_text.h"
+
 #include "face/eye_centre.h"
 #include "face/lid_closing.h"
 
 namespace derm {
 namespace {
+
+/// People's eyes are 6 cm apart; ten times more or less is more likely another unit.
+void noteSize(const FacePoints& points, Diagnostics& notes) {
+  const double eyes_m = measureFaceUnits(points).eye_separation_m;
+  if (eyes_m > 0.6 || eyes_m < 0.006)
+    notes.warn("face-size", "face",
+               "its eyes are " + shortNumber(eyes_m) + " m apart; is the unit right (--unit)?");
+}
 
 constexpr std::size_t kPoints = 28;
 using Rows = Eigen::Matrix<double, 28, 3>;
@@ -240,6 +250,7 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
         ErrorCode::BadData, "the character has a face rig already", {.element = "skeleton"}};
   DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
   DERM_CHECK(validateControlPoints(points));
+  noteSize(points, notes);
   DERM_TRY(const FaceWeights weights, faceWeights(character.mesh, points, desc.weights, notes));
   Character rigged = character;
   for (LabelledPoint& p : rigged.points)

@@ -46,7 +46,8 @@ std::optional<FaceRig> findFaceRig(const Character& character);
 ///
 /// Errors: points as validateControlPoints() says, a rig that is there already, a head joint that
 /// is not there or that the face does not follow. Notes: face-joints-below where joints below the
-/// head's, a jaw for example, moved parts of the face too; as faceWeights().
+/// head's, a jaw for example, moved parts of the face too; face-size where its eyes are ten times
+/// nearer or farther apart than people's; as faceWeights().
 Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagnostics& notes);
 
 /// Displacements of lids with another depth, so that lids stay on the ball as they go up and down:
