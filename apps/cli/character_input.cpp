@@ -74,6 +74,27 @@ Result<void> checkWritable(const std::filesystem::path& output) {
                {.file = output.string()}};
 }
 
+Result<void> checkWritableRig(const std::filesystem::path& output) {
+  if (fileEnding(output) == ".obj")
+    return Error{ErrorCode::BadArgument,
+                 "an .obj has no joints, shapes or clips; .glb or .gltf is expected",
+                 {.file = output.string()}};
+  return checkWritable(output);
+}
+
+Result<void> checkNotAnInput(std::initializer_list<std::string> outputs,
+                             std::initializer_list<std::string> inputs) {
+  namespace fs = std::filesystem;
+  for (const std::string& output : outputs)
+    for (const std::string& input : inputs) {
+      std::error_code ignored;
+      if (!output.empty() && !input.empty() && fs::equivalent(output, input, ignored))
+        return Error{
+            ErrorCode::BadArgument, "is an input; another name keeps it", {.file = output}};
+    }
+  return {};
+}
+
 Result<void> checkOutputs(std::initializer_list<std::string> outputs) {
   std::set<std::filesystem::path> met;
   for (const std::string& output : outputs) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "derm/face/shape_motion.h"
 #include "derm/io/character_file.h"
 #include "derm/io/file_ending.h"
 #include "derm/io/point_tracks_file.h"
@@ -98,7 +99,7 @@ Result<void> checkEnding(const std::string& file, std::initializer_list<std::str
 }
 
 Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes) {
-  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkWritableRig(options.output));
   DERM_CHECK(checkOutputs({options.output, options.tracks, options.coefficients}));
   DERM_CHECK(checkEnding(options.tracks, {".csv", ".json"}));
   DERM_CHECK(checkEnding(options.coefficients, {".csv"}));
@@ -119,13 +120,13 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   DERM_TRY(Character head, options.target.load(notes));
   if (!options.points.empty()) {
     DERM_TRY(head.points, headPoints(options.points, head, notes));
+  } else if (arkitShapeCount(head) < kEnoughShapes) {
+    DERM_CHECK(findMissingPoints(head, options.target.source, "--points", false, notes));
   }
   const Result<FaceMotion> played = addFaceMotion(motions, {}, how, head, notes);
   if (!played) {
     Error e = played.error();
     if (e.where.file.empty()) e.where.file = options.target.source;
-    if (head.points.empty())
-      e.message = "has no control points; --points FILE gives them (derm face names lists them)";
     return e;
   }
   const PointTracks& tracks = played->points;
@@ -160,8 +161,10 @@ void addFaceRetarget(CLI::App& face, Run& run) {
           "markers (.bvh)")
       ->required();
   options->target.addTo(*verb, "TARGET");
-  verb->add_option("--points", options->points,
-                   "JSON file of the target's control points; default those that it has");
+  verb->add_option(
+      "--points", options->points,
+      "JSON file of the target's control points; default those that it has, else found by "
+      "shape");
   verb->add_option("--clip", motion.clip, "of the source: name or number; default the first");
   verb->add_option("--map", motion.map,
                    "table of marker names for a .bvh: lines \"source = target\"");

@@ -57,7 +57,8 @@ Result<void> writeRigged(const RigOptions& options, Diagnostics& notes) {
     DERM_TRY(ZoneScale scale, zoneScale(text));
     desc.weights.zone_scales.push_back(std::move(scale));
   }
-  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkWritableRig(options.output));
+  DERM_CHECK(checkNotAnInput({options.output}, {options.input.source, options.points}));
   DERM_TRY(Character character, options.input.load(notes));
   if (!options.points.empty()) {
     DERM_TRY(character.points, headPoints(options.points, character, notes));

@@ -20,7 +20,7 @@ struct ShapesOptions {
 
 Result<void> writeShaped(const ShapesOptions& options, Diagnostics& notes) {
   const HeadMatchOptions& match = options.match;
-  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkWritableRig(options.output));
   DERM_CHECK(checkOutputs({options.output, match.report, match.picture}));
   DERM_CHECK(checkNotAnInput(
       {options.output, match.report, match.picture},

@@ -326,6 +326,9 @@ Result<void> checkTrackOptions(const TrackOptions& options) {
                  {.file = options.output}};
   if (!options.overlay.empty()) DERM_CHECK(validateFilm(options.overlay, {}));
   DERM_CHECK(validate(trackerFor(options, 480)));
+  DERM_CHECK(
+      checkNotAnInput({options.output, options.overlay, options.save_markers, options.report},
+                      {options.film, options.markers, options.head}));
   return checkOutputs({options.output, options.overlay, options.save_markers, options.report});
 }
 
@@ -401,7 +404,8 @@ void addFaceTrack(CLI::App& face, Run& run) {
   verb->add_option("--fps", options->fps, "of numbered pictures, which have no times")
       ->check(kAboveZero)
       ->capture_default_str();
-  verb->add_option("--frames", options->frames, "at most so many frames");
+  verb->add_option("--frames", options->frames, "at most so many frames; default all")
+      ->check(CLI::Range(1, 100000000));
   verb->add_option("--window", options->window,
                    "pixels: side of the square that is followed, odd, 5 to 63; default 15 for 480 "
                    "rows, in proportion");

@@ -22,7 +22,7 @@ struct TransferOptions {
 
 Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes) {
   const HeadMatchOptions& match = options.match;
-  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkWritableRig(options.output));
   DERM_CHECK(checkOutputs({options.output, match.report, match.picture}));
   DERM_CHECK(checkNotAnInput(
       {options.output, match.report, match.picture},

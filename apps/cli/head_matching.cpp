@@ -233,19 +233,6 @@ Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
   return out;
 }
 
-Result<void> checkNotAnInput(std::initializer_list<std::string> outputs,
-                             std::initializer_list<std::string> inputs) {
-  namespace fs = std::filesystem;
-  for (const std::string& output : outputs)
-    for (const std::string& input : inputs) {
-      std::error_code ignored;
-      if (!output.empty() && !input.empty() && fs::equivalent(output, input, ignored))
-        return Error{
-            ErrorCode::BadArgument, "is an input; another name keeps it", {.file = output}};
-    }
-  return {};
-}
-
 nlohmann::json landmarkReport(const HeadLandmarks& landmarks, const Character& target) {
   nlohmann::json points = nlohmann::json::object();
   const double unit = target.import.metres_per_unit;

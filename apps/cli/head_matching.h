@@ -63,10 +63,6 @@ struct HeadMatch {
 Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
                              const std::string& target_name, Diagnostics& notes);
 
-/// Fails where one of the outputs is one of the inputs.
-Result<void> checkNotAnInput(std::initializer_list<std::string> outputs,
-                             std::initializer_list<std::string> inputs);
-
 /// What a report says of landmarks: points, method, seconds, the registration's residual.
 nlohmann::json landmarkReport(const HeadLandmarks& landmarks, const Character& target);
 

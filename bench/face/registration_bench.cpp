@@ -6,28 +6,12 @@
 
 #include "derm/base/hash.h"
 #include "derm/base/parallel.h"
-#include "derm/cast/heads.h"
 #include "derm/face/head_registration.h"
+
+#include "head_pair.h"
 
 namespace derm {
 namespace {
-
-struct HeadPair {
-  Character from, to;
-
-  explicit HeadPair(int subdivisions) {
-    const auto head = [&](SyntheticHeadDesc desc) {
-      desc.mesh = SyntheticHeadDesc::Mesh::Octahedron;
-      desc.subdivisions = subdivisions;
-      desc.asymmetry_cm = 0.03;
-      Result<Character> made = makeSyntheticHead(desc);
-      DERM_REQUIRE(made.ok());
-      return *std::move(made);
-    };
-    from = head(syntheticHeadB());
-    to = head(syntheticHeadA());
-  }
-};
 
 Result<HeadRegistration> registered(const HeadPair& heads) {
   Diagnostics notes;
@@ -35,15 +19,12 @@ Result<HeadRegistration> registered(const HeadPair& heads) {
 }
 
 void registration(benchmark::State& state) {
-  const HeadPair heads(int(state.range(0)));
+  const HeadPair heads(syntheticHeadB(), syntheticHeadA(), int(state.range(0)));
   const ThreadLimit threads(int(state.range(1)));
   for (auto _ : state) {
     const auto r = registered(heads);
     DERM_REQUIRE(r.ok());
-    Hash64 hash;
-    for (const LandmarkMatch& match : r->landmarks)
-      hash.addSpan(std::span<const float>(match.point.barycentric.data(), 3));
-    state.SetLabel("hash " + std::to_string(hash.value()));
+    state.SetLabel(hashOf(r->landmarks));
   }
 }
 BENCHMARK(registration)
@@ -54,7 +35,7 @@ BENCHMARK(registration)
     ->UseRealTime();
 
 void denseMap(benchmark::State& state) {
-  const HeadPair heads(int(state.range(0)));
+  const HeadPair heads(syntheticHeadB(), syntheticHeadA(), int(state.range(0)));
   const ThreadLimit one_thread(1);
   const auto r = registered(heads);
   DERM_REQUIRE(r.ok());

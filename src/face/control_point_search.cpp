@@ -82,8 +82,9 @@ void putOnMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
       if (label < 2)
         at = mesh.positions[label == 0 ? slit->upper.front() : slit->upper.back()].cast<double>();
       else
-        at = detail::besideOnMargin(*slit, label == 2 ? slit->upper : slit->lower, mesh.positions,
-                                    at);
+        at = detail::besideOnMargin(
+            detail::positionsOf(label == 2 ? slit->upper : slit->lower, mesh.positions),
+            slit->along, at);
       p.point = skin.nearest(at, slit->outward);
     }
   };

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <Eigen/Geometry>
 #include <Eigen/LU>
 
 #include "face/slit_sides.h"
@@ -40,13 +41,27 @@ std::optional<Vec3d> lidPivot(const FacePoints& points, std::string_view lid,
   return *centre + kToLine * (foot - *centre);
 }
 
+EyeAxes eyeAxes(const FacePoints& points, FaceSide side, const FaceAxes& axes) {
+  const SlitPoints eye = eyePoints(side);
+  Vec3d way = points.at(eye.corners[1]) - points.at(eye.corners[0]);
+  way -= axes.forward.dot(way) * axes.forward;
+  Vec3d height = axes.forward.cross(way);
+  if (height.dot(axes.up) < 0) height = -height;
+  height = height.norm() > 0 ? Vec3d(height.normalized()) : axes.up;
+  return {height.cross(axes.forward), height, axes.forward};
+}
+
 FaceSide eyeOfLid(std::string_view number) {
   if (number == "3.1" || number == "3.3") return FaceSide::Left;
   return number == "3.2" || number == "3.4" ? FaceSide::Right : FaceSide::Middle;
 }
 
-Quatd turnAbout(const Vec3d& centre, const Vec3d& from, const Vec3d& to) {
-  return Quatd::FromTwoVectors(from - centre, to - centre);
+Quatd turnAbout(const Vec3d& centre, const Vec3d& axis, const Vec3d& from, const Vec3d& to) {
+  const auto across = [&](const Vec3d& p) {
+    return Vec3d(p - centre - axis.dot(p - centre) * axis);
+  };
+  const Vec3d a = across(from), b = across(to);
+  return Quatd(Eigen::AngleAxisd(std::atan2(axis.dot(a.cross(b)), a.dot(b)), axis));
 }
 
 }  // namespace derm::detail

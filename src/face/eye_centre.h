@@ -17,10 +17,20 @@ std::optional<Vec3d> eyeCentre(const FacePoints& points, FaceSide side, const Fa
 /// above.
 std::optional<Vec3d> lidPivot(const FacePoints& points, std::string_view lid, const FaceAxes& axes);
 
+/// The directions of an eye as one sees it from before the face: along its corners, the way that
+/// its lids go to meet, and to the viewer. Unit vectors. Requires the corners' points.
+struct EyeAxes {
+  Vec3d along, height, depth;
+
+  Vec3d inFrame(const Vec3d& p) const { return {along.dot(p), height.dot(p), depth.dot(p)}; }
+};
+EyeAxes eyeAxes(const FacePoints& points, FaceSide side, const FaceAxes& axes);
+
 /// The eye that a lid's point belongs to; Middle for other points.
 FaceSide eyeOfLid(std::string_view number);
 
-/// The smallest turn about `centre` that brings `from` into the direction of `to`.
-Quatd turnAbout(const Vec3d& centre, const Vec3d& from, const Vec3d& to);
+/// The turn about the line through `centre` along `axis` that brings `from` into the half plane of
+/// `to`. Nothing goes sideways then, so that lids at the corners meet too.
+Quatd turnAbout(const Vec3d& centre, const Vec3d& axis, const Vec3d& from, const Vec3d& to);
 
 }  // namespace derm::detail

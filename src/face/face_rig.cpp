@@ -6,10 +6,21 @@
 
 #include <Eigen/LU>
 
+#include "derm/base/number_text.h"
+
 #include "face/eye_centre.h"
+#include "face/lid_closing.h"
 
 namespace derm {
 namespace {
+
+/// People's eyes are 6 cm apart; ten times more or less is more likely another unit.
+void noteSize(const FacePoints& points, Diagnostics& notes) {
+  const double eyes_m = measureFaceUnits(points).eye_separation_m;
+  if (eyes_m > 0.6 || eyes_m < 0.006)
+    notes.warn("face-size", "face",
+               "its eyes are " + shortNumber(eyes_m) + " m apart; is the unit right (--unit)?");
+}
 
 constexpr std::size_t kPoints = 28;
 using Rows = Eigen::Matrix<double, 28, 3>;
@@ -197,12 +208,11 @@ void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& w
   c.skin = std::move(builder).finish();
 }
 
-Result<void> addClips(Character& c, const FaceRig& rig, const FacePoints& points) {
+Result<void> addClips(Character& c, const FaceRig& rig, const FacePoints& points,
+                      const FaceSlits& slits) {
   DERM_TRY(const FacePoser poser, FacePoser::make(c, rig));
-  for (const std::string_view name : expressionNames()) {
-    DERM_TRY(const std::vector<PointDisplacement> moves, expressionDisplacements(name, points));
-    c.clips.push_back(poser.clip(name, slidLids(moves, points)));
-  }
+  for (const std::string_view name : expressionNames())
+    c.clips.push_back(poser.clip(name, detail::expressionOf(c, rig, points, slits, name)));
   return {};
 }
 
@@ -240,6 +250,7 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
         ErrorCode::BadData, "the character has a face rig already", {.element = "skeleton"}};
   DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
   DERM_CHECK(validateControlPoints(points));
+  noteSize(points, notes);
   DERM_TRY(const FaceWeights weights, faceWeights(character.mesh, points, desc.weights, notes));
   Character rigged = character;
   for (LabelledPoint& p : rigged.points)
@@ -252,7 +263,13 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
   } else {
     rigBareHead(rigged, points, weights, rig, notes);
   }
-  if (desc.clips) DERM_CHECK(addClips(rigged, rig, points));
+  if (desc.clips || desc.weights.lids_along_margins) {
+    Diagnostics ignored;  // an eye that does not open stays as it is
+    const FaceSlits slits = findFaceSlits(rigged.mesh, points, ignored);
+    if (desc.weights.lids_along_margins)
+      detail::closeLids(rigged, rig, points, slits, desc.weights.max_influences);
+    if (desc.clips) DERM_CHECK(addClips(rigged, rig, points, slits));
+  }
   character = std::move(rigged);
   return rig;
 }
@@ -282,7 +299,10 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
   DERM_CHECK(validateControlPoints(points));
   const FaceAxes axes = faceAxes(points);
   for (const std::string_view number : controlPointNumbers()) {
-    out.pivots_.push_back(detail::lidPivot(points, number, axes));
+    std::optional<Hinge> hinge;
+    if (const std::optional<Vec3d> pivot = detail::lidPivot(points, number, axes))
+      hinge = {*pivot, detail::eyeAxes(points, detail::eyeOfLid(number), axes).along};
+    out.hinges_.push_back(hinge);
     out.positions_.push_back(points.at(number));
   }
   std::vector<std::optional<std::size_t>> column(character.skeleton.size());
@@ -302,7 +322,7 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
         const double share =
             double(p.point.barycentric[static_cast<Eigen::Index>(i)]) * double(w.weight);
         weights(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(*j)) += share;
-        if (out.pivots_[*j])
+        if (out.hinges_[*j])
           out.levers_.push_back(
               {row, *j, share, character.mesh.positions[t[i]].cast<double>() - out.positions_[*j]});
       }
@@ -338,9 +358,9 @@ void FacePoser::solve(const Rows& wanted, std::span<JointMove> out) const noexce
     const Rows moved = solve_ * aim;
     for (std::size_t j = 0; j < kPoints; ++j) {
       out[j].translation_m = moved.row(static_cast<Eigen::Index>(j));
-      if (pivots_[j])
-        out[j].rotation =
-            detail::turnAbout(*pivots_[j], positions_[j], positions_[j] + out[j].translation_m);
+      if (hinges_[j])
+        out[j].rotation = detail::turnAbout(hinges_[j]->centre_m, hinges_[j]->axis, positions_[j],
+                                            positions_[j] + out[j].translation_m);
     }
     if (levers_.empty()) break;
     aim = wanted;
@@ -392,26 +412,28 @@ Clip FacePoser::clip(std::string_view name,
   for (std::size_t j = 0; j < kPoints; ++j) {
     if (!(moves[j].translation_m.norm() > 1e-5 * largest)) continue;
     JointMove half{0.5 * moves[j].translation_m, Quatd::Identity()};
-    if (pivots_[j]) {
+    if (hinges_[j]) {
       half.rotation = Quatd::Identity().slerp(0.5, moves[j].rotation);
-      const Vec3d arm = positions_[j] - *pivots_[j];
-      const double grown = (arm + moves[j].translation_m).norm() / arm.norm();
-      half.translation_m = 0.5 * (1 + grown) * (half.rotation * arm) - arm;
+      const Vec3d arm = positions_[j] - hinges_[j]->centre_m, full = arm + moves[j].translation_m;
+      const double grown = full.norm() / arm.norm();
+      // What is not of the turn, sideways for example, is half done.
+      const Vec3d other = full - grown * (moves[j].rotation * arm);
+      half.translation_m = 0.5 * (1 + grown) * (half.rotation * arm) - arm + 0.5 * other;
     }
     const Transform& rest = rest_[j];
-    const Transform full = moved(rest, moves[j]), between = moved(rest, half);
+    const Transform whole = moved(rest, moves[j]), between = moved(rest, half);
     Track way, turn;
     way.joint = turn.joint = rig_.joints[j];
     way.times_s = turn.times_s = times;
     turn.channel = Channel::Rotation;
-    for (const Transform* key : {&rest, &between, &full, &full, &between, &rest}) {
+    for (const Transform* key : {&rest, &between, &whole, &whole, &between, &rest}) {
       const Vec3f& t = key->translation;
       const Quatf& r = key->rotation;
       way.values.insert(way.values.end(), {t.x(), t.y(), t.z()});
       turn.values.insert(turn.values.end(), {r.x(), r.y(), r.z(), r.w()});
     }
     out.tracks.push_back(std::move(way));
-    if (pivots_[j]) out.tracks.push_back(std::move(turn));
+    if (hinges_[j]) out.tracks.push_back(std::move(turn));
   }
   return out;
 }

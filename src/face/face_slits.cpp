@@ -22,9 +22,11 @@ constexpr double kHalfDepth = 1.1;
 constexpr double kSkinLength = 0.62;  ///< beyond this, what is visible is the skin around
 constexpr double kSkinHeight = 0.7;
 constexpr double kSight = 1.5;  ///< what is farther in front does not hide the slit
-// What lies so far behind the corners is not skin. Lips close before one sees far behind them.
-constexpr double kEyeDepth = 0.02;
-constexpr double kMouthDepth = 0.3;
+// What lies so far behind the corners is not skin: of these the first that leaves a slit. Corners
+// that a registration found lie a little before or behind the true ones; lips close before one sees
+// far behind them.
+constexpr std::array kEyeDepths = {0.02, 0.04, 0.08, 0.12};
+constexpr std::array kMouthDepths = {0.3};
 constexpr double kShortestBorder = 0.6;  ///< a border that spans less is no slit
 
 /// Cosine below which a triangle is seen too much edge-on to count as skin.
@@ -320,30 +322,58 @@ class SlitFinder {
   FaceSlit slit_;
 };
 
-std::optional<FaceSlit> slitBetween(const TriMesh& mesh, const WeldedMesh& welded,
-                                    std::span<const LabelledPoint> points,
-                                    const std::array<const char*, 4>& labels, double depth,
-                                    const char* name, Diagnostics& notes) {
-  std::array<Vec3d, 4> at;
-  SlitPoints slit;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto found = std::find_if(points.begin(), points.end(),
-                                    [&](const LabelledPoint& p) { return p.label == labels[i]; });
-    if (found == points.end()) return {};
-    at[i] = positionAt(found->point, mesh.triangles, mesh.positions).cast<double>();
-    slit.piece = welded.pieces.of_vertex[welded.triangles[found->point.triangle][0]];
+/// The points of a slit by their numbers: corners, upper, lower.
+using SlitNumbers = std::array<std::string_view, 4>;
+constexpr SlitNumbers kLeftEye = {"3.11", "3.7", "3.1", "3.3"};
+constexpr SlitNumbers kRightEye = {"3.12", "3.8", "3.2", "3.4"};
+constexpr SlitNumbers kMouth = {"8.4", "8.3", "8.1", "8.2"};
+
+std::optional<FaceSlit> slitBetween(const WeldedMesh& mesh, SlitPoints points,
+                                    std::span<const double> depths, const char* name,
+                                    Diagnostics& notes) {
+  for (const double depth : depths) {
+    points.depth = depth;
+    if (std::optional<FaceSlit> found = SlitFinder(mesh, points).find()) return found;
   }
-  slit.depth = depth;
-  slit.first = at[0];
-  slit.second = at[1];
-  slit.upper = at[2];
-  slit.lower = at[3];
-  std::optional<FaceSlit> found = SlitFinder(welded, slit).find();
-  if (!found)
-    notes.warn("face-no-slit", name,
-               labels[0][0] == '8' ? "no slit between the lips: lips cannot part"
-                                   : "no slit between the lids: the eye cannot close");
-  return found;
+  notes.warn("face-no-slit", name,
+             std::string_view(name) == "mouth" ? "no slit between the lips: lips cannot part"
+                                               : "no slit between the lids: the eye cannot close");
+  return {};
+}
+
+/// `pointsOf`: the points of one slit, or none.
+template <class PointsOf>
+FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf, Diagnostics& notes) {
+  const auto find = [&](const SlitNumbers& numbers, std::span<const double> depths,
+                        const char* name) -> std::optional<FaceSlit> {
+    const std::optional<SlitPoints> points = pointsOf(numbers);
+    if (!points) return {};
+    return slitBetween(mesh, *points, depths, name, notes);
+  };
+  return {find(kLeftEye, kEyeDepths, "left eye"), find(kRightEye, kEyeDepths, "right eye"),
+          find(kMouth, kMouthDepths, "mouth")};
+}
+
+/// The piece that most of the control points are nearest to.
+std::uint32_t skinOf(const WeldedMesh& mesh, const FacePoints& points) {
+  std::vector<std::size_t> points_of(mesh.pieces.count, 0);
+  std::vector<bool> used(mesh.pointCount(), false);
+  for (const Triangle& t : mesh.triangles)
+    for (const std::uint32_t p : t) used[p] = true;
+  for (const std::string_view number : controlPointNumbers()) {
+    const Vec3d* at = points.find(number);
+    if (at == nullptr) continue;
+    double nearest = INFINITY;
+    std::uint32_t piece = 0;
+    for (std::size_t p = 0; p < mesh.pointCount(); ++p)
+      if (const double d = (mesh.positions[p] - *at).squaredNorm(); used[p] && d < nearest) {
+        nearest = d;
+        piece = mesh.pieces.of_vertex[p];
+      }
+    ++points_of[piece];
+  }
+  return static_cast<std::uint32_t>(std::max_element(points_of.begin(), points_of.end()) -
+                                    points_of.begin());
 }
 
 }  // namespace
@@ -351,12 +381,35 @@ std::optional<FaceSlit> slitBetween(const TriMesh& mesh, const WeldedMesh& welde
 FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> points,
                         Diagnostics& notes) {
   const WeldedMesh welded = detail::weldedMesh(mesh);
-  return {
-      slitBetween(mesh, welded, points, {"3.11", "3.7", "3.1", "3.3"}, kEyeDepth, "left eye",
-                  notes),
-      slitBetween(mesh, welded, points, {"3.12", "3.8", "3.2", "3.4"}, kEyeDepth, "right eye",
-                  notes),
-      slitBetween(mesh, welded, points, {"8.4", "8.3", "8.1", "8.2"}, kMouthDepth, "mouth", notes)};
+  const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPoints> {
+    std::array<Vec3d, 4> at;
+    SlitPoints out;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto found = std::find_if(points.begin(), points.end(), [&](const LabelledPoint& p) {
+        return p.label == numbers[i];
+      });
+      if (found == points.end()) return {};
+      at[i] = positionAt(found->point, mesh.triangles, mesh.positions).cast<double>();
+      out.piece = welded.pieces.of_vertex[welded.triangles[found->point.triangle][0]];
+    }
+    out.first = at[0];
+    out.second = at[1];
+    out.upper = at[2];
+    out.lower = at[3];
+    return out;
+  };
+  return slitsOf(welded, pointsOf, notes);
+}
+
+FaceSlits findFaceSlits(const TriMesh& mesh, const FacePoints& points, Diagnostics& notes) {
+  const WeldedMesh welded = detail::weldedMesh(mesh);
+  const std::uint32_t skin = skinOf(welded, points);
+  const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPoints> {
+    if (!points.missing(numbers).empty()) return {};
+    return SlitPoints{points.at(numbers[0]), points.at(numbers[1]), points.at(numbers[2]),
+                      points.at(numbers[3]), skin};
+  };
+  return slitsOf(welded, pointsOf, notes);
 }
 
 }  // namespace derm

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "derm/face/face_slits.h"
 #include "derm/mesh/triangle_tree.h"
 
 #include "face/lid_zone.h"
@@ -67,6 +68,7 @@ class WeightMaker {
   WeightMaker(const TriMesh& mesh, const FacePoints& points, const FaceWeightsDesc& desc,
               std::vector<ControlZone> zones)
       : desc_(desc),
+        mesh_(mesh),
         points_(points),
         axes_(faceAxes(points)),
         zones_(std::move(zones)),
@@ -126,9 +128,14 @@ class WeightMaker {
       Slit& lips = add(mouth, detail::contoursThrough(head_, points_, mouth, face_));
       lips.lower.push_back(columnOf("2.1"));
     }
+    Diagnostics ignored;  // eyes that do not open have contours all the same
+    const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
     for (const FaceSide side : {FaceSide::Left, FaceSide::Right}) {
       const SlitPoints eye = detail::eyePoints(side);
-      const SlitContours contours = detail::contoursThrough(head_, points_, eye, face_);
+      const std::optional<FaceSlit>& slit =
+          side == FaceSide::Left ? openings.left_eye : openings.right_eye;
+      const SlitContours contours = slit ? SlitContours{slit->upper, slit->lower}
+                                         : detail::contoursThrough(head_, points_, eye, face_);
       if (desc_.separate_sides) add(eye, contours);
       if (!desc_.lids_along_margins) continue;
       const std::uint32_t upper = columnOf(eye.upper[0]), lower = columnOf(eye.lower[0]);
@@ -137,11 +144,12 @@ class WeightMaker {
       const double to_brow = axes_.up.dot(brow - zones_[upper].centre_m);
       detail::Vec2d reach = zones_[upper].radii_m.tail<2>();
       if (to_brow > 0) reach.x() = std::min(reach.x(), 0.95 * to_brow);
-      eyes_.push_back({LidZone(head_, points_, eye, contours, axes_, LidZone::Lid::Upper, reach),
-                       LidZone(head_, points_, eye, contours, axes_, LidZone::Lid::Lower,
-                               zones_[lower].radii_m.tail<2>()),
-                       upper, lower,
-                       desc_.separate_sides ? slits_.back().side : std::vector<double>()});
+      const detail::LidMeeting blink = detail::lidMeeting(mesh_, points_, slit, side);
+      eyes_.push_back(
+          {LidZone(head_, points_, side, contours, blink, axes_, LidZone::Lid::Upper, reach),
+           LidZone(head_, points_, side, contours, blink, axes_, LidZone::Lid::Lower,
+                   zones_[lower].radii_m.tail<2>()),
+           upper, lower, desc_.separate_sides ? slits_.back().side : std::vector<double>()});
     }
   }
 
@@ -246,6 +254,7 @@ class WeightMaker {
   void collect(FaceWeights& out) const;
 
   const FaceWeightsDesc& desc_;
+  const TriMesh& mesh_;
   const FacePoints& points_;
   FaceAxes axes_;
   std::vector<ControlZone> zones_;

@@ -13,6 +13,7 @@
 #include "derm/mesh/triangle_tree.h"
 
 #include "framed_head.h"
+#include "head_pieces.h"
 #include "head_pose.h"
 #include "head_samples.h"
 #include "head_slits.h"
@@ -366,12 +367,8 @@ std::vector<LandmarkMatch> carriedPoints(const TriMesh& source,
   return out;
 }
 
-}  // namespace
-
-Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
-                                       std::span<const LabelledPoint> source_points,
-                                       const TriMesh& target_mesh, const RegistrationDesc& desc,
-                                       Diagnostics& notes, const Progress& progress) {
+Result<void> checkInput(const TriMesh& source_mesh, std::span<const LabelledPoint> source_points,
+                        const TriMesh& target_mesh, const RegistrationDesc& desc) {
   DERM_CHECK(validate(source_mesh, "source"));
   DERM_CHECK(validate(target_mesh, "target"));
   if (desc.sites < 200 || desc.sites > 4000)
@@ -380,6 +377,14 @@ Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
     DERM_CHECK(validate(p.point, source_mesh.triangles.size(), "point \"" + p.label + "\""));
   for (const LabelledPoint& p : desc.target_points)
     DERM_CHECK(validate(p.point, target_mesh.triangles.size(), "known point \"" + p.label + "\""));
+  return {};
+}
+
+/// The registration of two heads, of which there is one in each mesh.
+Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
+                                     std::span<const LabelledPoint> source_points,
+                                     const TriMesh& target_mesh, const RegistrationDesc& desc,
+                                     Diagnostics& notes, const Progress& progress) {
   SourceSide source;
   if (desc.source_frame) {
     source.frame = *desc.source_frame;
@@ -504,6 +509,32 @@ Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
                                 out.residual);
   if (!keepGoing(progress, 1, "done")) return cancelled();
   return out;
+}
+
+}  // namespace
+
+Result<HeadRegistration> registerHeads(const TriMesh& source_mesh,
+                                       std::span<const LabelledPoint> source_points,
+                                       const TriMesh& target_mesh, const RegistrationDesc& desc,
+                                       Diagnostics& notes, const Progress& progress) {
+  DERM_CHECK(checkInput(source_mesh, source_points, target_mesh, desc));
+  // Points of one of them tell which is meant.
+  if (desc.target_points.empty()) {
+    int heads = 0;
+    for (const TriMesh& piece : detail::largePiecesApart(target_mesh)) {
+      Diagnostics ignored;
+      const Result<HeadRegistration> fit =
+          registerOne(source_mesh, source_points, piece, desc, ignored, progress);
+      if (!fit && fit.error().code == ErrorCode::Cancelled) return fit.error();
+      heads += fit.ok() ? 1 : 0;
+      if (heads == 2)
+        return Error{
+            ErrorCode::BadData,
+            "has two heads; leave one in the file, or give points of the one that is meant",
+            {.element = "target"}};
+    }
+  }
+  return registerOne(source_mesh, source_points, target_mesh, desc, notes, progress);
 }
 
 }  // namespace derm

@@ -3,45 +3,40 @@
 #include <algorithm>
 #include <cmath>
 
-#include "face/eye_centre.h"
-
 namespace derm::detail {
 
-LidZone::LidZone(const HeadSurface& head, const FacePoints& points, const SlitPoints& eye,
-                 const SlitContours& contours, const FaceAxes& axes, Lid lid, const Vec2d& reach_m)
-    : lid_(lid), reach_(reach_m) {
-  // Heights are measured the way that a blink goes, seen from the front: what lies on one such line
-  // meets.
-  const Vec3d way = points.at(eye.upper[0]) - points.at(eye.lower[0]);
-  depth_ = axes.forward;
-  const Vec3d seen = way - depth_.dot(way) * depth_;
-  height_ = seen.norm() > 0 ? Vec3d(seen.normalized()) : axes.up;
-  along_ = height_.cross(depth_).normalized();
+LidZone::LidZone(const HeadSurface& head, const FacePoints& points, FaceSide side,
+                 const SlitContours& contours, const LidMeeting& blink, const FaceAxes& axes,
+                 Lid lid, const Vec2d& reach_m)
+    : axes_(eyeAxes(points, side, axes)), lid_(lid), reach_(reach_m) {
   upper_ = marginOf(head, contours.upper);
   lower_ = marginOf(head, contours.lower);
   if (upper_.points.size() < 3 || lower_.points.size() < 3) return;
-  from_ = points.at(lid == Lid::Upper ? eye.upper[0] : eye.lower[0]);
-  to_ = points.at(lid == Lid::Upper ? eye.lower[0] : eye.upper[0]);
-  if (const std::optional<Vec3d> pivot = lidPivot(points, eye.upper[0], axes))
-    turn_ = turnAbout(*pivot, from_, to_);
-  double most = 0;
+  from_ = lid == Lid::Upper ? blink.upper : blink.lower;
+  to_ = lid == Lid::Upper ? blink.lower : blink.upper;
+  if (const std::optional<Vec3d> pivot = lidPivot(points, eyePoints(side).upper[0], axes))
+    turn_ = turnAbout(*pivot, axes_.along, from_, to_);
+  // Near the corners heights and ways are both next to nothing, and their ratio anything.
+  constexpr double kCorner = 0.15;
+  const double first = upper_.points.front().x(), last = upper_.points.back().x();
   for (const Margin* margin : {&upper_, &lower_})
-    for (const Vec3d& p : margin->points) most = std::max(most, share(p.x()));
-  largest_ = most;
+    for (const Vec3d& p : margin->points)
+      if (std::min(p.x() - first, last - p.x()) > kCorner * (last - first))
+        largest_ = std::max(largest_, share(p.x()));
 }
 
 double LidZone::share(double along) const {
   const Vec2d upper = upper_.at(along), lower = lower_.at(along);
   const Vec2d& margin = lid_ == Lid::Upper ? upper : lower;
-  const Vec3d p = along * along_ + margin.x() * height_ + margin.y() * depth_;
+  const Vec3d p = along * axes_.along + margin.x() * axes_.height + margin.y() * axes_.depth;
   const Vec3d moved = to_ + turn_ * (p - from_);
-  const double way = std::abs(height_.dot(moved - p));
+  const double way = std::abs(axes_.height.dot(moved - p));
   return way > 0 ? std::max(0.0, upper.x() - lower.x()) / way : 0;
 }
 
 double LidZone::weight(const Vec3d& p) const {
   if (largest_ <= 0) return 0;
-  const Vec3d q = inFrame(p);
+  const Vec3d q = axes_.inFrame(p);
   const double first = std::max(upper_.points.front().x(), lower_.points.front().x());
   const double last = std::min(upper_.points.back().x(), lower_.points.back().x());
   if (q.x() <= first || q.x() >= last) return 0;
@@ -49,8 +44,10 @@ double LidZone::weight(const Vec3d& p) const {
   const Vec2d off = (Vec2d(q.y(), q.z()) - margin).cwiseQuotient(reach_);
   // A margin is an edge with a thickness; beyond it the skin is stretched evenly.
   constexpr double kThickness = 0.1;
+  // Below 1, so that closeLids() may add where it must.
+  constexpr double kLargest = 0.95;
   const double near = std::clamp((1 - off.norm()) / (1 - kThickness), 0.0, 1.0);
-  return near * std::min(1.0, share(q.x()) / largest_);
+  return near * kLargest * std::min(1.0, share(q.x()) / largest_);
 }
 
 Vec2d LidZone::Margin::at(double along) const {
@@ -66,18 +63,14 @@ Vec2d LidZone::Margin::at(double along) const {
 LidZone::Margin LidZone::marginOf(const HeadSurface& head,
                                   std::span<const std::uint32_t> contour) const {
   Margin out;
-  for (const std::uint32_t v : contour) out.points.push_back(inFrame(head.positions[v]));
-  // A contour may turn back a little at its corners; over one place the last counts.
+  for (const std::uint32_t v : contour) out.points.push_back(axes_.inFrame(head.positions[v]));
+  // A contour may turn back a little at its corners; over one position the last counts.
   std::stable_sort(out.points.begin(), out.points.end(),
                    [](const Vec3d& a, const Vec3d& b) { return a.x() < b.x(); });
   out.points.erase(std::unique(out.points.begin(), out.points.end(),
                                [](const Vec3d& a, const Vec3d& b) { return a.x() == b.x(); }),
                    out.points.end());
   return out;
-}
-
-Vec3d LidZone::inFrame(const Vec3d& p) const {
-  return {along_.dot(p), height_.dot(p), depth_.dot(p)};
 }
 
 }  // namespace derm::detail

@@ -10,6 +10,7 @@
 #include "derm/face/face_slits.h"
 
 #include "face/control_units.h"
+#include "face/lid_closing.h"
 #include "face/margin_match.h"
 #include "face/shape_openings.h"
 #include "face/shape_solver.h"
@@ -55,16 +56,14 @@ std::vector<std::array<double, kPoints>> weightsOf(const Character& source, cons
 }
 
 /// Counterparts of the target's skin, with lips and lids put right.
-std::vector<std::optional<SurfacePoint>> counterparts(
-    const Character& source, const Character& target, const WeldedMesh& from, const WeldedMesh& to,
-    std::uint32_t skin, const HeadCorrespondence& given, bool separate_sides, Diagnostics& notes) {
+std::vector<std::optional<SurfacePoint>> counterparts(const WeldedMesh& from, const WeldedMesh& to,
+                                                      std::uint32_t skin,
+                                                      const HeadCorrespondence& given,
+                                                      const FaceSlits& a, const FaceSlits& b) {
   std::vector<std::optional<SurfacePoint>> out(to.pointCount());
   for (std::size_t p = 0; p < out.size(); ++p)
     if (const std::uint32_t v = to.first_vertex[p]; to.pieces.of_vertex[p] == skin && given.has(v))
       out[p] = given.source_points[v];
-  if (!separate_sides) return out;
-  const FaceSlits a = findFaceSlits(source.mesh, source.points, notes);
-  const FaceSlits b = findFaceSlits(target.mesh, target.points, notes);
   const auto match = [&](const std::optional<FaceSlit>& s, const std::optional<FaceSlit>& t,
                          double radius) {
     if (s && t)
@@ -84,10 +83,35 @@ Mat3d bindRotation(const Character& character, JointId joint) {
   return detail::properRotation(model[joint.index()].linear());
 }
 
+bool isExpression(std::string_view name) {
+  const std::span<const std::string_view> all = expressionNames();
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+/// Whether two clips are one to what a file and its units leave of floats.
+bool alike(const Clip& a, const Clip& b) {
+  constexpr float kRounding = 1e-5f;  // of a track's largest value
+  if (a.tracks.size() != b.tracks.size()) return false;
+  for (std::size_t t = 0; t < a.tracks.size(); ++t) {
+    const Track &x = a.tracks[t], &y = b.tracks[t];
+    if (x.joint != y.joint || x.channel != y.channel || x.times_s.size() != y.times_s.size() ||
+        x.values.size() != y.values.size())
+      return false;
+    float largest = 0, apart = 0;
+    for (std::size_t i = 0; i < x.values.size(); ++i) {
+      largest = std::max(largest, std::abs(x.values[i]));
+      apart = std::max(apart, std::abs(x.values[i] - y.values[i]));
+    }
+    if (apart > kRounding * largest) return false;
+  }
+  return true;
+}
+
 /// The source's clips as motions of the target's face.
 std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
-                               const FacePoints& source_points, const Character& target,
-                               const FaceRig& to, const FacePoints& target_points) {
+                               const FacePoints& source_points, const FaceSlits& source_slits,
+                               const Character& target, const FaceRig& to,
+                               const FacePoints& target_points, const FaceSlits& target_slits) {
   const FaceUnits source_units = measureFaceUnits(source_points);
   const FaceUnits target_units = measureFaceUnits(target_points);
   const FaceAxes source_axes = faceAxes(source_points), target_axes = faceAxes(target_points);
@@ -102,13 +126,14 @@ std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
   for (const Clip& clip : source.clips) {
     // An expression that derm made for the source is made anew: points go exactly where they
     // should, so that a blink shuts, whatever the weights.
-    if (source_poser && target_poser)
-      if (const auto own = expressionDisplacements(clip.name, source_points);
-          own && source_poser->clip(clip.name, *own) == clip)
-        if (const auto mine = expressionDisplacements(clip.name, target_points)) {
-          out.push_back(target_poser->clip(clip.name, *mine));
-          continue;
-        }
+    if (source_poser && target_poser && isExpression(clip.name) &&
+        alike(source_poser->clip(clip.name, detail::expressionOf(source, from, source_points,
+                                                                 source_slits, clip.name)),
+              clip)) {
+      out.push_back(target_poser->clip(
+          clip.name, detail::expressionOf(target, to, target_points, target_slits, clip.name)));
+      continue;
+    }
     Clip carried{.name = clip.name, .tracks = {}};
     for (const Track& track : clip.tracks) {
       if (!track.ofJoint()) continue;
@@ -177,8 +202,12 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
                  "no vertex of the target has a counterpart on the source",
                  {.element = "correspondence"}};
   const auto skin = static_cast<std::uint32_t>(most - counts.begin());
-  const std::vector<std::optional<SurfacePoint>> points = counterparts(
-      source, target, source_mesh, mesh, skin, correspondence, desc.separate_sides, notes);
+  const FaceSlits source_slits = findFaceSlits(source.mesh, source.points, notes);
+  const FaceSlits slits = findFaceSlits(target.mesh, target.points, notes);
+  const std::vector<std::optional<SurfacePoint>> points =
+      desc.separate_sides
+          ? counterparts(source_mesh, mesh, skin, correspondence, source_slits, slits)
+          : counterparts(source_mesh, mesh, skin, correspondence, {}, {});
   const std::vector<std::array<double, kPoints>> given = weightsOf(source, *from, source_mesh);
 
   const double unit = measureFaceUnits(target_points).eye_separation_m;
@@ -266,8 +295,10 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
     builder.addVertex(row, slot_of[kPoints], "face rig", notes);
   }
   target.skin = pruned(std::move(builder).finish(), std::max<std::size_t>(desc.max_influences, 4));
+  if (desc.own_lids) detail::closeLids(target, to, target_points, slits, desc.max_influences);
   if (desc.clips)
-    for (Clip& clip : carriedClips(source, *from, source_points, target, to, target_points))
+    for (Clip& clip :
+         carriedClips(source, *from, source_points, source_slits, target, to, target_points, slits))
       target.clips.push_back(std::move(clip));
   return to;
 }

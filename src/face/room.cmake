@@ -24,6 +24,7 @@ derm_room(face
     head_correspondence.cpp
     head_dense.cpp
     head_joint.cpp
+    head_pieces.cpp
     head_pose.cpp
     head_registration.cpp
     head_samples.cpp
@@ -31,7 +32,6 @@ derm_room(face
     head_slits.cpp
     head_surface.cpp
     head_warp.cpp
-    lid_zone.cpp
     landmark_correspondence.cpp
     maps/detail_acquisition.cpp
     maps/direct_slopes.cpp
@@ -45,6 +45,8 @@ derm_room(face
     maps/ratio.cpp
     maps/spline_alignment.cpp
     maps/wrinkle_poses.cpp
+    lid_closing.cpp
+    lid_zone.cpp
     margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp

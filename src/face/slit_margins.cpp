@@ -1,20 +1,24 @@
 #include "face/slit_margins.h"
 
-#include <algorithm>
-
 namespace derm::detail {
 
-Vec3d besideOnMargin(const FaceSlit& slit, std::span<const std::uint32_t> chain,
-                     std::span<const Vec3f> positions, const Vec3d& p) {
-  const auto at = [&](std::size_t i) { return Vec3d(positions[chain[i]].cast<double>()); };
-  const double wanted = slit.along.dot(p);
-  if (wanted <= slit.along.dot(at(0))) return at(0);
-  for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
-    const Vec3d a = at(i), b = at(i + 1);
-    const double from = slit.along.dot(a), to = slit.along.dot(b);
-    if (from <= wanted && wanted < to) return a + (wanted - from) / (to - from) * (b - a);
+std::vector<Vec3d> positionsOf(std::span<const std::uint32_t> chain,
+                               std::span<const Vec3f> positions) {
+  std::vector<Vec3d> out;
+  out.reserve(chain.size());
+  for (const std::uint32_t v : chain) out.push_back(positions[v].cast<double>());
+  return out;
+}
+
+Vec3d besideOnMargin(std::span<const Vec3d> margin, const Vec3d& along, const Vec3d& p) {
+  const double wanted = along.dot(p);
+  if (wanted <= along.dot(margin.front())) return margin.front();
+  for (std::size_t i = 0; i + 1 < margin.size(); ++i) {
+    const double from = along.dot(margin[i]), to = along.dot(margin[i + 1]);
+    if (from <= wanted && wanted < to)
+      return margin[i] + (wanted - from) / (to - from) * (margin[i + 1] - margin[i]);
   }
-  return at(chain.size() - 1);
+  return margin.back();
 }
 
 }  // namespace derm::detail

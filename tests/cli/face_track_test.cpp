@@ -130,7 +130,7 @@ TEST_F(FaceTrack, AllMarkersLostStopsWithTheFrameAndKeepsWhatWasTracked) {
 }
 
 TEST_F(FaceTrack, UnevenFramesKeepTheirTimes) {
-  const std::string even = writeFilm("even.mkv", 2);
+  const std::string even = writeFilm("even.mp4", 2);
   const std::string film = writeFilm("film.mp4", 10);
   // Every third frame left out, the others at their times.
   const std::string command = "ffmpeg -v error -nostdin -i " + film +

@@ -34,6 +34,35 @@ TEST(FaceVerb, RigsAHeadThatKnowsItsPoints) {
   EXPECT_NE(twice.err.find("has a face rig already"), std::string::npos) << twice.err;
 }
 
+TEST(FaceVerb, WhatItWouldLoseIsRefused) {
+  const Folder folder;
+  // No inputs: neither by name nor by a link.
+  ASSERT_EQ(derm({"cast", "head-a", "-o", folder / "head.glb"}).exit_code, 0);
+  const std::string before = contentOf(folder / "head.glb");
+  const Outcome same = derm({"face", "rig", folder / "head.glb", "-o", folder / "head.glb"});
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_NE(same.err.find("is an input"), std::string::npos) << same.err;
+  EXPECT_EQ(contentOf(folder / "head.glb"), before);
+  write(folder / "film.mp4", "not a film");
+  write(folder / "first.json", "{\"9.3\": [1, 2]}");
+  for (const auto& [option, file] : {std::pair{"--film", "film.mp4"}, {"--report", "first.json"}}) {
+    const Outcome o = derm({"face", "track", folder / "film.mp4", "--markers",
+                            folder / "first.json", "-o", folder / "t.csv", option, folder / file});
+    EXPECT_EQ(o.exit_code, 2) << option;
+    EXPECT_NE(o.err.find("is an input"), std::string::npos) << o.err;
+  }
+  // No joints, shapes and clips into a format that has none.
+  for (const std::string verb : {"rig", "shapes"}) {
+    const Outcome o = derm({"face", verb, "cast:head-a", "-o", folder / "x.obj"});
+    EXPECT_EQ(o.exit_code, 2) << verb;
+    EXPECT_NE(o.err.find("an .obj has no joints"), std::string::npos) << o.err;
+  }
+  for (const std::string verb : {"transfer", "retarget"})
+    EXPECT_EQ(derm({"face", verb, "cast:head-a", "cast:head-b", "-o", folder / "x.obj"}).exit_code,
+              2)
+        << verb;
+}
+
 TEST(FaceVerb, PointsComeFromAFileInTheHeadsUnit) {
   const Folder folder;
   // A head in centimetres without points, and its points as another program has them.

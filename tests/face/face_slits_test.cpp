@@ -46,7 +46,7 @@ TEST(FaceSlits, WithoutControlPointsThereIsNothingToFind) {
   const Result<Character> head = makeSyntheticHead(syntheticHeadA());
   ASSERT_TRUE(head.ok());
   Diagnostics notes;
-  const FaceSlits slits = findFaceSlits(head->mesh, {}, notes);
+  const FaceSlits slits = findFaceSlits(head->mesh, std::vector<LabelledPoint>(), notes);
   EXPECT_FALSE(slits.mouth.has_value());
   EXPECT_TRUE(notes.empty());
 }

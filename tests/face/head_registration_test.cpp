@@ -225,6 +225,31 @@ TEST(HeadRegistration, WhatItRefuses) {
   EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
 }
 
+/// Two heads in one file: it must not take either, unless it is told which.
+TEST(HeadRegistration, TwoHeadsAreNamed) {
+  TriMesh two = headA().mesh;
+  const TriMesh other = moved(headA().mesh, Mat3d::Identity(), 1, Vec3d(0.3, 0, 0), false);
+  const auto first = static_cast<std::uint32_t>(two.positions.size());
+  two.normals.clear();
+  two.uvs.clear();
+  two.colours.clear();
+  two.tangents.clear();
+  two.groups.clear();
+  two.positions.insert(two.positions.end(), other.positions.begin(), other.positions.end());
+  for (const Triangle& t : other.triangles)
+    two.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+  Diagnostics notes;
+  RegistrationDesc desc;
+  desc.pose = HeadPose::Upright;
+  const auto refused = registerHeads(headB().mesh, headB().points, two, desc, notes);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message.rfind("has two heads", 0), 0u) << refused.error().text();
+  EXPECT_EQ(refused.error().where.element, "target");
+  // The first head's triangles come first, so its points are those of the head alone.
+  desc.target_points = headA().points;
+  EXPECT_TRUE(registerHeads(headB().mesh, headB().points, two, desc, notes).ok());
+}
+
 TEST(HeadRegistration, FrameOfTheSource) {
   const auto upright = faceFrame(headA().mesh, headA().points);
   ASSERT_TRUE(upright.ok());

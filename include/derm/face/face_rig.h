@@ -46,7 +46,8 @@ std::optional<FaceRig> findFaceRig(const Character& character);
 ///
 /// Errors: points as validateControlPoints() says, a rig that is there already, a head joint that
 /// is not there or that the face does not follow. Notes: face-joints-below where joints below the
-/// head's, a jaw for example, moved parts of the face too; as faceWeights().
+/// head's, a jaw for example, moved parts of the face too; face-size where its eyes are ten times
+/// nearer or farther apart than people's; as faceWeights().
 Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagnostics& notes);
 
 /// Displacements of lids with another depth, so that lids stay on the ball as they go up and down:
@@ -89,6 +90,12 @@ class FacePoser {
     Vec3d arm_m = Vec3d::Zero();  ///< from the joint to a vertex at the control point
   };
 
+  /// What a joint turns about as it goes.
+  struct Hinge {
+    Vec3d centre_m = Vec3d::Zero();
+    Vec3d axis = Vec3d::UnitX();
+  };
+
   FacePoser() = default;
   void solve(const Eigen::Matrix<double, 28, 3>& wanted, std::span<JointMove> out) const noexcept;
   void apply(std::span<const JointMove> moves, Pose& pose) const noexcept;
@@ -97,7 +104,7 @@ class FacePoser {
   FaceRig rig_;
   std::vector<Transform> rest_;               ///< of the joints
   std::vector<Vec3d> positions_;              ///< [m] of the joints, in the bind pose
-  std::vector<std::optional<Vec3d>> pivots_;  ///< [m] what a joint turns about as it goes
+  std::vector<std::optional<Hinge>> hinges_;  ///< of the joints; lids have one
   std::vector<Lever> levers_;
   Eigen::Matrix<double, 28, 28> solve_;                    ///< W^-1
   Eigen::Matrix3d to_head_ = Eigen::Matrix3d::Identity();  ///< model directions to the head's

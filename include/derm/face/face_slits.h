@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "derm/base/diagnostics.h"
+#include "derm/face/face_points.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/mesh/tri_mesh.h"
 
@@ -51,5 +52,7 @@ struct FaceSlits {
 /// Requires a valid mesh and points valid on it. O(n log n).
 FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> points,
                         Diagnostics& notes);
+/// The same by positions; the piece is the one that most control points lie nearest to.
+FaceSlits findFaceSlits(const TriMesh& mesh, const FacePoints& points, Diagnostics& notes);
 
 }  // namespace derm

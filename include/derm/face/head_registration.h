@@ -107,7 +107,8 @@ struct HeadRegistration {
 /// stiff RBF in four stages from coarse to fine; ends of the mouth's slit are matched outright. The
 /// page docs/faces.md has formulas, measured errors and limits.
 ///
-/// Errors: "cannot find a face: ..." with the reason; points or triangles missing. Same bits for
+/// Errors: "cannot find a face: ..." with the reason; two heads in the target, of which no point is
+/// known; points or triangles missing. Same bits for
 /// any thread count; the order of vertices and triangles, scale and position change the result by
 /// rounding only. Cost: 1 to 2 s for heads of 10k to 100k triangles on one thread.
 Result<HeadRegistration> registerHeads(const TriMesh& source,
