@@ -148,7 +148,8 @@ TEST(FaceMix, BadInputIsSaidWithTheSource) {
   far.head.assign(far.frames(), {});
   far.head[0].translation.x() = 1e20f;
   EXPECT_TRUE(errorOf({"joy.csv", far, "", {}, 0}).starts_with("joy.csv: frames[0]: the head is "));
-  EXPECT_EQ(errorOf({"joy.csv", joy, "", {}, std::nan("")}), "joy.csv: offset: must be within 24 h");
+  EXPECT_EQ(errorOf({"joy.csv", joy, "", {}, std::nan("")}),
+            "joy.csv: offset: must be within 24 h");
   Diagnostics notes;
   EXPECT_FALSE(retargetFace({}, neutralFace(pointsOf(a)), {}, notes));
 }
