@@ -12,11 +12,13 @@
 #include "derm/io/file_ending.h"
 
 #include "io/json_dom.h"
+#include "io/table_cells.h"
 #include "io/text_scanner.h"
 
 namespace derm {
 namespace {
 
+using detail::cutCells;
 using detail::findMember;
 using detail::Json;
 namespace text = detail::text;
@@ -35,27 +37,6 @@ bool holdsControls(std::string_view label) {
 bool isUnitLength(const Quatf& q) { return std::abs(q.norm() - 1) <= 1e-2f; }
 
 // --- tables
-
-/// A cell of a line, without blanks and quotes around it.
-struct Cell {
-  std::string_view text;
-  std::uint64_t column = 1;  ///< of the line's text, from 1
-};
-
-/// Cuts the cells of a line, at commas. Quotes around a cell are a spreadsheet's, not the label's.
-void cutCells(std::string_view line, std::vector<Cell>& cells) {
-  cells.clear();
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    std::string_view cell = trimmed(line.substr(begin, end - begin));
-    if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"')
-      cell = trimmed(cell.substr(1, cell.size() - 2));
-    cells.push_back({cell, begin + 1});
-    if (end == line.size()) return;
-    begin = end + 1;
-  }
-}
 
 /// Which of a point's numbers a column holds.
 enum Part : std::size_t { X, Y, Z, Confidence, kParts };
@@ -110,13 +91,10 @@ class TableReader {
       if (!lines_.next(line)) return bad("nothing in it", {});
     } while (trimmed(line).empty());
     cutCells(line, cells_);
-    if (cells_.size() == 1)
-      for (const auto& [separator, word] :
-           {std::pair{';', "';'"}, std::pair{'\t', "tabs"}, std::pair{'|', "'|'"}})
-        if (const std::size_t at = line.find(separator); at != std::string_view::npos) {
-          cells_[0].column = at + 1;
-          return bad(std::string("columns are separated by ") + word + "; wanted ','", 0);
-        }
+    if (const auto other = detail::otherSeparator(line); other && cells_.size() == 1) {
+      cells_[0].column = other->column;
+      return bad(other->message, 0);
+    }
     if (!text::equalIgnoringCase(cells_[0].text, "time"))
       return bad("the first column is " + text::quoted(cells_[0].text) + "; wanted \"time\"", 0);
 
@@ -174,7 +152,7 @@ class TableReader {
                      "\" is missing",
                  *given);
     if (given != head.end()) head_ = head;
-    for (const Cell& cell : cells_) names_.emplace_back(cell.text);
+    for (const detail::TableCell& cell : cells_) names_.emplace_back(cell.text);
     return {};
   }
 
@@ -268,9 +246,9 @@ class TableReader {
 
   text::LineScanner lines_;
   std::string_view name_;
-  std::vector<Cell> cells_;              ///< of the line at hand
-  std::vector<std::string_view> names_;  ///< of the columns
-  std::vector<PointColumns> columns_;    ///< per label
+  std::vector<detail::TableCell> cells_;  ///< of the line at hand
+  std::vector<std::string_view> names_;   ///< of the columns
+  std::vector<PointColumns> columns_;     ///< per label
   std::optional<std::array<std::size_t, 7>> head_;
   bool has_confidence_ = false;
   PointTracks tracks_;

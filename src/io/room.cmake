@@ -54,6 +54,7 @@ derm_room(io
     shape_tracks_csv.cpp
     shape_tracks_file.cpp
     shape_tracks_json.cpp
+    table_cells.cpp
     whole_file.cpp
     mesh_sequence.cpp
     particle_file.cpp

@@ -6,42 +6,11 @@
 #include <vector>
 
 #include "io/shape_tracks_forms.h"
+#include "io/table_cells.h"
 #include "io/text_scanner.h"
 
 namespace derm::detail {
 namespace {
-
-/// A cell of a line and where it begins.
-struct Cell {
-  std::string_view text;
-  std::size_t column = 1;  ///< 1-based
-};
-
-/// Cuts a line at commas. Quotes around a cell are taken off; a doubled quote inside one would need
-/// a copy, and no shape has one in its name.
-void cutCells(std::string_view line, std::vector<Cell>& out) {
-  out.clear();
-  std::size_t begin = 0;
-  for (;;) {
-    std::size_t end = begin;
-    const std::size_t first = line.find_first_not_of(" \t", begin);
-    if (first != std::string_view::npos && line[first] == '"') {
-      const std::size_t close = line.find('"', first + 1);
-      end = line.find(',', close == std::string_view::npos ? first : close);
-    } else {
-      end = line.find(',', begin);
-    }
-    const std::string_view cell =
-        line.substr(begin, end == std::string_view::npos ? end : end - begin);
-    std::string_view shown = text::trimmed(cell);
-    const std::size_t column = begin + 1 + static_cast<std::size_t>(shown.data() - cell.data());
-    if (shown.size() >= 2 && shown.front() == '"' && shown.back() == '"')
-      shown = shown.substr(1, shown.size() - 2);
-    out.push_back({shown, shown.empty() ? begin + 1 : column});
-    if (end == std::string_view::npos) return;
-    begin = end + 1;
-  }
-}
 
 Error badCell(std::string_view file, std::uint64_t line, std::size_t column,
               std::string_view column_name, std::string message) {
@@ -98,21 +67,15 @@ std::string lowerFirst(std::string_view name) {
 }
 
 Result<Header> readHeader(std::string_view line, std::uint64_t number, std::string_view file) {
-  std::vector<Cell> cells;
+  std::vector<TableCell> cells;
   cutCells(line, cells);
-  if (cells.size() == 1)
-    for (const char other : {';', '\t', '|'})
-      if (const std::size_t at = line.find(other); at != std::string_view::npos)
-        return badCell(file, number, at + 1, {},
-                       other == '\t'
-                           ? std::string("columns are separated by tabs; they must be by commas")
-                           : std::string("columns are separated by \"") + other +
-                                 "\"; they must be by commas");
+  if (const auto other = otherSeparator(line); other && cells.size() == 1)
+    return badCell(file, number, other->column, {}, other->message);
   if (cells.size() > kMaxShapes)
     return badCell(file, number, 1, {}, "more than " + std::to_string(kMaxShapes) + " columns");
   Header out;
   bool timed = false;
-  for (const Cell& cell : cells) {
+  for (const TableCell& cell : cells) {
     if (cell.text.empty()) return badCell(file, number, cell.column, {}, "a column has no name");
     for (const std::string& before : out.cells)
       if (text::equalIgnoringCase(before, cell.text))
@@ -300,9 +263,10 @@ class RowReader {
     for (std::size_t i = 0; i < std::min(cells_.size(), header_.columns.size()); ++i) {
       if (header_.columns[i].kind != Kind::Count) continue;
       std::int64_t count = 1;
-      const bool lost = text::parseInteger(cells_[i].text, count) && count == 0 &&
-                        std::all_of(cells_.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                    cells_.end(), [](const Cell& c) { return c.text.empty(); });
+      const bool lost =
+          text::parseInteger(cells_[i].text, count) && count == 0 &&
+          std::all_of(cells_.begin() + static_cast<std::ptrdiff_t>(i) + 1, cells_.end(),
+                      [](const TableCell& c) { return c.text.empty(); });
       if (lost)
         notes_.info("frames-without-face", file_, "no face was seen; the frame is left out",
                     number);
@@ -330,7 +294,7 @@ class RowReader {
   ShapeTracks tracks_;
   std::vector<Timecode> codes_;
   TimeColumn time_;
-  std::vector<Cell> cells_;
+  std::vector<TableCell> cells_;
 };
 
 }  // namespace

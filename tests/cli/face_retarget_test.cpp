@@ -1,5 +1,4 @@
 #include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -9,13 +8,6 @@
 namespace derm::cli_test {
 namespace {
 
-std::string textOf(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 TEST(FaceRetarget, PlaysAMotionOnAnotherHead) {
   const Folder folder;
   const std::string out = folder / "c.glb", tracks = folder / "c.csv";
@@ -23,8 +15,8 @@ TEST(FaceRetarget, PlaysAMotionOnAnotherHead) {
                           "--name", "borrowed", "-o", out, "--tracks", tracks});
   EXPECT_EQ(o.exit_code, 0) << o.err;
   EXPECT_NE(o.out.find("clip \"borrowed\", 22 frames, 0.35 s"), std::string::npos) << o.out;
-  EXPECT_NE(textOf(out).find("borrowed"), std::string::npos);
-  EXPECT_TRUE(textOf(tracks).starts_with("time,2.1.x,2.1.y,2.1.z,"));
+  EXPECT_NE(contentOf(out).find("borrowed"), std::string::npos);
+  EXPECT_TRUE(contentOf(tracks).starts_with("time,2.1.x,2.1.y,2.1.z,"));
   // What was written is a source itself: the table, and the character.
   for (const std::string& source : {tracks, out}) {
     const Outcome again =
@@ -42,7 +34,7 @@ TEST(FaceRetarget, PointsThatAreNoFaceAreRefused) {
                   folder / "c.glb", "--tracks", tracks})
                 .exit_code,
             0);
-  const std::string good = textOf(tracks);
+  const std::string good = contentOf(tracks);
   const auto played = [&](const std::string& text) {
     std::ofstream(tracks) << text;
     return derm({"face", "retarget", tracks, "cast:head-b", "-o", out});
@@ -138,7 +130,7 @@ TEST(FaceRetarget, SaysWhatIsWrong) {
   std::ofstream(folder / "bad.csv") << "time;8.1.x;8.1.y\n0;1;2\n";
   const Outcome bad = derm({"face", "retarget", folder / "bad.csv", "cast:head-b", "-o", out});
   EXPECT_EQ(bad.exit_code, 1);
-  EXPECT_NE(bad.err.find("bad.csv:1:5: columns are separated by ';'"), std::string::npos)
+  EXPECT_NE(bad.err.find("bad.csv:1:5: columns are separated by \";\""), std::string::npos)
       << bad.err;
   std::ofstream(folder / "few.csv") << "time,8.1.x,8.1.y,8.1.z\n0,1,2,3\n";
   const Outcome few = derm({"face", "retarget", folder / "few.csv", "cast:head-b", "-o", out});

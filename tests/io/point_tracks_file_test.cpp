@@ -117,9 +117,9 @@ TEST(PointTracksFile, LabelsThatATableCannotHoldAreSaid) {
 
 TEST(PointTracksFile, ErrorsOfATableNameLineAndColumn) {
   EXPECT_EQ(csvError("time;8.1.x;8.1.y\n0;1;2\n"),
-            "t.csv:1:5: columns are separated by ';'; wanted ','");
+            "t.csv:1:5: columns are separated by \";\"; they must be by commas");
   EXPECT_EQ(csvError("time\t8.1.x\t8.1.y\n"),
-            "t.csv:1:5: columns are separated by tabs; wanted ','");
+            "t.csv:1:5: columns are separated by tabs; they must be by commas");
   EXPECT_EQ(csvError("frame,8.1.x,8.1.y\n"),
             "t.csv:1:1: the first column is \"frame\"; wanted \"time\"");
   EXPECT_EQ(csvError("time,8.1.x,8.1.y,8.1.z,8.2.x,8.2.y\n"),
