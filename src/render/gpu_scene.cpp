@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 namespace derm::detail {
 namespace {
+
+/// In GpuSurface::weights_of_part: 1 everywhere.
+constexpr std::size_t kNoWeights = std::numeric_limits<std::size_t>::max();
 
 template <class T>
 void fill(gl::Buffer& buffer, std::span<const T> values) {
@@ -24,20 +28,43 @@ void attribute(GLuint array, GLuint location, GLuint buffer, int components, int
   glEnableVertexArrayAttrib(array, location);
 }
 
-/// Kept per vertex rather than per map, so that a part needs one buffer.
-void uploadDetailWeights(gl::Buffer& buffer, const DrawMaterial& material, std::size_t vertices) {
-  const bool weighted = std::any_of(material.detail_maps.begin(), material.detail_maps.end(),
-                                    [](const DrawDetailMap& map) { return !map.weights.empty(); });
-  if (!weighted) {
-    buffer = {};
-    return;
-  }
+bool isWeighted(const DrawMaterial& material) {
+  return std::any_of(material.detail_maps.begin(), material.detail_maps.end(),
+                     [](const DrawDetailMap& map) { return !map.weights.empty(); });
+}
+
+bool sameWeights(const DrawMaterial& a, const DrawMaterial& b) {
+  return std::equal(a.detail_maps.begin(), a.detail_maps.end(), b.detail_maps.begin(),
+                    b.detail_maps.end(), [](const DrawDetailMap& one, const DrawDetailMap& other) {
+                      return one.weights.data() == other.weights.data();
+                    });
+}
+
+/// Kept per vertex rather than per map, so that a material needs one buffer.
+void fillWeights(gl::Buffer& buffer, const DrawMaterial& material, std::size_t vertices) {
   std::vector<float> packed(vertices * kMaxDetailMaps, 1.0f);
   for (std::size_t m = 0; m < material.detail_maps.size(); ++m) {
     const std::span<const float> weights = material.detail_maps[m].weights;
     for (std::size_t v = 0; v < weights.size(); ++v) packed[v * kMaxDetailMaps + m] = weights[v];
   }
   fill(buffer, std::span<const float>(packed));
+}
+
+void uploadDetailWeights(GpuSurface& gpu, const DrawSurface& s) {
+  std::vector<const DrawMaterial*> different;
+  gpu.weights_of_part.clear();
+  for (const DrawPart& part : s.parts) {
+    std::size_t& which = gpu.weights_of_part.emplace_back(kNoWeights);
+    if (!isWeighted(part.material)) continue;
+    const auto same = std::find_if(different.begin(), different.end(), [&](const DrawMaterial* m) {
+      return sameWeights(*m, part.material);
+    });
+    which = static_cast<std::size_t>(same - different.begin());
+    if (same == different.end()) different.push_back(&part.material);
+  }
+  gpu.detail_weights.resize(different.size());
+  for (std::size_t i = 0; i < different.size(); ++i)
+    fillWeights(gpu.detail_weights[i], *different[i], s.positions.size());
 }
 
 void uploadSurface(GpuSurface& gpu, const DrawSurface& s) {
@@ -59,9 +86,7 @@ void uploadSurface(GpuSurface& gpu, const DrawSurface& s) {
     attribute(array, 3, gpu.colours.get(), 4, sizeof(Vec4f));
   }
   glVertexArrayElementBuffer(array, gpu.indices.get());
-  gpu.detail_weights.resize(s.parts.size());
-  for (std::size_t p = 0; p < s.parts.size(); ++p)
-    uploadDetailWeights(gpu.detail_weights[p], s.parts[p].material, s.positions.size());
+  uploadDetailWeights(gpu, s);
 }
 
 /// One colour for all becomes one each, so that the shader knows one case only.
@@ -123,8 +148,8 @@ GLuint TextureCache::find(const std::shared_ptr<const Rgba8Image>& image, bool c
 }
 
 void GpuSurface::useDetailWeights(std::size_t part) const {
-  const GLuint buffer =
-      part < detail_weights.size() && detail_weights[part] ? detail_weights[part].get() : 0;
+  const std::size_t which = part < weights_of_part.size() ? weights_of_part[part] : kNoWeights;
+  const GLuint buffer = which < detail_weights.size() ? detail_weights[which].get() : 0;
   for (GLuint half = 0; half < 2; ++half) {
     const GLuint location = 4 + half;
     glDisableVertexArrayAttrib(array.get(), location);

@@ -15,9 +15,10 @@ namespace derm::detail {
 struct GpuSurface {
   gl::VertexArray array;
   gl::Buffer positions, normals, uvs, colours, indices;
-  /// Of every part: the weights of its detail maps, kMaxDetailMaps per vertex; none where they are
-  /// 1 everywhere.
+  /// Weights of detail maps, kMaxDetailMaps per vertex: one buffer for all parts that have the
+  /// same, as a refined surface has thousands of them.
   std::vector<gl::Buffer> detail_weights;
+  std::vector<std::size_t> weights_of_part;  ///< into detail_weights; beyond them, 1 everywhere
 
   /// Makes those of a part the ones that are drawn with. Requires that `array` is bound.
   void useDetailWeights(std::size_t part) const;
