@@ -1,7 +1,7 @@
 #include "derm/face/detail_layer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <optional>
 
 #include "derm/deform/refined_vertices.h"
@@ -15,8 +15,6 @@
 
 namespace derm {
 namespace {
-
-constexpr double kClipRate_hz = 240;
 
 Error badDetail(std::string message, std::string element) {
   return {ErrorCode::BadArgument, std::move(message), {.element = std::move(element)}};
@@ -65,9 +63,8 @@ Result<void> takeFromClip(const DetailPose& pose, const Character& character,
     return badDetail(
         "the clip \"" + clip.name + "\" has no instant at " + std::to_string(pose.at_s) + " s",
         poseElement(pose));
-  DERM_TRY(const PointTracks tracks, faceMotion(character, clip, kClipRate_hz));
-  const auto frame = static_cast<std::size_t>(std::llround(pose.at_s * kClipRate_hz));
-  const std::span<const Vec3d> at = tracks.frame(std::min(frame, tracks.frames() - 1));
+  DERM_TRY(const PointTracks tracks, faceMotion(character, clip, std::array{pose.at_s}));
+  const std::span<const Vec3d> at = tracks.frame(0);
   for (std::size_t l = 0; l < tracks.labels.size(); ++l)
     if (const std::size_t c = controlIndex(tracks.labels[l]); c < positions.size())
       positions[c] += at[l] - tracks.neutral[l];

@@ -180,12 +180,21 @@ struct JointTracks {
 }  // namespace
 
 Result<PointTracks> faceMotion(const Character& character, const Clip& clip, double rate_hz) {
-  if (character.points.empty()) return badMotion("the character has no control points", "points");
   const double duration_s = double(clip.duration_s());
   if (!(rate_hz > 0) || !(duration_s * rate_hz < double(kMaxFrames)))
     return Error{ErrorCode::BadArgument,
                  "must be above 0, and give fewer than a million frames",
                  {.element = "rate"}};
+  const auto frames = static_cast<std::size_t>(std::ceil(duration_s * rate_hz - 1e-6)) + 1;
+  std::vector<double> times_s;
+  for (std::size_t f = 0; f < frames; ++f)
+    times_s.push_back(std::min(double(f) / rate_hz, duration_s));
+  return faceMotion(character, clip, times_s);
+}
+
+Result<PointTracks> faceMotion(const Character& character, const Clip& clip,
+                               std::span<const double> times_s) {
+  if (character.points.empty()) return badMotion("the character has no control points", "points");
   PointTracks out;
   CarriedPoints points(character);
   const std::size_t count = character.points.size();
@@ -199,9 +208,7 @@ Result<PointTracks> faceMotion(const Character& character, const Clip& clip, dou
   const JointId head = detail::headJoint(character);
   const Affine3d head_bind = head.valid() ? points.joint(head) : Affine3d::Identity();
   bool turns = false;
-  const auto frames = static_cast<std::size_t>(std::ceil(duration_s * rate_hz - 1e-6)) + 1;
-  for (std::size_t f = 0; f < frames; ++f) {
-    const double time_s = std::min(double(f) / rate_hz, duration_s);
+  for (const double time_s : times_s) {
     Pose pose = character.restPose();
     sampleClip(clip, static_cast<float>(time_s), pose);
     points.pose(pose);

@@ -101,7 +101,7 @@ JointId eyeJoint(const Skeleton& skeleton, bool left) {
   return jointCalled(skeleton, left ? kLeft : kRight);
 }
 
-JointId headJoint(const Character& c) {
+JointId jointCalledHead(const Character& c) {
   constexpr std::array<std::string_view, 2> kNames = {"head", "jbipchead"};
   return jointCalled(c.skeleton, kNames);
 }
@@ -372,7 +372,7 @@ Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
   for (Track& track : ways) out.tracks.push_back(std::move(track));
   if (desc.turn_head && !tracks.head.empty()) {
     const std::optional<FaceRig> rig = findFaceRig(head);
-    const JointId joint = rig ? rig->head : headJoint(head);
+    const JointId joint = rig ? rig->head : jointCalledHead(head);
     Result<FacePoints> points = facePoints(head.points, head.mesh);
     const bool known = points && validateControlPoints(*points);
     if (joint.valid())

@@ -102,6 +102,30 @@ TEST(DetailLayer, OneBrowRaisedShowsLinesAboveItAlone) {
   }
 }
 
+TEST(DetailLayer, APoseMayBeAnInstantOfAClip) {
+  Diagnostics notes;
+  Character made = makeCastMember("head-a").value();
+  ASSERT_TRUE(addFaceRig(made, {}, notes));
+  const auto head = std::make_shared<const Character>(std::move(made));
+  const Clip& clip = head->clips[head->findClip("surprise").value()];
+  const double held_s = 0.5 * double(clip.duration_s());
+  const auto shown = [&](DetailPose pose) {
+    pose.name = "raise";
+    const std::vector<LayerFactory> layers = {morphLayer(), skinningLayer({}),
+                                              detailLayer("lines", {.poses = {pose}})};
+    StackRunner runner(Stack::bind(head, layers, notes).value());
+    Pose at = head->restPose();
+    sampleClip(clip, static_cast<float>(held_s), at);
+    runner.setPose(at, 0);
+    const auto values = runner.evaluate().channel("lines.raise");
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const std::vector<float> by_clip = shown({.clip = "surprise", .at_s = held_s});
+  const std::vector<float> by_name = shown({.expression = "surprise"});
+  EXPECT_GT(largest(by_clip), 0.95f);
+  for (std::size_t v = 0; v < by_clip.size(); ++v) EXPECT_NEAR(by_clip[v], by_name[v], 5e-3f);
+}
+
 TEST(DetailLayer, TurningTheHeadChangesNothing) {
   const RiggedHead& head = headA();
   const Displacements anger = expressionDisplacements("anger", head.points).value();

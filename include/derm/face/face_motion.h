@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ namespace derm {
 /// that of the bind pose. Frames at rate_hz, the clip's end too.
 /// Fails on a character without points, a rate that is not above 0, more than a million frames.
 Result<PointTracks> faceMotion(const Character& character, const Clip& clip, double rate_hz = 60);
+/// The same at instants of one's own [s], which must increase.
+Result<PointTracks> faceMotion(const Character& character, const Clip& clip,
+                               std::span<const double> times_s);
 
 /// Takes the head's motion out of the positions: in every frame the rigid motion that fits the
 /// points best that expressions move least (corners of the eyes, nose), weighted by confidence.
