@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -15,13 +14,6 @@ constexpr const char* kTake =
     "10:00:00:56.000,61,0,0,0,0\n10:00:00:58.000,61,1,0.2,0.1,0.2\n"
     "10:00:01:00.000,61,0.5,0.6,0.5,0.1\n10:00:01:02.000,61,0,0,0.9,0\n";
 
-std::string textOf(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 TEST(FaceCoefficients, PlayOnABareHeadAndComeBack) {
   const Folder folder;
   const std::string take = folder / "take.csv", out = folder / "a.glb", again = folder / "a.csv";
@@ -31,13 +23,14 @@ TEST(FaceCoefficients, PlayOnABareHeadAndComeBack) {
   ASSERT_EQ(o.exit_code, 0) << o.err;
   EXPECT_NE(o.out.find("clip \"take\", 4 frames, 0.10 s, the head moves"), std::string::npos)
       << o.out;
-  EXPECT_NE(textOf(out).find("fp_8_1_upper_lip_middle"), std::string::npos);  // it got a rig
-  EXPECT_TRUE(textOf(again).starts_with("Timecode,BlendShapeCount,EyeBlinkLeft,EyeLookDownLeft"));
+  EXPECT_NE(contentOf(out).find("fp_8_1_upper_lip_middle"), std::string::npos);  // it got a rig
+  EXPECT_TRUE(
+      contentOf(again).starts_with("Timecode,BlendShapeCount,EyeBlinkLeft,EyeLookDownLeft"));
   // From points, coefficients are found.
   const Outcome found = derm({"face", "retarget", folder / "points.csv", "cast:head-a", "-o",
                               folder / "b.glb", "--coefficients", folder / "b.csv"});
   ASSERT_EQ(found.exit_code, 0) << found.err;
-  EXPECT_TRUE(textOf(folder / "b.csv").starts_with("Timecode,BlendShapeCount,EyeBlinkLeft"));
+  EXPECT_TRUE(contentOf(folder / "b.csv").starts_with("Timecode,BlendShapeCount,EyeBlinkLeft"));
 }
 
 TEST(FaceCoefficients, WhatIsWrongIsSaidOnceAndWithItsPlace) {
@@ -87,13 +80,13 @@ TEST(FaceCoefficients, PlayOnShapesUnlessTheRigIsAskedFor) {
   ASSERT_EQ(derm({"face", "shapes", "cast:head-a", "-o", shaped}).exit_code, 0);
   const Outcome o = derm({"face", "retarget", take, shaped, "-o", folder / "played.glb"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
-  const std::string played = textOf(folder / "played.glb");
+  const std::string played = contentOf(folder / "played.glb");
   EXPECT_NE(played.find("\"weights\""), std::string::npos);
   EXPECT_EQ(played.find("fp_8_1_upper_lip_middle"), std::string::npos);
   const Outcome rigged =
       derm({"face", "retarget", take, shaped, "--rig", "-o", folder / "rigged.glb"});
   ASSERT_EQ(rigged.exit_code, 0) << rigged.err;
-  EXPECT_NE(textOf(folder / "rigged.glb").find("fp_8_1_upper_lip_middle"), std::string::npos);
+  EXPECT_NE(contentOf(folder / "rigged.glb").find("fp_8_1_upper_lip_middle"), std::string::npos);
 }
 
 TEST(FaceCoefficients, MixWithOtherMotions) {

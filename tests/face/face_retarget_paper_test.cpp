@@ -4,7 +4,7 @@
 
 #include "derm/face/face_retarget.h"
 
-#include "math/analytic_heads.h"
+#include "math/round_trip_tables.h"
 
 namespace derm {
 namespace {
@@ -43,65 +43,12 @@ double roundTrip(const HeadShape& from, const HeadShape& to, RbfKernel kernel,
   return sum / from.diagonal;
 }
 
-struct Row {
-  RbfKernel kernel;
-  std::array<double, 6> errors;  ///< below 0: the mean alone is known
-  double mean;
-};
-constexpr std::array<double, 6> kMeanOnly{-1, -1, -1, -1, -1, -1};
-
-/// The first row is the best kernel's, in every expression.
-void expectTable(const HeadShape& from, const HeadShape& to, const std::vector<Row>& rows) {
-  const std::vector<FaceExpression> expressions = faceExpressions();
-  std::array<double, 6> best{};
-  for (const Row& row : rows) {
-    EXPECT_LE(roundTrip(from, to, row.kernel, {"neutral", {}}), 1e-9);
-    double mean = 0;
-    for (std::size_t e = 0; e < 6; ++e) {
-      SCOPED_TRACE(expressions[e].name);
-      const double error = roundTrip(from, to, row.kernel, expressions[e]);
-      mean += error / 6;
-      if (row.errors[e] >= 0) {
-        EXPECT_NEAR(error, row.errors[e], 2e-4);
-      }
-      if (&row == &rows[0]) best[e] = error;
-      EXPECT_TRUE(&row == &rows[0] || error > best[e]);
-    }
-    EXPECT_NEAR(mean, row.mean, 2e-4);
-  }
-}
-
-TEST(FaceRetargetPaper, Table46_BetweenHumans) {
-  expectTable(kHumanA, kHumanB,
-              {{RbfKernel::Biharmonic, {.0042, .0019, .0037, .0055, .0032, .0020}, .0034},
-               {RbfKernel::Gaussian, {.0074, .0027, .0086, .0096, .0036, .0034}, .0059},
-               {RbfKernel::Multiquadric, {.0070, .0033, .0078, .0086, .0060, .0040}, .0061},
-               {RbfKernel::ThinPlate, {.0086, .0035, .0089, .0105, .0060, .0039}, .0069},
-               {RbfKernel::Triharmonic, {.0119, .0061, .0136, .0214, .0119, .0059}, .0118}});
-}
-
-TEST(FaceRetargetPaper, Table47_FromCartoonToHuman) {
-  expectTable(kCartoonC, kHumanB,
-              {{RbfKernel::Biharmonic, {.0494, .0260, .0499, .0497, .0302, .0286}, .0390},
-               {RbfKernel::ThinPlate, {.1181, .0446, .1177, .0869, .0510, .0625}, .0801},
-               {RbfKernel::Multiquadric, {.1269, .0487, .1305, .0772, .0533, .0720}, .0848},
-               {RbfKernel::Gaussian, {.1180, .0553, .1371, .1089, .0739, .0825}, .0959},
-               {RbfKernel::Triharmonic, {.1626, .0624, .1724, .1112, .0695, .0845}, .1104}});
-}
-
-TEST(FaceRetargetPaper, TheOtherPairs) {
-  expectTable(kCartoonC, kHumanA,
-              {{RbfKernel::Biharmonic, kMeanOnly, .0198},
-               {RbfKernel::ThinPlate, kMeanOnly, .0377},
-               {RbfKernel::Multiquadric, kMeanOnly, .0453},
-               {RbfKernel::Gaussian, kMeanOnly, .0570},
-               {RbfKernel::Triharmonic, kMeanOnly, .0602}});
-  expectTable(kHumanA, kCartoonC,
-              {{RbfKernel::Biharmonic, kMeanOnly, .0168},
-               {RbfKernel::ThinPlate, kMeanOnly, .0310},
-               {RbfKernel::Multiquadric, kMeanOnly, .0330},
-               {RbfKernel::Gaussian, kMeanOnly, .0448},
-               {RbfKernel::Triharmonic, kMeanOnly, .0482}});
+TEST(FaceRetargetPaper, Tables46And47_BiharmonicIsBestOnAllPairs) {
+  expectRoundTrips([](const RoundTripTable& table, RbfKernel kernel, std::size_t expression) {
+    return roundTrip(
+        table.head(table.from), table.head(table.to), kernel,
+        expression == 0 ? FaceExpression{"neutral", {}} : faceExpressions()[expression - 1]);
+  });
 }
 
 /// A blink of the source's left eye; `closed` 1 = the lids' points meet half way.

@@ -1,7 +1,4 @@
-#include <fstream>
-#include <map>
 #include <set>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -19,37 +16,6 @@
 
 namespace derm {
 namespace {
-
-/// Control points of a scanned head from its 68 landmarks: one, or the middle between two.
-std::vector<NamedPosition> namedPositions(const std::filesystem::path& folder,
-                                          const Character& head) {
-  std::vector<std::uint32_t> landmarks(68);
-  std::ifstream file(folder / "landmarks68.txt");
-  for (std::string line; std::getline(file, line);) {
-    std::size_t number = 0;
-    std::uint32_t vertex = 0;
-    if (std::istringstream(line) >> number >> vertex) landmarks.at(number) = vertex;
-  }
-  const std::map<std::string, std::vector<std::size_t>> from = {
-      {"2.1", {8}},      {"4.1", {22}}, {"4.2", {21}},     {"4.3", {24}},     {"4.4", {19}},
-      {"4.5", {26}},     {"4.6", {17}}, {"3.1", {43, 44}}, {"3.2", {37, 38}}, {"3.3", {46, 47}},
-      {"3.4", {40, 41}}, {"3.7", {45}}, {"3.8", {39}},     {"3.11", {42}},    {"3.12", {36}},
-      {"9.1", {35}},     {"9.2", {31}}, {"9.3", {30}},     {"8.1", {51}},     {"8.2", {57}},
-      {"8.3", {54}},     {"8.4", {48}}, {"8.5", {52, 53}}, {"8.6", {49, 50}}, {"8.7", {55, 56}},
-      {"8.8", {58, 59}}};
-  std::vector<NamedPosition> out;
-  std::map<std::string, Vec3d> at;
-  for (const auto& [label, numbers] : from) {
-    Vec3d sum = Vec3d::Zero();
-    for (const std::size_t n : numbers) sum += head.mesh.positions[landmarks[n]].cast<double>();
-    at[label] = sum / double(numbers.size());
-  }
-  // No landmark is on a cheek: between the eye's outer corner and the mouth's.
-  at["5.1"] = 0.4 * at["3.7"] + 0.6 * at["8.3"] + Vec3d(0.003, 0, 0.01);
-  at["5.2"] = 0.4 * at["3.12"] + 0.6 * at["8.4"] + Vec3d(-0.003, 0, 0.01);
-  for (const auto& [label, position] : at) out.push_back({label, {}, position});
-  return out;
-}
 
 /// The skin when a clip holds its expression.
 std::vector<Vec3f> held(const Character& head, std::string_view name) {
@@ -92,8 +58,11 @@ double gapOf(const Character& head, const std::vector<Vec3f>& posed) {
 /// margin's end, and no lid's motion brings it there.
 double largestGap(std::string_view name) { return name == "id_B" ? 0.03 : 0.005; }
 
-/// A few vertices of the scanned heads' mouth bags, which hang on both lips; generic has none.
-constexpr double kSharedBag = 0.006;
+/// What is allowed of draggedShare(): none, but on three scanned heads a few vertices (0.2, 0.5 and
+/// 0.3 % of the upper lip's) are dragged along.
+double largestDrag(std::string_view name) {
+  return name == "id_A" || name == "id_B" || name == "id_sample" ? 0.006 : 0;
+}
 
 /// Share of the vertices that follow a point of the upper lip most and go down with the jaw by more
 /// than half of what the lower lip's middle does.
@@ -127,7 +96,10 @@ Character scannedHead(const std::filesystem::path& folder, const std::string& na
   for (MeshInstance& m : head.instances) m.first_morph = m.morph_count = 0;
   head.mesh.positions = testing_support::ictPositions((folder / (name + "_neutral.obj")).string());
   for (Vec3f& p : head.mesh.positions) p *= 0.01f;
-  head.points = placePoints(namedPositions(folder, head), head.mesh, 1, notes).value();
+  head.points =
+      placePoints(testing_support::controlPositions(folder / "landmarks68.txt", head.mesh),
+                  head.mesh, 1, notes)
+          .value();
   return head;
 }
 
@@ -143,7 +115,7 @@ TEST(FaceRigData, ScannedHeadsBlinkAndOpenTheirMouths) {
     EXPECT_EQ(notes.count("face-lips-joined"), 0u);
     EXPECT_LE(head.skin.maxInfluences(), 4u);
     EXPECT_LE(gapOf(head, held(head, "blink")), largestGap(name));
-    EXPECT_LE(draggedShare(head, *rig, held(head, "jawOpen")), kSharedBag);
+    EXPECT_LE(draggedShare(head, *rig, held(head, "jawOpen")), largestDrag(name));
   }
 }
 
@@ -182,7 +154,7 @@ TEST(FaceRigData, EyesShutAfterATransferToo) {
     ASSERT_TRUE(rig) << rig.error().text();
     EXPECT_LE(target.skin.maxInfluences(), 4u);
     EXPECT_LE(gapOf(target, held(target, "blink")), largestGap(name));
-    EXPECT_LE(draggedShare(target, *rig, held(target, "jawOpen")), kSharedBag);
+    EXPECT_LE(draggedShare(target, *rig, held(target, "jawOpen")), largestDrag(name));
   }
 }
 

@@ -6,6 +6,8 @@
 #include "derm/face/retarget_evaluation.h"
 #include "derm/mesh/measures.h"
 
+#include "math/round_trip_tables.h"
+
 namespace derm {
 namespace {
 
@@ -40,50 +42,11 @@ constexpr RbfKernel kR = RbfKernel::Biharmonic, kG = RbfKernel::Gaussian,
                     kMq = RbfKernel::Multiquadric, kTps = RbfKernel::ThinPlate,
                     kR3 = RbfKernel::Triharmonic;
 
-struct Row {
-  RbfKernel kernel;
-  std::array<double, 6> errors;
-  double mean;
-};
-
-void expectRows(char from, char to, const std::vector<Row>& rows) {
-  const RetargetEvaluation e = evaluated(from, to);
-  for (const Row& row : rows) {
-    const KernelEvaluation& k = of(e, row.kernel);
-    for (std::size_t i = 0; i < 6; ++i)
-      EXPECT_NEAR(k.round_trip[i + 1], row.errors[i], 2e-4)
-          << nameOf(row.kernel) << " " << evaluatedExpressions()[i + 1];
-    EXPECT_NEAR(k.mean_of_six, row.mean, 2e-4) << nameOf(row.kernel);
-  }
-}
-
-TEST(RetargetEvaluationPaper, Table46_BetweenHumans) {
-  expectRows('a', 'b',
-             {{kR, {.0042, .0019, .0037, .0055, .0032, .0020}, .0034},
-              {kG, {.0074, .0027, .0086, .0096, .0036, .0034}, .0059},
-              {kMq, {.0070, .0033, .0078, .0086, .0060, .0040}, .0061},
-              {kTps, {.0086, .0035, .0089, .0105, .0060, .0039}, .0069},
-              {kR3, {.0119, .0061, .0136, .0214, .0119, .0059}, .0118}});
-}
-
-TEST(RetargetEvaluationPaper, Table47_FromCartoonToHuman) {
-  expectRows('c', 'b',
-             {{kR, {.0494, .0260, .0499, .0497, .0302, .0286}, .0390},
-              {kTps, {.1181, .0446, .1177, .0869, .0510, .0625}, .0801},
-              {kMq, {.1269, .0487, .1305, .0772, .0533, .0720}, .0848},
-              {kG, {.1180, .0553, .1371, .1089, .0739, .0825}, .0959},
-              {kR3, {.1626, .0624, .1724, .1112, .0695, .0845}, .1104}});
-}
-
-TEST(RetargetEvaluationPaper, MeansOfTheOtherPairs) {
-  const auto expectMeans = [](char from, char to, const std::array<double, 5>& wanted) {
-    const RetargetEvaluation e = evaluated(from, to);
-    const std::array<RbfKernel, 5> order = {kR, kTps, kMq, kG, kR3};
-    for (std::size_t i = 0; i < 5; ++i)
-      EXPECT_NEAR(of(e, order[i]).mean_of_six, wanted[i], 2e-4) << nameOf(order[i]);
-  };
-  expectMeans('c', 'a', {.0198, .0377, .0453, .0570, .0602});
-  expectMeans('a', 'c', {.0168, .0310, .0330, .0448, .0482});
+TEST(RetargetEvaluationPaper, Tables46And47) {
+  testing_support::expectRoundTrips(
+      [](const testing_support::RoundTripTable& table, RbfKernel kernel, std::size_t expression) {
+        return of(evaluated(table.from, table.to), kernel).round_trip[expression];
+      });
 }
 
 TEST(RetargetEvaluationPaper, BiharmonicIsBestNeutralStaysAndBlinksShut) {

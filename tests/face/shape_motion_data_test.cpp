@@ -146,12 +146,12 @@ ShapeTracks blinkAlone() {
 }
 
 /// `own_blink`: how far lids cross when the head does nothing but blink, where that is not the
-/// motion's fault (linear skinning of a rig).
-void expectGood(const Played& p, double own_blink = 0) {
+/// motion's fault (linear skinning of a rig). `beyond`: how much farther they may.
+void expectGood(const Played& p, double own_blink = 0, double beyond = 0.02) {
   ::testing::Test::RecordProperty("lids", std::to_string(p.lids));
   ::testing::Test::RecordProperty("lips", std::to_string(p.lips));
   ::testing::Test::RecordProperty("jitter", std::to_string(p.jitter));
-  EXPECT_LE(p.lids, own_blink + 0.03);
+  EXPECT_LE(p.lids, own_blink + beyond);
   EXPECT_LE(p.lips, 0.02);
   EXPECT_LE(p.jitter, 1.1);
   EXPECT_LT(p.shut, 0.35);  // blinks arrive
@@ -194,7 +194,9 @@ TEST_P(ShapeMotionOnPeople, ARecordingPlaysByTheRigAndByShapes) {
   const Character head = person(folder, GetParam());
   expectGood(playOnMorphs(head, tracks));
   const Character bare = frozen(head, head.mesh);
-  expectGood(playOnRig(bare, tracks), playOnRig(bare, blinkAlone()).lids);
+  // One head's outer corner folds a little more in a squint than in a blink.
+  const double beyond = GetParam() == std::string_view("id_B") ? 0.03 : 0.02;
+  expectGood(playOnRig(bare, tracks), playOnRig(bare, blinkAlone()).lids, beyond);
 }
 
 INSTANTIATE_TEST_SUITE_P(Heads, ShapeMotionOnPeople,
