@@ -7,6 +7,7 @@
 #include "derm/scene/volume_study.h"
 #include "derm/view/report_plots.h"
 
+#include "output_checks.h"
 #include "recipe_input.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -47,27 +48,30 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
 }
 
 void printSummary(const BakeReport& report) {
-  fmt::print("{}: {} {} of {} vertices, {} triangles", report.output, report.frame_count,
-             report.frame_count == 1 ? "frame" : "frames", report.vertices, report.triangles);
-  if (!report.clip.empty()) fmt::print(" from \"{}\"", report.clip);
-  fmt::print("\n");
+  say("{}: {} {} of {} vertices, {} triangles", report.output, report.frame_count,
+      report.frame_count == 1 ? "frame" : "frames", report.vertices, report.triangles);
+  if (!report.clip.empty()) say(" from \"{}\"", report.clip);
+  say("\n");
   if (!report.correctives) return;
   const BakeReport::Correctives& c = *report.correctives;
   const double largest_m = std::max(c.max_error_m, c.max_error_between_m);
-  fmt::print("{} {} with {} keys: at most {:.3g} mm off at the frames, {:.3g} mm between them",
-             c.shapes, c.shapes == 1 ? "corrective shape" : "corrective shapes", c.keys,
-             1000 * c.max_error_m, 1000 * c.max_error_between_m);
-  fmt::print(" ({:.2g} % of the diagonal), {:.3g} mm RMS\n",
-             report.diagonal_m > 0 ? 100 * largest_m / report.diagonal_m : 0, 1000 * c.rms_error_m);
-  if (report.closed) fmt::print("volume of what plays: at most {:+.2g} %\n", 100 * c.volume_change);
+  say("{} {} with {} keys: at most {:.3g} mm off at the frames, {:.3g} mm between them", c.shapes,
+      c.shapes == 1 ? "corrective shape" : "corrective shapes", c.keys, 1000 * c.max_error_m,
+      1000 * c.max_error_between_m);
+  say(" ({:.2g} % of the diagonal), {:.3g} mm RMS\n",
+      report.diagonal_m > 0 ? 100 * largest_m / report.diagonal_m : 0, 1000 * c.rms_error_m);
+  if (report.closed) say("volume of what plays: at most {:+.2g} %\n", 100 * c.volume_change);
   if (c.near_singular > 0)
-    fmt::print("{} vertices x keys twisted too far for any shape; they show in the error\n",
-               c.near_singular);
+    say("{} vertices x keys twisted too far for any shape; they show in the error\n",
+        c.near_singular);
 }
 
 Result<void> runBake(const BakeOptions& options, Diagnostics& notes) {
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
   DERM_CHECK(checkOutputs({options.output, options.report, options.plot}));
+  DERM_CHECK(checkNotAnInput(
+      {options.output, options.report, options.plot},
+      {options.input.input.source, options.input.recipe, options.input.motion.file}));
   DERM_TRY(const BakeDesc desc, bakeDescOf(options, notes));
   BakeReport report;
   {
@@ -96,8 +100,7 @@ void addBakeVerb(CLI::App& app, Run& run) {
   const auto options = std::make_shared<BakeOptions>();
   CLI::App* verb = app.add_subcommand("bake", "deformed motion as a file that any engine plays");
   options->input.addTo(*verb);
-  verb->add_option("-o,--output", options->output,
-                   ".glb, .gltf, .pc2, .mdd, or .obj with {frame} in its name")
+  addOutput(*verb, options->output, ".glb, .gltf, .pc2, .mdd, or .obj with {frame} in its name")
       ->required();
   verb->add_option("--as", options->as,
                    "cache: every frame; correctives: skin and clip stay, what layers add becomes "

@@ -125,10 +125,10 @@ Result<void> runDemo(const DemoOptions& options, Diagnostics& notes) {
   for (const DemoPage::Panel& panel : page.gallery) page.files.push_back(panel.picture);
   DERM_TRY(const std::string html, demoPageHtml(page, folder, findThree(options.three)));
   DERM_CHECK(writeFileWhole(folder / "index.html", html));
-  fmt::print("{}\n\n", page.title);
-  for (const DemoPage::Number& n : page.numbers) fmt::print("  {:<46} {:>16}\n", n.what, n.value);
-  fmt::print("\nOpen {} in a browser. Beside it: {}\n", (folder / "index.html").string(),
-             fmt::join(page.files, ", "));
+  say("{}\n\n", page.title);
+  for (const DemoPage::Number& n : page.numbers) say("  {:<46} {:>16}\n", n.what, n.value);
+  say("\nOpen {} in a browser. Beside it: {}\n", (folder / "index.html").string(),
+      fmt::join(page.files, ", "));
   return {};
 }
 

@@ -12,6 +12,7 @@
 
 #include "character_input.h"
 #include "face_verbs.h"
+#include "output_checks.h"
 
 namespace derm::cli {
 namespace {
@@ -197,9 +198,9 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
                                    {"seconds", seconds}};
     DERM_CHECK(writeFileWhole(options.report, report.dump(2) + "\n"));
   }
-  fmt::print("{}: {} x {}, {:.0f} % of it wrinkled, noise {:.4f}, aligned by {:.2f} px, {:.1f} s\n",
-             options.output, normals.width, normals.height, 100 * map->masked, map->noise,
-             map->moved_px, seconds);
+  say("{}: {} x {}, {:.0f} % of it wrinkled, noise {:.4f}, aligned by {:.2f} px, {:.1f} s\n",
+      options.output, normals.width, normals.height, 100 * map->masked, map->noise, map->moved_px,
+      seconds);
   return {};
 }
 

@@ -7,13 +7,10 @@
 #include "verbs.h"
 
 namespace derm::cli {
-namespace {
 
 bool isRecipe(const std::string& source) {
   return std::filesystem::path(source).extension() == ".toml";
 }
-
-}  // namespace
 
 void RecipeInput::addTo(CLI::App& verb) {
   input.addTo(verb, "INPUT");

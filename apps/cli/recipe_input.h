@@ -37,6 +37,9 @@ struct RecipeInput {
   Result<SceneSource> load(Diagnostics& notes, const Recipe& bare = {}) const;
 };
 
+/// Whether an input is a recipe, by its ending.
+bool isRecipe(const std::string& source);
+
 /// Notes that a recipe adds nothing to linear skinning, for verbs that show or keep what it adds.
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes);
 

@@ -8,6 +8,7 @@
 #include "derm/view/film_strip.h"
 
 #include "orbit_options.h"
+#include "output_checks.h"
 #include "picture_size.h"
 #include "recipe_input.h"
 #include "terminal.h"
@@ -105,12 +106,12 @@ Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_TRY(SceneView view, SceneView::make(scene, desc, notes));
   if (!options.output.empty()) {
     DERM_CHECK(saveStill(options, view));
-    fmt::print("{}\n", options.output);
+    say("{}\n", options.output);
   }
   if (!options.film.empty()) {
     ProgressBar bar("film");
     DERM_TRY(const FilmResult film, drawFilm(view, options.film, bar.callback(), notes));
-    fmt::print("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, scene.recipe().fps);
+    say("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, scene.recipe().fps);
   }
   return {};
 }

@@ -60,16 +60,16 @@ void setWork(CLI::App& verb, Run& run, const std::shared_ptr<Options>& options,
     run = [options, work] {
       Diagnostics notes;
       const Result<void> done = work(*options, notes);
-      if (!done) return report(done.error());
-      printWarnings(notes);
-      return kDone;
+      return done ? finish(notes) : report(done.error());
     };
   });
 }
 
+void addAutoVerb(CLI::App& app, Run& run);
 void addBakeVerb(CLI::App& app, Run& run);
 void addCastVerb(CLI::App& app, Run& run);
 void addCheckVerb(CLI::App& app, Run& run);
+void addCompletionVerb(CLI::App& app, Run& run);
 void addDemoVerb(CLI::App& app, Run& run);
 void addFaceVerb(CLI::App& app, Run& run);
 void addFleshVerb(CLI::App& app, Run& run);

@@ -106,7 +106,7 @@ class Proposer {
       for (const std::uint32_t t : region) taken[t] = 1;
       if (region.size() < 4) continue;
       Candidate candidate = toolAt(stripOver(seed, region));
-      if (candidate.proposal.squeeze > desc_.min_squeeze / 4)
+      if (candidate.proposal.squeeze >= desc_.min_squeeze)
         candidates.push_back(std::move(candidate));
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
@@ -383,7 +383,7 @@ class Proposer {
         Strip strip = longer[i].strip;
         strip.half_length *= kLonger;
         Candidate trial = toolAt(strip);
-        if (!(trial.proposal.squeeze > 0)) continue;
+        if (trial.proposal.squeeze < desc_.min_squeeze) continue;
         trial.proposal.lost_area_m2 = best[i].proposal.lost_area_m2;  // no more skin is squeezed
         longer[i] = std::move(trial);
         any = true;

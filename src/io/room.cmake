@@ -37,7 +37,7 @@ derm_room(io
     ${derm_image_sources}
     bvh_hierarchy.cpp
     bvh_reader.cpp
-    character_file.cpp
+    character_author.cpp character_file.cpp
     import_units.cpp
     name_table.cpp
     obj_faces.cpp

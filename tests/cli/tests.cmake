@@ -1,5 +1,6 @@
 if(TARGET derm_cli)
   derm_test(cli cli
+    auto_test.cpp
     face_coefficients_test.cpp
     face_evaluate_test.cpp
     face_points_test.cpp
