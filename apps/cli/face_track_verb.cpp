@@ -144,7 +144,7 @@ Result<std::vector<Marker>> firstMarkers(const TrackOptions& options, const Grey
 }
 
 /// How the film's clock runs.
-struct Clock {
+struct FilmClock {
   double shortest_s = 1e300, longest_s = 0;
   std::size_t repeated = 0;
   bool even() const { return longest_s <= 1.02 * shortest_s + 1e-3; }
@@ -152,7 +152,7 @@ struct Clock {
 
 struct Tracked {
   MarkerTracker tracker;
-  Clock clock;
+  FilmClock clock;
   int width = 0, height = 0;
   std::optional<Error> end;  ///< why it ended early
 };

@@ -27,7 +27,7 @@
 #include "implicit/openvdb_peer.h"
 #include "support/arguments.h"
 
-namespace derm::implicit_bench {
+namespace derm::implicit_bench::skin_bench {
 namespace {
 
 constexpr int kResolutions[] = {50, 128, 256};
@@ -228,7 +228,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
 };
 
 }  // namespace
-}  // namespace derm::implicit_bench
+}  // namespace derm::implicit_bench::skin_bench
 
 int main(int argc, char** argv) {
   using namespace derm::implicit_bench;

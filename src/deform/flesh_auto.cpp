@@ -133,9 +133,9 @@ std::string withoutNumber(std::string text) {
   return text;
 }
 
-class Proposer {
+class ElementProposer {
  public:
-  Proposer(const Character& character)
+  ElementProposer(const Character& character)
       : c_(character),
         bind_(bindModelMatrices(character)),
         surface_(character.mesh, character.skin),
@@ -480,7 +480,7 @@ Result<std::vector<FleshProposal>> proposeFlesh(const Character& character, Diag
       !instances.empty() && std::all_of(instances.begin(), instances.end(),
                                         [](const MeshInstance& m) { return m.rigid; });
   std::vector<FleshProposal> out;
-  if (!all_rigid) out = Proposer(character).propose();
+  if (!all_rigid) out = ElementProposer(character).propose();
   if (out.empty())
     notes.warn("no-flesh", character.name, "no bone has enough flesh around it for an element");
   return out;

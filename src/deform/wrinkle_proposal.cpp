@@ -63,9 +63,9 @@ struct Candidate {
   std::vector<std::uint32_t> skin;  ///< triangles under the tool
 };
 
-class Proposer {
+class WrinkleProposer {
  public:
-  Proposer(const Character& character, const Clip& clip, const WrinkleProposalDesc& desc)
+  WrinkleProposer(const Character& character, const Clip& clip, const WrinkleProposalDesc& desc)
       : character_(character),
         clip_(clip),
         desc_(desc),
@@ -480,7 +480,7 @@ Result<std::vector<WrinkleProposal>> proposeWrinkles(const Character& character,
   DERM_CHECK(validate(character));
   if (character.skin.empty())
     return Error{ErrorCode::BadData, "has no skin: nothing is squeezed", {.file = character.name}};
-  Proposer proposer(character, clip, desc);
+  WrinkleProposer proposer(character, clip, desc);
   DERM_CHECK(proposer.measure(progress));
   return proposer.propose(progress);
 }

@@ -14,6 +14,7 @@
 
 #include "face/control_units.h"
 #include "face/gaze.h"
+#include "face/lid_closing.h"
 #include "face/shape_morph.h"
 #include "face/shape_openings.h"
 #include "face/shape_pieces.h"
@@ -23,12 +24,10 @@
 namespace derm {
 namespace {
 
+using detail::kLowerLidShare;
 using detail::OpeningChange;
 using detail::OpeningPair;
 using detail::WeldedMesh;
-
-/// Of a blink: how much of the way the lower lid comes up.
-constexpr double kLowerLidShare = 0.08;
 
 /// One point's part in a shape, in the units of its region (control_units.h).
 struct Move {

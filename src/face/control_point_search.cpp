@@ -17,10 +17,10 @@ namespace derm {
 namespace {
 
 /// The triangles of the piece that most of the points lie on.
-class Skin {
+class FaceSkin {
  public:
-  Skin(const TriMesh& mesh, std::span<const LabelledPoint> points)
-      : Skin(mesh, trianglesOf(mesh, points)) {}
+  FaceSkin(const TriMesh& mesh, std::span<const LabelledPoint> points)
+      : FaceSkin(mesh, trianglesOf(mesh, points)) {}
 
   /// Among the triangles that look `outward`: at a margin those of the socket are as near.
   SurfacePoint nearest(const Vec3d& p, const Vec3d& outward) const {
@@ -36,7 +36,7 @@ class Skin {
   }
 
  private:
-  Skin(const TriMesh& mesh, std::vector<std::uint32_t> numbers)
+  FaceSkin(const TriMesh& mesh, std::vector<std::uint32_t> numbers)
       : mesh_(mesh),
         numbers_(std::move(numbers)),
         tree_(mesh.positions, cornersOf(mesh, numbers_)) {}
@@ -70,7 +70,7 @@ class Skin {
 /// Lids' points to the margins beside them, the eyes' corners to where the margins end.
 void putOnMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
   Diagnostics ignored;  // an eye that does not open is nothing that was asked for here
-  const Skin skin(mesh, points);
+  const FaceSkin skin(mesh, points);
   const FaceSlits slits = findFaceSlits(mesh, points, ignored);
   const auto putEye = [&](const std::optional<FaceSlit>& slit,
                           const std::array<std::string_view, 4>& labels) {

@@ -17,7 +17,7 @@
 namespace derm {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargestShapesFile = std::uint64_t{1} << 30;
 /// [s] No take lasts a day: such times are of another unit or clock.
 constexpr double kLongestTake_s = 24 * 60 * 60;
 /// [s] Longer than this, a face that nobody saw move is worth a word.
@@ -279,7 +279,7 @@ Result<ShapeTracks> parseShapeTracks(std::span<const std::uint8_t> bytes, std::s
 }
 
 Result<ShapeTracks> loadShapeTracks(const std::filesystem::path& file, Diagnostics& notes) {
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestFile));
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestShapesFile));
   return parseShapeTracks(bytes, file.string(), notes);
 }
 

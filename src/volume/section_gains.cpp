@@ -9,7 +9,6 @@
 namespace derm::detail {
 namespace {
 
-constexpr int kFieldPasses = 6;
 /// Turning below this is rounding.
 constexpr double kNoTurn = 1e-12;
 /// Down a limb whose own joints stand still, skin helps by so much less from joint to joint: what
@@ -43,18 +42,18 @@ std::size_t SectionGains::partCount(const SectionPlan& plan) {
 /// One-ring areas of the active welded vertices, to field.
 void SectionGains::sumAreas() {
   std::fill(b_.field.begin(), b_.field.end(), 0.0f);
-  constexpr std::size_t kBatch = 128;
+  constexpr std::size_t kAreasAtOnce = 128;
   const auto add = [&](std::span<const Triangle> triangles) {
-    std::array<float, kBatch> areas;
+    std::array<float, kAreasAtOnce> areas;
     measureAreas(triangles, b_.rows.data(), areas);
     for (std::size_t i = 0; i < triangles.size(); ++i)
       for (const std::uint32_t r : triangles[i])
         if (plan_.moves(r)) b_.field[r] += areas[i];
   };
   const auto add_chunk = [&](const SectionAreaChunk& chunk) {
-    std::array<Triangle, kBatch> some;
-    for (std::uint32_t first = chunk.begin; first < chunk.end; first += kBatch) {
-      const std::uint32_t last = std::min<std::uint32_t>(chunk.end, first + kBatch);
+    std::array<Triangle, kAreasAtOnce> some;
+    for (std::uint32_t first = chunk.begin; first < chunk.end; first += kAreasAtOnce) {
+      const std::uint32_t last = std::min<std::uint32_t>(chunk.end, first + kAreasAtOnce);
       std::size_t n = 0;
       for (std::uint32_t t = first; t < last; ++t) {
         const Triangle& c = plan_.moving.corners(chunk.kind, t);

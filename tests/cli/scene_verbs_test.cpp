@@ -9,7 +9,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::scene_verbs_test {
 namespace {
 
 constexpr const char* kRecipe = R"toml(
@@ -339,4 +339,4 @@ TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::scene_verbs_test

@@ -12,7 +12,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::verbs_test {
 namespace {
 
 std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
@@ -534,4 +534,4 @@ TEST(Cli, TheUnitOfAMeshIsNotThatOfTheSkeletonItIsGiven) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::verbs_test

@@ -6,7 +6,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::volume_verb_test {
 namespace {
 
 TEST(CliVolume, JsonHasTheKeysMachinesRelyOnAndTheVolumeIsHeld) {
@@ -95,4 +95,4 @@ TEST(CliVolume, MistakesHaveTheirExitCodes) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::volume_verb_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::flesh_motion_test {
 namespace {
 
 detail::FleshDynamics dynamics(double frequency_hz = 3, double damping_ratio = 0.15) {
@@ -192,4 +192,4 @@ TEST(FleshMotion, SavedAndRestoredItGoesOnWithTheSameBits) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_motion_test

@@ -10,7 +10,7 @@
 #include "deform/flesh_weights.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::flesh_property_test {
 namespace {
 
 using namespace flesh_test;
@@ -318,4 +318,4 @@ TEST(FleshProperty, TheKernelMovesVerticesAsThePlainFormulaDoes) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_property_test

@@ -10,7 +10,7 @@
 #include "face_fixtures.h"
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::control_point_search_test {
 namespace {
 
 ReferenceHead castHead(const std::string& name, int* made = nullptr) {
@@ -119,4 +119,4 @@ TEST(ControlPointSearchData, ScannedHeadsGetTheirPoints) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::control_point_search_test

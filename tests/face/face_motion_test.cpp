@@ -7,7 +7,7 @@
 #include "face/rigged_head.h"
 #include "support/allocations.h"
 
-namespace derm {
+namespace derm::face_motion_test {
 namespace {
 
 std::size_t at(const PointTracks& tracks, std::string_view label) {
@@ -164,4 +164,4 @@ TEST(FaceMotion, BadInputIsSaid) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_motion_test

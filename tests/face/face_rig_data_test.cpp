@@ -14,7 +14,7 @@
 #include "rigged_head.h"
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::face_rig_data_test {
 namespace {
 
 /// The skin when a clip holds its expression.
@@ -159,4 +159,4 @@ TEST(FaceRigData, EyesShutAfterATransferToo) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_rig_data_test

@@ -5,7 +5,7 @@
 
 #include "rigged_head.h"
 
-namespace derm {
+namespace derm::face_rig_paper_test {
 namespace {
 
 /// Surprise with every joint moved by its point's displacement, as published numbers have it.
@@ -67,4 +67,4 @@ TEST(FaceRigPaper, TheDefaultRigStretchesLess) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_rig_paper_test

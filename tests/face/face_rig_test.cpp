@@ -9,7 +9,7 @@
 #include "support/compare.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::face_rig_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -204,4 +204,4 @@ TEST_F(FaceRigFile, SurvivesAGlb) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_rig_test

@@ -6,7 +6,7 @@
 
 #include "rigged_head.h"
 
-namespace derm {
+namespace derm::face_weights_test {
 namespace {
 
 FaceWeights weightsOf(const Character& head, const FaceWeightsDesc& desc = {},
@@ -215,4 +215,4 @@ TEST(FaceWeights, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_weights_test

@@ -16,7 +16,7 @@
 #include "io/assimp_import.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::assimp_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -299,4 +299,4 @@ TEST_F(AssimpImport, EveryTruncationIsACharacterOrAnError) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::assimp_test

@@ -3,7 +3,7 @@
 
 #include "io/gltf_builder.h"
 
-namespace derm {
+namespace derm::gltf_playback_test {
 namespace {
 
 using testing_support::encode;
@@ -88,4 +88,4 @@ TEST(GltfPlayback, MorphsOfAFileWithoutNormalsMoveNone) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_playback_test

@@ -6,7 +6,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::offscreen_renderer_test {
 namespace {
 
 constexpr PictureSize kSmall = {96, 64, 1};
@@ -336,4 +336,4 @@ TEST(OffscreenRenderer, DescriptionsOutOfRangeAreRefused) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::offscreen_renderer_test

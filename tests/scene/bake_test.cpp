@@ -21,7 +21,7 @@
 #include "support/test_folder.h"
 #include "support/test_layer_types.h"
 
-namespace derm {
+namespace derm::bake_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -513,4 +513,4 @@ TEST_F(BakeTest, AllEndingsTakeALoop) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::bake_test

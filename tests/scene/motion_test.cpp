@@ -12,7 +12,7 @@
 #include "support/compare.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::motion_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -98,4 +98,4 @@ TEST_F(Motion, ErrorsNameTheLineOrTheFile) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::motion_test

@@ -10,7 +10,7 @@
 #include "support/shelf.h"
 #include "weights/weights_rig.h"
 
-namespace derm {
+namespace derm::auto_weights_test {
 namespace {
 
 using namespace weights_rig;
@@ -280,4 +280,4 @@ TEST(AutoWeights, OwnSegmentsAreCheckedAndUsed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::auto_weights_test

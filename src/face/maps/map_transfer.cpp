@@ -38,14 +38,14 @@ Result<void> validateDesc(const MapTransferDesc& desc, const SlopeMap& detail) {
 }
 
 /// "8.1" and "upper_lip_middle" are one label.
-std::string_view canonical(const std::string& label) {
+std::string_view canonicalLabel(const std::string& label) {
   const FaceFeature* feature = findFaceFeature(label);
   return feature != nullptr ? feature->number : std::string_view(label);
 }
 
 const PhotoLandmark* find(std::span<const PhotoLandmark> list, const std::string& label) {
   for (const PhotoLandmark& l : list)
-    if (canonical(l.label) == canonical(label)) return &l;
+    if (canonicalLabel(l.label) == canonicalLabel(label)) return &l;
   return nullptr;
 }
 
