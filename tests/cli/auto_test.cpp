@@ -3,7 +3,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::auto_test {
 namespace {
 
 TEST(CliAuto, ALookIsWrittenAndBakes) {
@@ -88,4 +88,4 @@ TEST(CliOutputs, CharactersOfOthersAreNotReplaced) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::auto_test
