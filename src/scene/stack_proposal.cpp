@@ -29,6 +29,10 @@ std::string_view descriptionOf(FleshRegion region) {
       return "Flesh of the belly";
     case FleshRegion::Cheeks:
       return "Cheeks";
+    case FleshRegion::Breast:
+      return "A breast";
+    case FleshRegion::Buttock:
+      return "A buttock";
   }
   return "";
 }

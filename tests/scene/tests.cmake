@@ -8,5 +8,5 @@ target_compile_definitions(derm_test_scene_unit
   PRIVATE DERM_EXAMPLE_RECIPES="${PROJECT_SOURCE_DIR}/examples/recipes"
           DERM_MANUAL="${PROJECT_SOURCE_DIR}/docs")
 derm_test(scene property volume_cast_test.cpp)
-derm_test(scene slow random_stack_test.cpp)
+derm_test(scene slow flesh_proposal_data_test.cpp random_stack_test.cpp)
 target_include_directories(derm_test_scene_unit PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -81,6 +81,9 @@ struct FleshDesc {
   Vec3d gravity_direction = Vec3d(0, -1, 0);  ///< any length but 0
 
   double bone_radius_m = 0.0;  ///< [m] >= 0 what lies nearer to the bone does not move
+  /// [m] > bone_radius_m: what lies farther from the bone does not move, and motion fades out over
+  /// the outer half of it; absent = no bound. For flesh that stands out from a body: a breast.
+  std::optional<double> reach_m = {};
   double shape_power = 1.0;  ///< (0,8] of the distance: 2 leaves more of the motion to the outside
   FleshAttenuation attenuation = FleshAttenuation::Wyvill;
 
@@ -124,7 +127,7 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 ///
 /// After an edit (Stack::rebind) the swing goes on: elongation and velocity are kept as long as the
 /// virtual bone is the same. Of the parameters only the joints, from, to, vertex_group,
-/// shape_power, attenuation and bone_radius_m are worked into tables.
+/// shape_power, attenuation, bone_radius_m and reach_m are worked into tables.
 LayerFactory fleshLayer(const FleshDesc& desc);
 
 /// The layer at work, for those who look at it while it plays.
