@@ -21,13 +21,10 @@ constexpr std::size_t kMaxLines = 24;  ///< frames that the table for people sho
 constexpr double kBareFps = 30;        ///< [Hz] of a character without a recipe
 
 constexpr double kWorthTelling = 1e-5;  ///< of a region's volume
-/// Skinning loses more than this of a region's volume only where a joint lies off the middle of its
-/// limb: the rig wants mending.
-constexpr double kJointOffMiddle = 0.1;
 
 struct VolumeOptions {
   RecipeInput input;
-  bool csv = false, json = false, compare = false;
+  bool csv = false, compare = false;
   std::string plot;
   std::string output;
 };
@@ -58,12 +55,6 @@ std::string tableOf(const VolumeStudy& study) {
       "\nworst change before {:.4f} %, of a region {:.4f} %{}; largest error after {:.2e}\n",
       100 * study.max_relative_loss_before, worst ? 100 * study.region_loss_before[*worst] : 0,
       worst ? " (\"" + study.region_names[*worst] + "\")" : "", study.max_relative_error_after);
-  for (std::size_t l = 0; l < study.region_names.size(); ++l)
-    if (study.region_loss_before[l] > kJointOffMiddle)
-      out += fmt::format(
-          "skinning alone changes \"{}\" by {:.1f} %: its joints may lie off the middle of the "
-          "limb\n",
-          study.region_names[l], 100 * study.region_loss_before[l]);
   if (study.max_relative_change_unheld > kWorthTelling)
     out += fmt::format("regions that no layer holds change by up to {:.4f} %\n",
                        100 * study.max_relative_change_unheld);

@@ -190,11 +190,20 @@ Result<std::vector<double>> frameTimesOf(const Recipe& recipe, const std::array<
   return times;
 }
 
-/// Passes a layer's own error on with the location of its [[layer]], unless it knows a better one.
+/// Where the value stands that an error is about ("fixed", "swell[0]"); else the [[layer]].
+SourceLocation locationOf(const RecipeLayer& layer, std::string_view element) {
+  const RecipeEntry* entry = find(layer.keys, element.substr(0, element.find_first_of("[.")));
+  return entry != nullptr && entry->value.location.line > 0 ? entry->value.location
+                                                            : layer.location;
+}
+
+/// Passes a layer's own error on with its location in the recipe, unless it knows a better one.
 LayerFactory located(const LayerFactory& make, const Recipe& recipe, const RecipeLayer& layer) {
-  return make.withErrors([file = recipe.origin.file, name = layer.name,
-                          location = layer.location](Error error) {
+  return make.withErrors([file = recipe.origin.file, name = layer.name, layer](Error error) {
     if (error.where.line) return error;
+    const SourceLocation location = locationOf(layer, error.where.element);
+    // What a file says is data, not an argument of whoever opens it.
+    if (!file.empty() && error.code == ErrorCode::BadArgument) error.code = ErrorCode::BadData;
     error.where.file = file;
     error.where.element =
         "layer \"" + name + "\"" + (error.where.element.empty() ? "" : " " + error.where.element);

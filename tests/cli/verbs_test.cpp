@@ -81,6 +81,21 @@ TEST(Cli, InfoAndCheckTakeRecipes) {
   EXPECT_EQ(nlohmann::json::parse(o.out)["readable"], false);
 }
 
+TEST(Cli, UnknownVertexGroupsOfARecipeAreNamedWithTheirLine) {
+  const Folder folder;
+  const std::string recipe = folder / "r.toml", head = "character = \"cast:cat\"\n[[layer]]\n";
+  for (const std::string& layer :
+       {"type = \"volume\"\nfixed = \"group:nope\"\n", "type = \"volume\"\nregions = [\"nope\"]\n",
+        "type = \"volume\"\nmask = \"group:nope\"\n",
+        "type = \"flesh\"\nvertices = \"group:nope\"\ndominant = \"spine_1\"\nends = "
+        "[\"spine_5\"]\n"}) {
+    write(recipe, head + layer);
+    const Outcome o = derm({"check", recipe});
+    EXPECT_EQ(o.exit_code, 1) << o.err;
+    EXPECT_NE(o.err.find("r.toml:4:"), std::string::npos) << o.err;
+  }
+}
+
 TEST(Cli, CompletionAndManualKnowEveryVerb) {
   for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
            {"completion", "bash"}, {"completion", "zsh"}, {"completion", "fish"}, {"man"}}) {
