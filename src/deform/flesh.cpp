@@ -88,6 +88,7 @@ Result<void> validateShape(const FleshDesc& desc) {
   if (!positive(desc.max_elongation, 1))
     return badField("max_elongation", "expected more than 0, at most 1");
   if (!within(desc.soft_limit, 0, 1)) return badField("soft_limit", "expected 0 to 1");
+  if (!within(desc.max_slope, 0, 1)) return badField("max_slope", "expected 0 to 1");
   if (!within(desc.contact_margin_m, 0, 1e9))
     return badField("contact_margin_m", "expected 0 metres or more");
   return {};

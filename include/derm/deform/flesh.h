@@ -92,6 +92,9 @@ struct FleshDesc {
   /// 1 = a hard stop.
   double soft_limit = 0.5;
   FleshLimit limit = FleshLimit::Vertex;
+  /// [0,1] how much the offset may change along the skin, in metres per metre: below 1 no triangle
+  /// turns over. 0 = no such limit.
+  double max_slope = 0.5;
 
   bool rotation = false;  ///< twist about the bone and swing, on a spring of their own
   /// [Hz] (0, 1000]; absent = that of the spring.
@@ -118,7 +121,8 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 ///
 /// Promises: no vertex moves further than max_elongation of its distance from the virtual bone
 /// (minus bone_radius_m) in the pose of the frame, whatever the motion. A first frame, a seek or a
-/// cut starts at rest (hanging, with gravity) and keeps the speed it meets: no kick. Without motion
+/// cut starts at rest (hanging, with gravity) and keeps the speed it meets: no kick. Offsets change
+/// along the skin by at most max_slope, so that it does not fold over itself. Without motion
 /// and gravity not a bit changes.
 /// Its mask (LayerBinding::masks) is alpha, named as the element.
 /// Cost: O(vertices of the element) per frame, some 100 ns per step. Allocates nothing per frame.
