@@ -9,6 +9,7 @@
 #include "derm/mesh/triangle_tree.h"
 
 #include "face/lid_zone.h"
+#include "face/lip_field.h"
 #include "face/slit_sides.h"
 
 namespace derm {
@@ -16,6 +17,7 @@ namespace {
 
 using detail::HeadSurface;
 using detail::LidZone;
+using detail::LipField;
 using detail::SlitContours;
 using detail::SlitPoints;
 
@@ -95,6 +97,7 @@ class WeightMaker {
     for (std::size_t v = 0; v < rows_.size(); ++v)
       if (onFace(v)) rows_[v] = blended(head.positions[v], v);
     if (desc_.smooth) smooth();
+    addLips();
     addLids();
     addOtherPieces();
     collect(out);
@@ -123,13 +126,23 @@ class WeightMaker {
           {detail::slitSides(ways, contours), columns(points.upper), columns(points.lower)});
       return slits_.back();
     };
+    Diagnostics ignored;  // what does not open has contours all the same
+    const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
+    const SlitPoints mouth = detail::mouthPoints();
+    const SlitContours around = detail::contoursThrough(head_, points_, mouth, face_);
     if (desc_.separate_sides) {
-      const SlitPoints mouth = detail::mouthPoints();
-      Slit& lips = add(mouth, detail::contoursThrough(head_, points_, mouth, face_));
+      Slit& lips = add(mouth, around);
       lips.lower.push_back(columnOf("2.1"));
     }
-    Diagnostics ignored;  // eyes that do not open have contours all the same
-    const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
+    if (desc_.lips_around_slit && desc_.blend != ZoneBlend::Normalised) {
+      LipField::Desc desc;
+      desc.interpolating = desc_.blend == ZoneBlend::Interpolating;
+      for (std::size_t i = 0; i < LipField::kCount; ++i) {
+        lip_columns_.push_back(columnOf(LipField::numbers()[i]));
+        desc.scale[i] = zoneScale(LipField::numbers()[i]);
+      }
+      lips_.emplace(head_, ways, points_, axes_, openings.mouth, around, face_, desc);
+    }
     for (const FaceSide side : {FaceSide::Left, FaceSide::Right}) {
       const SlitPoints eye = detail::eyePoints(side);
       const std::optional<FaceSlit>& slit =
@@ -172,6 +185,7 @@ class WeightMaker {
   Row blended(const Vec3d& p, std::size_t vertex) const {
     Row a = reached(p, vertex);
     for (const Eye& eye : eyes_) a[eye.upper_column] = a[eye.lower_column] = 0;
+    for (const std::uint32_t j : lip_columns_) a[j] = 0;
     double sum = 0, parts = 0;
     for (std::size_t j = 0; j < kPoints; ++j) {
       sum += a[j];
@@ -228,6 +242,25 @@ class WeightMaker {
     vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
   }
 
+  /// Over the others: the lips' shares fade on their own, and evening them out would make pointed
+  /// corners of round ones.
+  void addLips() {
+    if (!lips_) return;
+    const std::uint32_t chin = columnOf("2.1");
+    for (std::uint32_t v = 0; v < rows_.size(); ++v) {
+      if (!onFace(v)) continue;
+      const LipField::Shares lips = lips_->at(v);
+      if (lips.inside) {
+        rows_[v] = Row{};
+        rows_[v][chin] = lips.jaw;
+        rows_[v][kHead] = 1 - lips.jaw;
+      }
+      for (double& share : rows_[v]) share *= 1 - lips.sum;
+      for (std::size_t i = 0; i < lip_columns_.size(); ++i)
+        rows_[v][lip_columns_[i]] = lips.points[i];
+    }
+  }
+
   /// Over the others: what lids have on their margins must be exactly what shuts the eye.
   void addLids() {
     for (std::size_t v = 0; v < rows_.size(); ++v) {
@@ -243,6 +276,17 @@ class WeightMaker {
       const double scale = sum > 1 ? 1 / sum : 1, rest = sum > 1 ? 0 : 1 - sum;
       for (std::size_t j = 0; j <= kPoints; ++j) rows_[v][j] = rest * rows_[v][j] + scale * lids[j];
     }
+  }
+
+  /// Of a lip's point: sideways at the corners, upwards elsewhere.
+  double zoneScale(std::string_view number) const {
+    const Eigen::Index axis = number == "8.3" || number == "8.4" ? 0 : 1;
+    double out = 1;
+    for (const ZoneScale& scale : desc_.zone_scales)
+      if (const FaceFeature* feature = findFaceFeature(scale.point);
+          feature != nullptr && feature->number == number)
+        out *= scale.factors[axis];
+    return out;
   }
 
   bool onFace(std::size_t v) const {
@@ -262,7 +306,9 @@ class WeightMaker {
   std::vector<bool> face_;  ///< per piece whether it is the face's skin
   std::vector<Slit> slits_;
   std::vector<Eye> eyes_;
-  std::vector<Row> rows_;  ///< per vertex that stands for itself
+  std::optional<LipField> lips_;
+  std::vector<std::uint32_t> lip_columns_;  ///< of its points; empty where they have plain zones
+  std::vector<Row> rows_;                   ///< per vertex that stands for itself
 };
 
 void WeightMaker::addOtherPieces() {
