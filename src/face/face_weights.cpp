@@ -62,6 +62,30 @@ Result<void> scaleZones(std::span<const ZoneScale> scales, std::vector<ControlZo
   return {};
 }
 
+/// Points that mostly move as one: the lower lip with the jaw, the upper lip with the head.
+enum class Company { None, Upper, Lower };
+
+Company companyOf(std::uint32_t point) {
+  if (point == kHead) return Company::Upper;
+  const std::string_view number = controlPointNumbers()[point];
+  if (number == "8.1" || number == "8.5" || number == "8.6") return Company::Upper;
+  if (number == "8.2" || number == "8.7" || number == "8.8" || number == "2.1")
+    return Company::Lower;
+  return Company::None;
+}
+
+/// Gives a share that is dropped to those kept that move as it does, where there are any: between
+/// two vertices of which one drops the jaw and the other the head the skin would tear.
+void giveAway(const FaceWeights::Share& dropped, std::span<FaceWeights::Share> kept) {
+  const Company company = companyOf(dropped.point);
+  if (company == Company::None) return;
+  double total = 0;
+  for (const FaceWeights::Share& s : kept)
+    if (companyOf(s.point) == company) total += s.weight;
+  for (FaceWeights::Share& s : kept)
+    if (companyOf(s.point) == company) s.weight *= 1 + dropped.weight / total;
+}
+
 /// What is left of a zone on the far side of a slit.
 double fade(double side) { return std::clamp(1 - 2 * side, 0.0, 1.0); }
 
@@ -249,7 +273,7 @@ class WeightMaker {
     const std::uint32_t chin = columnOf("2.1");
     for (std::uint32_t v = 0; v < rows_.size(); ++v) {
       if (!onFace(v)) continue;
-      const LipField::Shares lips = lips_->at(v);
+      const LipField::Shares& lips = lips_->at(v);
       if (lips.inside) {
         rows_[v] = Row{};
         rows_[v][chin] = lips.jaw;
@@ -380,8 +404,12 @@ void WeightMaker::collect(FaceWeights& out) const {
       return a.weight != b.weight ? a.weight > b.weight : a.point < b.point;
     };
     std::sort(row.begin(), row.end(), larger);
-    if (row.size() > desc_.max_influences) row.resize(desc_.max_influences);
-    // What is dropped goes to the others, not to the lids: theirs is exact.
+    if (row.size() > desc_.max_influences) {
+      for (std::size_t i = desc_.max_influences; i < row.size(); ++i)
+        giveAway(row[i], std::span(row).first(desc_.max_influences));
+      row.resize(desc_.max_influences);
+    }
+    // What else is dropped goes to the others, not to the lids: theirs is exact.
     double lids = 0, others = 0;
     const auto isLid = [&](std::uint32_t j) {
       for (const Eye& eye : eyes_)

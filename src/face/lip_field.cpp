@@ -10,6 +10,7 @@ namespace {
 constexpr std::array<std::string_view, LipField::kCount> kNumbers = {"8.3", "8.5", "8.1", "8.6",
                                                                      "8.4", "8.8", "8.2", "8.7"};
 constexpr double kPi = std::numbers::pi;
+constexpr double kCorner = 0.12;  ///< [mouth widths] how far a corner's fold reaches
 constexpr std::size_t kLeft = 0, kUpper = 2, kRight = 4, kLower = 6;
 
 /// 1 to 0 over t in [0,1], level at both ends.
@@ -34,7 +35,10 @@ LipField::LipField(const HeadSurface& head, const GeodesicSurface& ways, const F
   const SlitContours chains = slit ? SlitContours{slit->upper, slit->lower} : contours;
   upper_ = chainOf(head, chains.upper);
   lower_ = chainOf(head, chains.lower);
-  if (upper_.points.size() < 3 || lower_.points.size() < 3) return;
+  if (upper_.points.size() < 3 || lower_.points.size() < 3) {
+    shares_.assign(head.positions.size(), Shares{});
+    return;
+  }
   if (!slit) {
     // The lips meet half way between their borders.
     Chain between = upper_;
@@ -79,6 +83,31 @@ LipField::LipField(const HeadSurface& head, const GeodesicSurface& ways, const F
             0.9 * to_cheek("8.4", "5.2"), to_chin,       0.9 * to_chin, to_chin};
   for (std::size_t i = 0; i < kCount; ++i) reach_[i] *= desc.scale[i];
   depth_ = 0.25 * width;
+
+  shares_.assign(head.positions.size(), Shares{});
+  for (std::uint32_t v = 0; v < shares_.size(); ++v)
+    if (std::isfinite(way_[v])) shares_[v].points = aroundAt(v);
+  if (slit)
+    for (const std::uint32_t corner : {slit->upper.front(), slit->upper.back()})
+      evenOutAt(corner, kCorner * width, shares_);
+  for (std::uint32_t v = 0; v < shares_.size(); ++v)
+    if (std::isfinite(way_[v])) fade(v, shares_[v]);
+}
+
+void LipField::fade(std::uint32_t vertex, Shares& out) const {
+  out.inside = isInside(vertex);
+  double border = 0, reach = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    border += out.points[i] * border_[i];
+    reach += out.points[i] * reach_[i];
+  }
+  if (out.inside) {
+    out.sum = fadeOut(way_[vertex] / depth_);
+    out.jaw = std::clamp(0.5 - side_[vertex], 0.0, 1.0);
+  } else {
+    out.sum = reach > 0 ? fadeOut((way_[vertex] - border) / reach) : 0;
+  }
+  for (double& share : out.points) share *= out.sum;
 }
 
 LipField::Chain LipField::chainOf(const HeadSurface& head,
@@ -165,28 +194,51 @@ std::array<double, LipField::kCount> LipField::splines(double angle) const {
   return out;
 }
 
-LipField::Shares LipField::at(std::uint32_t vertex) const {
-  Shares out;
-  if (!(half_ > 0) || !std::isfinite(way_[vertex])) return out;
-  out.inside = !inside_.empty() && inside_[vertex];
+std::array<double, LipField::kCount> LipField::aroundAt(std::uint32_t vertex) const {
+  const double side = side_[vertex];
+  const Vec3d& p = head_->positions[vertex];
   // Ways along the skin tell the lips apart near the slit, and heights do farther away.
   constexpr double kSure = 0.5;
-  const double side = side_[vertex];
-  const double given = out.inside || std::abs(side) > kSure ? side : 0;
-  out.points = splines(angleAt(head_->positions[vertex], given));
-  double border = 0, reach = 0;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    border += out.points[i] * border_[i];
-    reach += out.points[i] * reach_[i];
-  }
-  if (out.inside) {
-    out.sum = fadeOut(way_[vertex] / depth_);
-    out.jaw = std::clamp(0.5 - side, 0.0, 1.0);
-  } else {
-    out.sum = reach > 0 ? fadeOut((way_[vertex] - border) / reach) : 0;
-  }
-  for (double& share : out.points) share *= out.sum;
+  if (!isInside(vertex)) return splines(angleAt(p, std::abs(side) > kSure ? side : 0));
+  // Upper and lower half are joined at the sides and behind: there both have a part.
+  const double above = std::clamp(0.5 + side, 0.0, 1.0);
+  const std::array<double, kCount> up = splines(angleAt(p, 1)), down = splines(angleAt(p, -1));
+  std::array<double, kCount> out{};
+  for (std::size_t i = 0; i < kCount; ++i) out[i] = above * up[i] + (1 - above) * down[i];
   return out;
+}
+
+/// Where lips join, the skin of a corner folds inwards, and what one sees from the front says
+/// little of who is beside whom: there parts go over into each other along the skin. Solves u - l^2
+/// laplace(u) = given within the radius, by Gauss and Seidel.
+void LipField::evenOutAt(std::uint32_t corner, double radius, std::vector<Shares>& shares) const {
+  constexpr double kLength = 0.4;  // l over the radius
+  constexpr int kSweeps = 60;
+  const double length = kLength * radius;
+  std::vector<std::uint32_t> near;
+  for (std::uint32_t v = 0; v < shares.size(); ++v)
+    if (std::isfinite(way_[v]) && !head_->neighbours[v].empty() &&
+        (head_->positions[v] - head_->positions[corner]).norm() < radius)
+      near.push_back(v);
+  std::vector<std::array<double, kCount>> given;
+  for (const std::uint32_t v : near) given.push_back(shares[v].points);
+  for (int sweep = 0; sweep < kSweeps; ++sweep)
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      const std::span<const std::uint32_t> around = head_->neighbours[near[i]];
+      // Less and less towards the radius, where nothing changes.
+      const double off = (head_->positions[near[i]] - head_->positions[corner]).norm() / radius;
+      const double least = 0.02 * length;
+      std::array<double, kCount> sum = given[i];
+      double total = 1;
+      for (const std::uint32_t n : around) {
+        const double edge =
+            std::max(least, (head_->positions[n] - head_->positions[near[i]]).norm());
+        const double k = fadeOut(off) * 4 * length * length / (double(around.size()) * edge * edge);
+        for (std::size_t j = 0; j < kCount; ++j) sum[j] += k * shares[n].points[j];
+        total += k;
+      }
+      for (std::size_t j = 0; j < kCount; ++j) shares[near[i]].points[j] = sum[j] / total;
+    }
 }
 
 }  // namespace derm::detail

@@ -52,7 +52,7 @@ class LipField {
     bool inside = false;  ///< the mouth: the rest is jaw below and head above
     double jaw = 0;       ///< [0,1] of an inside vertex's rest
   };
-  Shares at(std::uint32_t vertex) const;
+  const Shares& at(std::uint32_t vertex) const { return shares_[vertex]; }
 
  private:
   using Vec2d = Eigen::Vector2d;
@@ -66,6 +66,12 @@ class LipField {
   /// [0, 2 pi) of a point; `side` above 0: it belongs to the upper lip, below 0 to the lower one.
   double angleAt(const Vec3d& p, double side) const;
   std::array<double, kCount> splines(double angle) const;
+  /// The points' parts around the slit, before they fade; sum 1.
+  std::array<double, kCount> aroundAt(std::uint32_t vertex) const;
+  /// What is left of them away from the lips.
+  void fade(std::uint32_t vertex, Shares& out) const;
+  bool isInside(std::uint32_t vertex) const { return !inside_.empty() && inside_[vertex]; }
+  void evenOutAt(std::uint32_t corner, double radius, std::vector<Shares>& shares) const;
   void findInside(const HeadSurface& head, const FacePoints& points, const FaceSlit& slit,
                   const std::vector<bool>& face);
 
@@ -82,6 +88,7 @@ class LipField {
   std::array<double, kCount> border_{};  ///< [m] way of the lip's border, at each point
   std::array<double, kCount> reach_{};   ///< [m] beyond the border
   double depth_ = 0;                     ///< [m] how far lips lead into the mouth
+  std::vector<Shares> shares_;           ///< per vertex
 };
 
 }  // namespace derm::detail
