@@ -290,6 +290,28 @@ std::vector<PointDisplacement> slidLids(std::span<const PointDisplacement> displ
   return out;
 }
 
+std::vector<PointDisplacement> slidLips(std::span<const PointDisplacement> displacements,
+                                        const FacePoints& points) {
+  // The arch's power: 2, a parabola, takes corners farther back than smiles of scanned faces do.
+  constexpr double kArch = 1.5;
+  std::vector<PointDisplacement> out(displacements.begin(), displacements.end());
+  const FaceAxes axes = faceAxes(points);
+  const Vec3d corners = 0.5 * (points.at("8.3") + points.at("8.4"));
+  const double half = 0.5 * std::abs(axes.left.dot(points.at("8.3") - points.at("8.4")));
+  const double depth = axes.forward.dot(0.5 * (points.at("8.1") + points.at("8.2")) - corners);
+  if (!(half > 0) || !(depth > 0)) return out;
+  const auto arch = [&](double sideways) {
+    return -depth * std::pow(std::abs(sideways) / half, kArch);
+  };
+  for (PointDisplacement& d : out) {
+    if (d.point[0] != '8') continue;
+    const double from = axes.left.dot(points.at(d.point) - corners);
+    const double to = from + axes.left.dot(d.displacement_m);
+    d.displacement_m += (arch(to) - arch(from)) * axes.forward;
+  }
+  return out;
+}
+
 Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig) {
   FacePoser out;
   out.rig_ = rig;

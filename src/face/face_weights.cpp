@@ -10,6 +10,7 @@
 
 #include "face/control_point_index.h"
 #include "face/lid_zone.h"
+#include "face/lip_field.h"
 #include "face/slit_sides.h"
 
 namespace derm {
@@ -19,6 +20,7 @@ using detail::controlPointIndex;
 using detail::HeadSurface;
 using detail::kControlPointCount;
 using detail::LidZone;
+using detail::LipField;
 using detail::SlitContours;
 using detail::SlitPoints;
 
@@ -58,6 +60,30 @@ Result<void> scaleZones(std::span<const ZoneScale> scales, std::vector<ControlZo
   return {};
 }
 
+/// Points that mostly move as one: the lower lip with the jaw, the upper lip with the head.
+enum class Company { None, Upper, Lower };
+
+Company companyOf(std::uint32_t point) {
+  if (point == FaceWeights::kHead) return Company::Upper;
+  const std::string_view number = controlPointNumbers()[point];
+  if (number == "8.1" || number == "8.5" || number == "8.6") return Company::Upper;
+  if (number == "8.2" || number == "8.7" || number == "8.8" || number == "2.1")
+    return Company::Lower;
+  return Company::None;
+}
+
+/// Gives a share that is dropped to those kept that move as it does, where there are any: between
+/// two vertices of which one drops the jaw and the other the head the skin would tear.
+void giveAway(const FaceWeights::Share& dropped, std::span<FaceWeights::Share> kept) {
+  const Company company = companyOf(dropped.point);
+  if (company == Company::None) return;
+  double total = 0;
+  for (const FaceWeights::Share& s : kept)
+    if (companyOf(s.point) == company) total += s.weight;
+  for (FaceWeights::Share& s : kept)
+    if (companyOf(s.point) == company) s.weight *= 1 + dropped.weight / total;
+}
+
 /// What is left of a zone on the far side of a slit.
 double fade(double side) { return std::clamp(1 - 2 * side, 0.0, 1.0); }
 
@@ -93,6 +119,7 @@ class WeightMaker {
     for (std::size_t v = 0; v < rows_.size(); ++v)
       if (onFace(v)) rows_[v] = blended(head.positions[v], v);
     if (desc_.smooth) smooth();
+    addLips();
     addLids();
     addOtherPieces();
     collect(out);
@@ -121,13 +148,23 @@ class WeightMaker {
           {detail::slitSides(ways, contours), columns(points.upper), columns(points.lower)});
       return slits_.back();
     };
+    Diagnostics ignored;  // what does not open has contours all the same
+    const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
+    const SlitPoints mouth = detail::mouthPoints();
+    const SlitContours around = detail::contoursThrough(head_, points_, mouth, face_);
     if (desc_.separate_sides) {
-      const SlitPoints mouth = detail::mouthPoints();
-      SlitZones& lips = add(mouth, detail::contoursThrough(head_, points_, mouth, face_));
+      SlitZones& lips = add(mouth, around);
       lips.lower.push_back(controlPointIndex("2.1"));
     }
-    Diagnostics ignored;  // eyes that do not open have contours all the same
-    const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
+    if (desc_.lips_around_slit && desc_.blend != ZoneBlend::Normalised) {
+      LipField::Desc desc;
+      desc.interpolating = desc_.blend == ZoneBlend::Interpolating;
+      for (std::size_t i = 0; i < LipField::kCount; ++i) {
+        lip_columns_.push_back(controlPointIndex(LipField::numbers()[i]));
+        desc.scale[i] = zoneScale(LipField::numbers()[i]);
+      }
+      lips_.emplace(head_, ways, points_, axes_, openings.mouth, around, face_, desc);
+    }
     for (const FaceSide side : {FaceSide::Left, FaceSide::Right}) {
       const SlitPoints eye = detail::eyePoints(side);
       const std::optional<FaceSlit>& slit =
@@ -171,6 +208,7 @@ class WeightMaker {
   WeightRow blended(const Vec3d& p, std::size_t vertex) const {
     WeightRow a = reached(p, vertex);
     for (const LidPair& eye : eyes_) a[eye.upper_column] = a[eye.lower_column] = 0;
+    for (const std::uint32_t j : lip_columns_) a[j] = 0;
     double sum = 0, parts = 0;
     for (std::size_t j = 0; j < kControlPointCount; ++j) {
       sum += a[j];
@@ -227,6 +265,25 @@ class WeightMaker {
     vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
   }
 
+  /// Over the others: the lips' shares fade on their own, and evening them out would make pointed
+  /// corners of round ones.
+  void addLips() {
+    if (!lips_) return;
+    const std::uint32_t chin = controlPointIndex("2.1");
+    for (std::uint32_t v = 0; v < rows_.size(); ++v) {
+      if (!onFace(v)) continue;
+      const LipField::Shares& lips = lips_->at(v);
+      if (lips.inside) {
+        rows_[v] = WeightRow{};
+        rows_[v][chin] = lips.jaw;
+        rows_[v][FaceWeights::kHead] = 1 - lips.jaw;
+      }
+      for (double& share : rows_[v]) share *= 1 - lips.sum;
+      for (std::size_t i = 0; i < lip_columns_.size(); ++i)
+        rows_[v][lip_columns_[i]] = lips.points[i];
+    }
+  }
+
   /// Over the others: what lids have on their margins must be exactly what shuts the eye.
   void addLids() {
     for (std::size_t v = 0; v < rows_.size(); ++v) {
@@ -243,6 +300,17 @@ class WeightMaker {
       for (std::size_t j = 0; j <= kControlPointCount; ++j)
         rows_[v][j] = rest * rows_[v][j] + scale * lids[j];
     }
+  }
+
+  /// Of a lip's point: sideways at the corners, upwards elsewhere.
+  double zoneScale(std::string_view number) const {
+    const Eigen::Index axis = number == "8.3" || number == "8.4" ? 0 : 1;
+    double out = 1;
+    for (const ZoneScale& scale : desc_.zone_scales)
+      if (const FaceFeature* feature = findFaceFeature(scale.point);
+          feature != nullptr && feature->number == number)
+        out *= scale.factors[axis];
+    return out;
   }
 
   bool onFace(std::size_t v) const {
@@ -262,7 +330,9 @@ class WeightMaker {
   std::vector<bool> face_;  ///< per piece whether it is the face's skin
   std::vector<SlitZones> slits_;
   std::vector<LidPair> eyes_;
-  std::vector<WeightRow> rows_;  ///< per vertex that stands for itself
+  std::optional<LipField> lips_;
+  std::vector<std::uint32_t> lip_columns_;  ///< of its points; empty where they have plain zones
+  std::vector<WeightRow> rows_;             ///< per vertex that stands for itself
 };
 
 void WeightMaker::addOtherPieces() {
@@ -334,8 +404,12 @@ void WeightMaker::collect(FaceWeights& out) const {
       return a.weight != b.weight ? a.weight > b.weight : a.point < b.point;
     };
     std::sort(row.begin(), row.end(), larger);
-    if (row.size() > desc_.max_influences) row.resize(desc_.max_influences);
-    // What is dropped goes to the others, not to the lids: theirs is exact.
+    if (row.size() > desc_.max_influences) {
+      for (std::size_t i = desc_.max_influences; i < row.size(); ++i)
+        giveAway(row[i], std::span(row).first(desc_.max_influences));
+      row.resize(desc_.max_influences);
+    }
+    // What else is dropped goes to the others, not to the lids: theirs is exact.
     double lids = 0, others = 0;
     const auto isLid = [&](std::uint32_t j) {
       for (const LidPair& eye : eyes_)

@@ -240,7 +240,7 @@ std::vector<PointDisplacement> expressionOf(const Character& character, const Fa
       return blinkOf(*poser, closersOf(character, rig, mesh, points, slits), character.mesh, points,
                      slits);
   }
-  return slidLids(expressionDisplacements(name, points).value(), points);
+  return slidLips(slidLids(expressionDisplacements(name, points).value(), points), points);
 }
 
 void closeLids(Character& character, const FaceRig& rig, const FacePoints& points,

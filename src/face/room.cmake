@@ -47,6 +47,7 @@ derm_room(face
     maps/wrinkle_poses.cpp
     lid_closing.cpp
     lid_zone.cpp
+    lip_field.cpp
     margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp

@@ -16,6 +16,7 @@ double surprisedStretch(char letter, ZoneBlend blend) {
   const FaceWeights w = faceWeights(head.mesh, points,
                                     {.blend = blend,
                                      .lids_along_margins = false,
+                                     .lips_around_slit = false,
                                      .with_jaw = false,
                                      .smooth = false,
                                      .separate_sides = false},

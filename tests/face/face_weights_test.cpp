@@ -87,6 +87,7 @@ TEST(FaceWeights, NoLipFollowsTheOther) {
   // Ellipsoids alone reach across the mouth.
   const FaceWeightsDesc across{.blend = ZoneBlend::Residual,
                                .lids_along_margins = false,
+                               .lips_around_slit = false,
                                .with_jaw = false,
                                .smooth = false,
                                .separate_sides = false};

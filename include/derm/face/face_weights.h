@@ -38,7 +38,10 @@ struct ZoneScale {
 struct FaceWeightsDesc {
   ZoneBlend blend = ZoneBlend::Residual;
   bool lids_along_margins = true;  ///< see faceWeights()
-  bool with_jaw = true;            ///< see controlZones()
+  /// The lips' points share the skin around the mouth's slit instead of having ellipsoids; see
+  /// faceWeights(). Not with ZoneBlend::Normalised.
+  bool lips_around_slit = true;
+  bool with_jaw = true;  ///< see controlZones()
   /// Weights are evened out along the skin, over about a tenth of the mouth's width.
   bool smooth = true;
   /// Upper lip and lid do not follow the points of the lower ones, and the other way round: sides
