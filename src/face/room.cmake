@@ -33,8 +33,10 @@ derm_room(face
     head_surface.cpp
     head_warp.cpp
     landmark_correspondence.cpp
+    maps/curve_fit.cpp
     maps/detail_acquisition.cpp
     maps/direct_slopes.cpp
+    maps/drawn_wrinkles.cpp
     maps/height_energy.cpp
     maps/height_fit.cpp
     maps/lbfgs.cpp
@@ -43,7 +45,10 @@ derm_room(face
     maps/photo_pairs.cpp
     maps/plane.cpp
     maps/ratio.cpp
+    maps/sculpt_map.cpp
+    maps/skin_piece.cpp
     maps/spline_alignment.cpp
+    maps/texel_frames.cpp
     maps/wrinkle_poses.cpp
     lid_closing.cpp
     lid_zone.cpp

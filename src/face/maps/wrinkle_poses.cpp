@@ -29,6 +29,13 @@ Result<void> validateCurve(const ModulationCurve& curve, const std::string& elem
   return {};
 }
 
+/// What a vertex's weights are multiplied with where they add up to `sum`.
+double spreadOf(double sum) {
+  constexpr double kMost = 6;
+  // From sum * kMost, small, to 1, without a corner.
+  return sum > 0 ? (1 - std::exp(-kMost * sum)) / ((1 - std::exp(-kMost)) * sum) : 1;
+}
+
 }  // namespace
 
 float ModulationCurve::operator()(float way) const {
@@ -97,6 +104,12 @@ Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc, const Face
   }
   for (std::size_t v = 0; v < out.vertices_; ++v) {
     std::size_t count = 0;
+    double sum = 0, factor = 1;
+    if (desc.influence == WrinkleInfluence::Spread) {
+      for (const FaceWeights::Share& share : weights[v])
+        if (share.point != FaceWeights::kHead && share.weight > 0) sum += share.weight;
+      factor = spreadOf(std::min(sum, 1.0));
+    }
     for (const FaceWeights::Share& share : weights[v]) {
       if (share.point == FaceWeights::kHead || !(share.weight > 0)) continue;
       if (share.point >= n)
@@ -106,7 +119,7 @@ Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc, const Face
       if (count % 4 == 0) out.blocks_.push_back({static_cast<std::uint32_t>(v)});
       Block& block = out.blocks_.back();
       block.point[count % 4] = static_cast<std::uint8_t>(share.point);
-      block.weight[count % 4] = out.clamped_ ? 1.0f : static_cast<float>(share.weight);
+      block.weight[count % 4] = out.clamped_ ? 1.0f : static_cast<float>(factor * share.weight);
       ++count;
     }
   }
