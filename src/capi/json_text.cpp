@@ -79,6 +79,8 @@ Json partsJson(const Character& character) {
                      {"mesh", instance.source_mesh},
                      {"primitive", part.source_primitive},
                      {"rigid", instance.rigid},
+                     {"first_morph", instance.first_morph},
+                     {"morph_count", instance.morph_count},
                      {"first_vertex", part.first_vertex},
                      {"vertex_count", part.vertex_count}});
     }

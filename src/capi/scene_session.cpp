@@ -457,7 +457,10 @@ Result<std::vector<std::uint8_t>> Session::bake(const BakeOptions& options) {
   const FileOverlay overlay(*files_);
   const std::string name = "baked." + options.format;
   MemoryFiles out;
-  BakeDesc desc{.recipe = scene_->recipe(), .scene = {.character = own_}, .output = name};
+  BakeDesc desc;
+  desc.recipe = scene_->recipe();
+  desc.scene.character = own_;
+  desc.output = name;
   if (options.as == "correctives") desc.as = BakeAs::Correctives;
   desc.correctives = {.shapes = options.shapes, .error_m = options.error_m};
   desc.measure = options.measure;

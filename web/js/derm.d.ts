@@ -97,6 +97,8 @@ export interface Part {
   mesh: number;
   primitive: number;
   rigid: boolean;
+  first_morph: number;
+  morph_count: number;
   first_vertex: number;
   vertex_count: number;
 }

@@ -1,0 +1,17 @@
+import type { Mesh, Object3D } from 'three';
+import type { GLTF } from 'three/addons/loaders/GLTFLoader.js';
+import type { Derm, Files, Scene } from './derm.mjs';
+
+/** The skin of one glTF, or of one clone of it. */
+export class LivingSkin {
+  private constructor();
+  static from(gltf: GLTF,
+    options: { derm: Derm; recipe?: string; root?: Object3D; files?: Files }): Promise<LivingSkin>;
+  readonly scene: Scene;
+  readonly meshes: Mesh[];
+  /** After the mixer's update: the frame dt_s seconds after the last. */
+  update(dt_s: number): void;
+  /** After a cut to another pose or place. */
+  reset(): void;
+  dispose(): void;
+}
