@@ -5,10 +5,13 @@
 //     const skin = await LivingSkin.from(gltf, { derm, recipe });
 //     // each frame, after the mixer's:
 //     skin.update(dt);
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Mesh } from 'three';
+import {
+  BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Mesh, MeshStandardMaterial,
+  SRGBColorSpace,
+} from 'three';
 
 import { DermError } from './derm.mjs';
-import { detailMaterial } from './three_detail.mjs';
+import { detailMaterial, textureOf } from './three_detail.mjs';
 
 const kOwnName = 'model.gltf';
 
@@ -240,5 +243,75 @@ export class LivingSkin {
           out[name].setXY(part.first_vertex + v, own.getX(v), own.getY(v));
       });
     return out;
+  }
+}
+
+/** The materials of a scene's character for three.js, textures included, one for each part. */
+export async function materialsOf(scene) {
+  const { materials, parts } = scene.character;
+  const made = await Promise.all(materials.map(async (from) => {
+    const [red, green, blue, alpha] = from.base_colour;
+    const material = new MeshStandardMaterial({
+      name: from.name, color: new Color(red, green, blue), opacity: alpha,
+      transparent: from.transparent, metalness: from.metallic, roughness: from.roughness,
+      vertexColors: scene.colours !== null,
+    });
+    if (from.double_sided) material.side = DoubleSide;
+    if (from.base_colour_image >= 0) {
+      material.map = await textureOf(scene, from.base_colour_image);
+      material.map.colorSpace = SRGBColorSpace;
+    }
+    if (from.normal_image >= 0) material.normalMap = await textureOf(scene, from.normal_image);
+    return material;
+  }));
+  const plain = new MeshStandardMaterial({ vertexColors: scene.colours !== null, roughness: 0.8 });
+  return parts.map((part) => made[part.material] ?? plain);
+}
+
+/** Draws the present frame of a Scene or a Liquid: call show() after each. */
+export class SurfaceMesh extends Mesh {
+  #source;
+  #topology = null;
+  /** `material`: one, or one for each part (materialsOf). */
+  constructor(source, material = new MeshStandardMaterial({ vertexColors: !!source.colours })) {
+    super(new BufferGeometry(), material);
+    this.#source = source;
+    this.frustumCulled = false;
+    this.show();
+  }
+  show() {
+    const source = this.#source;
+    // A liquid has other triangles in every frame.
+    if (source.topology === undefined || source.topology !== this.#topology) this.#rebuild();
+    for (const name of ['position', 'normal']) {
+      const attribute = this.geometry.getAttribute(name);
+      const values = name === 'position' ? source.positions : source.normals;
+      if (!attribute || !values) continue;
+      attribute.array.set(values);
+      attribute.needsUpdate = true;
+    }
+  }
+  dispose() {
+    this.removeFromParent();
+    this.geometry.dispose();
+    for (const material of [this.material].flat()) material.dispose();
+  }
+  #rebuild() {
+    const source = this.#source;
+    this.#topology = source.topology;
+    const geometry = new BufferGeometry();
+    const add = (name, view, size) => {
+      if (view) geometry.setAttribute(name, new BufferAttribute(view.slice(), size));
+    };
+    add('position', source.positions, 3);
+    add('normal', source.normals, 3);
+    add('uv', source.uvs, 2);
+    add('color', source.colours, 4);
+    geometry.setIndex(new BufferAttribute(source.triangles.slice(), 1));
+    if (Array.isArray(this.material))
+      this.material.forEach((_, part) =>
+        geometry.addGroup(3 * source.partRanges[2 * part], 3 * source.partRanges[2 * part + 1], part));
+    this.geometry.dispose();
+    this.geometry = geometry;
   }
 }

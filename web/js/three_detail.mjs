@@ -4,7 +4,8 @@ import { BufferAttribute, DynamicDrawUsage, NoColorSpace, RepeatWrapping, Textur
 
 const kMostMaps = 4;  // one attribute of four numbers
 
-async function textureOf(scene, index) {
+/** A picture of the scene's character. */
+export async function textureOf(scene, index) {
   const { mime_type } = scene.character.images[index];
   const bitmap = await createImageBitmap(new Blob([scene.image(index)], { type: mime_type }),
     { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
