@@ -27,9 +27,8 @@
 /* For comparisons: #if DERM_VERSION >= 100. */
 #define DERM_VERSION (10000 * DERM_VERSION_MAJOR + 100 * DERM_VERSION_MINOR + DERM_VERSION_PATCH)
 
-#if defined(DERM_SHARED) && defined(__GNUC__)
-#define DERM_API __attribute__((visibility("default")))
-#else
+/* Before what the shared library exports; may be defined to what a compiler needs. */
+#ifndef DERM_API
 #define DERM_API
 #endif
 
