@@ -31,6 +31,7 @@ derm_room(io
   SOURCES
     file_bytes.cpp
     file_ending.cpp
+    file_overlay.cpp
     ${derm_film_sources}
     image_file.cpp
     photo_file.cpp

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -333,12 +332,8 @@ bool looksLikeShapeTracks(std::string_view beginning) {
 
 bool looksLikeShapeTracksFile(const std::filesystem::path& file) {
   constexpr std::size_t kBeginning = 1 << 16;
-  std::string text(kBeginning, '\0');
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return false;
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return looksLikeShapeTracks(text);
+  const std::vector<std::uint8_t> start = firstBytes(file, kBeginning);
+  return looksLikeShapeTracks({reinterpret_cast<const char*>(start.data()), start.size()});
 }
 
 }  // namespace derm

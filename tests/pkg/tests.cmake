@@ -13,6 +13,9 @@ if(TARGET derm_example_live AND TARGET derm_cli)
     $<TARGET_FILE:derm_example_own_layer>)
   add_test(NAME pkg.own_renderer COMMAND derm_example_own_renderer
     ${PROJECT_SOURCE_DIR}/examples/recipes/wrist.toml 2.8 ${CMAKE_CURRENT_BINARY_DIR}/own_renderer.png)
+  add_test(NAME pkg.c_player COMMAND derm_example_c_player
+    ${PROJECT_SOURCE_DIR}/examples/recipes/cat_belly_jump.toml)
+  set_tests_properties(pkg.c_player PROPERTIES LABELS pkg PASS_REGULAR_EXPRESSION "1.00 s: [0-9]+ vertices")
   set_tests_properties(pkg.own_renderer PROPERTIES PASS_REGULAR_EXPRESSION "triangles in")
   set_tests_properties(pkg.examples pkg.own_renderer PROPERTIES LABELS pkg)
 endif()
