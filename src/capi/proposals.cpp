@@ -36,6 +36,8 @@ Result<std::string> proposeText(const Session& session, std::string_view what) {
                  "propose \"flesh\", \"contact\", \"volume\", \"wrinkles\" or \"all\", not \"" +
                      std::string(what) + "\"",
                  {}};
+  if (!session.character().hasSkin())
+    return Error{ErrorCode::BadData, "has no skin weights", {.file = session.character().name}};
   DERM_TRY(const std::vector<ProposedLayer> layers, layersFor(session, what));
   Recipe recipe = session.scene().recipe();
   if (what == "volume" || what == "all") recipe.skinning = StackProposal{}.skinning;
