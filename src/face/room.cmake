@@ -1,5 +1,14 @@
 derm_room(face
   SOURCES
+    # Decompositions, the slowest of Eigen to compile: in one batch their templates are made once.
+    face_motion.cpp
+    face_retarget.cpp
+    head_pose.cpp
+    head_registration.cpp
+    head_warp.cpp
+    maps/map_transfer.cpp
+    maps/photo_light.cpp
+    margin_match.cpp
     arkit_shapes.cpp
     control_point_search.cpp
     control_points.cpp
@@ -13,10 +22,8 @@ derm_room(face
     face_features.cpp
     face_frame.cpp
     face_mix.cpp
-    face_motion.cpp
     face_points.cpp
     face_regions.cpp
-    face_retarget.cpp
     face_rig.cpp
     face_slits.cpp
     face_weights.cpp
@@ -25,13 +32,10 @@ derm_room(face
     head_dense.cpp
     head_joint.cpp
     head_pieces.cpp
-    head_pose.cpp
-    head_registration.cpp
     head_samples.cpp
     head_shapes.cpp
     head_slits.cpp
     head_surface.cpp
-    head_warp.cpp
     landmark_correspondence.cpp
     maps/curve_fit.cpp
     maps/detail_acquisition.cpp
@@ -40,8 +44,6 @@ derm_room(face
     maps/height_energy.cpp
     maps/height_fit.cpp
     maps/lbfgs.cpp
-    maps/map_transfer.cpp
-    maps/photo_light.cpp
     maps/photo_pairs.cpp
     maps/plane.cpp
     maps/ratio.cpp
@@ -53,7 +55,6 @@ derm_room(face
     lid_closing.cpp
     lid_zone.cpp
     lip_field.cpp
-    margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
     retarget_evaluation.cpp
