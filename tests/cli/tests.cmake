@@ -10,6 +10,7 @@ if(TARGET derm_cli)
     implicit_verb_test.cpp
     run_program.cpp
     scene_verbs_test.cpp
+    studio_test.cpp
     verbs_test.cpp
     volume_verb_test.cpp)
   target_link_libraries(derm_test_cli_cli PRIVATE nlohmann_json::nlohmann_json)
