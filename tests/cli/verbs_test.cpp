@@ -84,7 +84,7 @@ TEST(Cli, InfoAndCheckTakeRecipes) {
 TEST(Cli, UnknownVertexGroupsOfARecipeAreNamedWithTheirLine) {
   const Folder folder;
   const std::string recipe = folder / "r.toml", head = "character = \"cast:cat\"\n[[layer]]\n";
-  for (const std::string& layer :
+  for (const char* layer :
        {"type = \"volume\"\nfixed = \"group:nope\"\n", "type = \"volume\"\nregions = [\"nope\"]\n",
         "type = \"volume\"\nmask = \"group:nope\"\n",
         "type = \"flesh\"\nvertices = \"group:nope\"\ndominant = \"spine_1\"\nends = "
