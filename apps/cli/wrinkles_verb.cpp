@@ -16,18 +16,18 @@
 namespace derm::cli {
 namespace {
 
-struct AutoOptions {
+struct WrinklesAutoOptions {
   ProposalInput input;
   WrinkleProposalDesc desc;
 };
 
-Result<std::vector<WrinkleProposal>> proposalsFor(const AutoOptions& options,
+Result<std::vector<WrinkleProposal>> proposalsFor(const WrinklesAutoOptions& options,
                                                   const Character& character, const Clip& clip) {
   ProgressBar bar("measuring");
   return proposeWrinkles(character, clip, options.desc, bar.callback());
 }
 
-Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
+Result<void> proposeRecipe(const WrinklesAutoOptions& options, Diagnostics& notes) {
   DERM_TRY(const ProposalSource source, options.input.load(notes));
   const Character& character = source.character;
   if (!source.clip)
@@ -59,7 +59,7 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
 }
 
 void addAuto(CLI::App& wrinkles, Run& run) {
-  const auto options = std::make_shared<AutoOptions>();
+  const auto options = std::make_shared<WrinklesAutoOptions>();
   CLI::App* verb = wrinkles.add_subcommand("auto", "propose tools where a clip squeezes the skin");
   options->input.addTo(*verb);
   verb->add_option("--min-squeeze,--least", options->desc.min_squeeze,

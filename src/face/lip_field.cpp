@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, LipField::kCount> kNumbers = {"8.3", "8.5", "8.1", "8.6",
                                                                      "8.4", "8.8", "8.2", "8.7"};
 constexpr double kPi = std::numbers::pi;
-constexpr double kCorner = 0.12;  ///< [mouth widths] how far a corner's fold reaches
+constexpr double kCornerFold = 0.12;  ///< [mouth widths] how far a corner's fold reaches
 constexpr std::size_t kLeft = 0, kUpper = 2, kRight = 4, kLower = 6;
 
 /// 1 to 0 over t in [0,1], level at both ends.
@@ -89,7 +89,7 @@ LipField::LipField(const HeadSurface& head, const GeodesicSurface& ways, const F
     if (std::isfinite(way_[v])) shares_[v].points = aroundAt(v);
   if (slit)
     for (const std::uint32_t corner : {slit->upper.front(), slit->upper.back()})
-      evenOutAt(corner, kCorner * width, shares_);
+      evenOutAt(corner, kCornerFold * width, shares_);
   for (std::uint32_t v = 0; v < shares_.size(); ++v)
     if (std::isfinite(way_[v])) fade(v, shares_[v]);
 }

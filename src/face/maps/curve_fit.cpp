@@ -10,7 +10,7 @@
 namespace derm {
 namespace {
 
-const PhotoLandmark* find(std::span<const PhotoLandmark> list, const std::string& label) {
+const PhotoLandmark* landmarkCalled(std::span<const PhotoLandmark> list, const std::string& label) {
   for (const PhotoLandmark& l : list)
     if (l.label == label) return &l;
   return nullptr;
@@ -58,7 +58,8 @@ Result<double> wayOfLandmarks(std::span<const PhotoLandmark> neutral,
   std::vector<std::pair<Point, Point>> moves;  // to the expression, and as it is now
   double farthest = 0;
   for (const PhotoLandmark& rest : neutral) {
-    const PhotoLandmark *here = find(now, rest.label), *there = find(expression, rest.label);
+    const PhotoLandmark *here = landmarkCalled(now, rest.label),
+                        *there = landmarkCalled(expression, rest.label);
     if (here == nullptr || there == nullptr) continue;
     moves.emplace_back(there->position - rest.position, here->position - rest.position);
     farthest = std::max(farthest, moves.back().first.norm());
@@ -102,8 +103,8 @@ Result<ModulationFit> fitModulation(std::span<const AppearanceSample> samples, s
   };
   if (keys < 3 || keys > 33) return fails("keys", "must lie in [3,33]");
   if (samples.size() < 4)
-    return fails("samples", "a curve needs 4 pictures, but there are " +
-                                std::to_string(samples.size()));
+    return fails("samples",
+                 "a curve needs 4 pictures, but there are " + std::to_string(samples.size()));
   double low = 1, high = 0;
   for (const AppearanceSample& s : samples) {
     if (!std::isfinite(s.way) || !std::isfinite(s.shown))
