@@ -16,6 +16,7 @@ derm_room(face
     depth_map.cpp
     depth_matches.cpp
     detail_layer.cpp
+    expression_clip.cpp
     expression_names.cpp
     expressions.cpp
     eye_centre.cpp

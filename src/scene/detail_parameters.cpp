@@ -107,7 +107,7 @@ void DetailParameters::fields(RecipeFields& f) {
   }
 }
 
-LayerFactory DetailParameters::factory(std::string name) const {
+DetailDesc DetailParameters::desc() const {
   DetailDesc out;
   out.influence = influence_;
   for (const PoseKeys& pose : poses_) {
@@ -127,7 +127,11 @@ LayerFactory DetailParameters::factory(std::string name) const {
     out.groups.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return detailLayer(std::move(name), std::move(out));
+  return out;
+}
+
+LayerFactory DetailParameters::factory(std::string name) const {
+  return detailLayer(std::move(name), desc());
 }
 
 bool DetailParameters::changesCharacter() const {

@@ -47,6 +47,9 @@ enum class WrinkleInfluence {
   Spread,
 };
 
+/// The weights that Spread counts with.
+FaceWeights spreadWeights(const FaceWeights& weights);
+
 struct WrinklePosesDesc {
   std::vector<Vec3d> neutral;  ///< [m] control points at rest, in head space
   std::vector<ReferencePose> poses;

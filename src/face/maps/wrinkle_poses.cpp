@@ -53,7 +53,27 @@ float ModulationCurve::operator()(float way) const {
   return keys.back().y();
 }
 
-Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc, const FaceWeights& weights) {
+FaceWeights spreadWeights(const FaceWeights& weights) {
+  FaceWeights out = weights;
+  for (std::size_t v = 0; v < weights.vertexCount(); ++v) {
+    double sum = 0;
+    for (const FaceWeights::Share& share : weights[v])
+      if (share.point != FaceWeights::kHead && share.weight > 0) sum += share.weight;
+    const double factor = spreadOf(std::min(sum, 1.0));
+    for (std::uint32_t i = weights.offsets[v]; i < weights.offsets[v + 1]; ++i)
+      if (FaceWeights::Share& share = out.shares[i]; share.point != FaceWeights::kHead)
+        share.weight *= factor;
+      else
+        share.weight = std::max(0.0, 1 - factor * sum);
+  }
+  return out;
+}
+
+Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc,
+                                        const FaceWeights& given_weights) {
+  const bool spread = desc.influence == WrinkleInfluence::Spread;
+  const FaceWeights scaled = spread ? spreadWeights(given_weights) : FaceWeights();
+  const FaceWeights& weights = spread ? scaled : given_weights;
   const std::size_t n = desc.neutral.size();
   if (n == 0 || n > kMaxPoints) return fails("neutral", "there must be 1 to 256 control points");
   if (desc.poses.empty() || desc.poses.size() > kMaxPoses)
@@ -104,12 +124,6 @@ Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc, const Face
   }
   for (std::size_t v = 0; v < out.vertices_; ++v) {
     std::size_t count = 0;
-    double sum = 0, factor = 1;
-    if (desc.influence == WrinkleInfluence::Spread) {
-      for (const FaceWeights::Share& share : weights[v])
-        if (share.point != FaceWeights::kHead && share.weight > 0) sum += share.weight;
-      factor = spreadOf(std::min(sum, 1.0));
-    }
     for (const FaceWeights::Share& share : weights[v]) {
       if (share.point == FaceWeights::kHead || !(share.weight > 0)) continue;
       if (share.point >= n)
@@ -119,7 +133,7 @@ Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc, const Face
       if (count % 4 == 0) out.blocks_.push_back({static_cast<std::uint32_t>(v)});
       Block& block = out.blocks_.back();
       block.point[count % 4] = static_cast<std::uint8_t>(share.point);
-      block.weight[count % 4] = out.clamped_ ? 1.0f : static_cast<float>(factor * share.weight);
+      block.weight[count % 4] = out.clamped_ ? 1.0f : static_cast<float>(share.weight);
       ++count;
     }
   }
