@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "derm/cast/cast.h"
@@ -41,6 +42,10 @@ struct derm_liquid {
 
 namespace {
 
+constexpr const char* kNoMemory =
+    R"({"code":"out_of_memory","text":"out of memory","message":"out of memory",)"
+    R"("file":"","element":"","line":0,"column":0})";
+thread_local bool no_memory = false;  // instead of the error below
 thread_local std::string last_error = "{}";
 thread_local std::string last_text;
 
@@ -50,18 +55,18 @@ const char* give(std::string text) {
 }
 const char* give(const Json& json) { return give(textOf(json)); }
 
-void fail(const Error& error) { last_error = textOf(errorJson(error)); }
+void fail(const Error& error) {
+  no_memory = false;
+  last_error = textOf(errorJson(error));
+}
 
 /// Said without allocating.
-void failWithoutMemory() {
-  last_error =
-      R"({"code":"out_of_memory","text":"out of memory","message":"out of memory","file":"","element":"","line":0,"column":0})";
-}
+[[maybe_unused]] void failWithoutMemory() { no_memory = true; }
 
 /// Nothing leaves here but a value. (The WebAssembly module has no exceptions: there, a page makes
 /// a new module where memory is used up.)
 template <class T, class Work>
-T guarded(T failed, const Work& work) {
+T guarded([[maybe_unused]] T failed, const Work& work) {
 #if defined(__cpp_exceptions)
   try {
     return work();
@@ -230,7 +235,7 @@ Result<Session::BakeOptions> bakeOptions(std::string_view text) {
 // ---------------------------------------------------------------------------------- what there is
 
 const char* derm_version(void) { return DERM_VERSION_TEXT; }
-const char* derm_last_error(void) { return last_error.c_str(); }
+const char* derm_last_error(void) { return no_memory ? kNoMemory : last_error.c_str(); }
 const char* derm_cast(void) { return give(membersJson(derm::castMembers())); }
 const char* derm_liquids(void) { return give(membersJson(derm::castLiquids())); }
 const char* derm_recipe_fields(void) { return give(recipeFieldsJson()); }

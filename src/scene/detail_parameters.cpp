@@ -64,8 +64,12 @@ Result<Image> loadMap(const std::filesystem::path& file, NormalGreen green) {
   out.name = file.stem().string();
   out.mime_type = "image/png";
   DERM_TRY(out.bytes, readFile(file, kMaxMapBytes));
-  DERM_TRY(const Rgba8Image map, decodeImage(out.bytes, file.string()));
   const bool png = out.bytes.size() > 1 && out.bytes[0] == 0x89 && out.bytes[1] == 'P';
+  if (!hasImageFiles() && green == NormalGreen::Up) {  // a page decodes its pictures itself
+    if (!png) out.mime_type = "image/jpeg";
+    return out;
+  }
+  DERM_TRY(const Rgba8Image map, decodeImage(out.bytes, file.string()));
   if (green == NormalGreen::Down)
     out.bytes = encodePng(encodeNormals8(decodeNormals(map, green), NormalGreen::Up));
   else if (!png)

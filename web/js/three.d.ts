@@ -10,6 +10,8 @@ export class LivingSkin {
     options: { derm: Derm; recipe?: string; root?: Object3D; files?: Files }): Promise<LivingSkin>;
   readonly scene: Scene;
   readonly meshes: Mesh[];
+  /** For each of them the glTF's own mesh, which is not drawn meanwhile. */
+  readonly originals: (Mesh | undefined)[];
   /** After the mixer's update: the frame dt_s seconds after the last. */
   update(dt_s: number): void;
   /** After a cut to another pose or place. */

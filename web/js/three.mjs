@@ -14,6 +14,7 @@ import { DermError } from './derm.mjs';
 import { detailMaterial, textureOf } from './three_detail.mjs';
 
 const kOwnName = 'model.gltf';
+const kMark = 'livingSkin';  // in the user data of meshes that are ours, also after cloning
 
 /** The glTF that a loader read, as derm reads it: its JSON and its buffers. */
 async function filesOf(gltf) {
@@ -42,10 +43,12 @@ function recipeFor(recipe) {
 
 /** Number of a node in the glTF -> its object below `root`, which may be a clone. */
 function objectsOf(gltf, root) {
-  const originals = [];
-  gltf.scene.traverse((object) => originals.push(object));
-  const copies = [];
-  root.traverse((object) => copies.push(object));
+  const all = (from) => {
+    const out = [];
+    from.traverse((object) => { if (!object.userData[kMark]) out.push(object); });
+    return out;
+  };
+  const originals = all(gltf.scene), copies = all(root);
   if (originals.length !== copies.length)
     throw new DermError({ code: 'bad_argument', text: 'root is no clone of the glTF\'s scene' });
   const nodes = new Map();
@@ -66,6 +69,8 @@ export class LivingSkin {
   scene;
   /** The meshes that are drawn, one for each part; children of `root`. */
   meshes = [];
+  /** For each of them the glTF's own mesh, which is not drawn; undefined where there is none. */
+  originals = [];
   #root;
   #joints = [];
   #morphs = [];
@@ -120,6 +125,7 @@ export class LivingSkin {
     for (const [mesh, mask] of this.#hidden) mesh.layers.mask = mask;
     for (const detail of this.#details.values()) detail.dispose();
     this.meshes = [];
+    this.originals = [];
     this.#hidden = [];
     this.#details.clear();
     this.#shared = {};
@@ -129,6 +135,8 @@ export class LivingSkin {
   async #build(gltf) {
     const { character } = this.scene;
     const { nodes, meshes } = objectsOf(gltf, this.#root);
+    if (this.#root !== gltf.scene)  // copies of a skin that was there when this was cloned
+      for (const child of [...this.#root.children]) if (child.userData[kMark]) child.removeFromParent();
     this.#scale = character.metres_per_unit;
     character.joints.forEach((joint, j) => {
       const object = nodes.get(joint.node);
@@ -138,17 +146,18 @@ export class LivingSkin {
       const original = meshes.get(`${part.node}/${part.primitive}`);
       const mesh = new Mesh(new BufferGeometry(), original?.material);
       mesh.name = part.name;
+      mesh.userData[kMark] = true;
       mesh.frustumCulled = false;
       mesh.scale.setScalar(1 / this.#scale);
       this.meshes.push(mesh);
+      this.originals.push(original);
       this.#root.add(mesh);
       if (!original) continue;
       mesh.castShadow = original.castShadow;
       mesh.receiveShadow = original.receiveShadow;
       mesh.renderOrder = original.renderOrder;
-      mesh.userData.original = original;
-      this.#hidden.push([original, original.layers.mask]);
-      mesh.layers.mask = original.layers.mask;
+      mesh.layers.mask = original.layers.mask || 1;
+      this.#hidden.push([original, mesh.layers.mask]);
       original.layers.disableAll();
       if (part.morph_count > 0 && original.morphTargetInfluences)
         this.#morphs.push([original.morphTargetInfluences, part.first_morph, part.morph_count]);
@@ -236,7 +245,7 @@ export class LivingSkin {
     if (this.scene.vertexCount !== vertices) return out;
     for (const name of ['uv1', 'uv2', 'uv3'])
       parts.forEach((part, i) => {
-        const own = this.meshes[i].userData.original?.geometry.getAttribute(name);
+        const own = this.originals[i]?.geometry.getAttribute(name);
         if (!own || own.count !== part.vertex_count) return;
         out[name] ??= new BufferAttribute(new Float32Array(2 * vertices), 2);
         for (let v = 0; v < own.count; ++v)

@@ -29,7 +29,7 @@ await page.evaluate(async () => {
     let most = 0;
     skin.scene.character.parts.forEach((part, i) => {
       const mesh = skin.meshes[i];
-      const own = worldOf(mesh.userData.original);
+      const own = worldOf(skin.originals[i]);
       const drawn = mesh.geometry.getAttribute('position');
       own.forEach((at, v) => {
         p.fromBufferAttribute(drawn, part.first_vertex + v).applyMatrix4(mesh.matrixWorld);
