@@ -135,3 +135,16 @@ function(derm_module name)
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/derm)
   set_property(GLOBAL APPEND PROPERTY DERM_MODULE_TARGETS derm_${name})
 endfunction()
+
+# derm_module_program(NAME OUTPUT file-name SOURCES a.cpp … LIBRARIES b.so …)
+# A program that does a dangerous part of the work in a process of its own. It lies with the modules
+# and is found as they are (findModuleProgram() in derm/base/module.h).
+function(derm_module_program name)
+  cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(derm_${name} ${ARG_SOURCES})
+  target_include_directories(derm_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(derm_${name} PRIVATE ${ARG_LIBRARIES} derm_build_flags)
+  set_target_properties(derm_${name} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT}
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/derm)
+  set_property(GLOBAL APPEND PROPERTY DERM_MODULE_PROGRAMS derm_${name})
+endfunction()

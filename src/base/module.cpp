@@ -17,6 +17,11 @@ Result<void*> loadModuleFunction(std::string_view name) {
       ErrorCode::Unsupported, "modules cannot be loaded here", {.file = std::string(name)}};
 }
 
+Result<std::string> findModuleProgram(std::string_view name) {
+  return Error{
+      ErrorCode::Unsupported, "programs cannot be started here", {.file = std::string(name)}};
+}
+
 std::vector<std::string> moduleFiles(std::string_view) { return {}; }
 
 #else
@@ -33,20 +38,39 @@ std::string programFolder() {
   return slash == std::string_view::npos ? std::string() : std::string(program.substr(0, slash));
 }
 
+/// Where modules may lie, in the order in which they are looked for.
+std::vector<std::string> moduleFolders() {
+  std::vector<std::string> out;
+  if (const char* folder = std::getenv("DERM_MODULES"); folder != nullptr && *folder != '\0')
+    out.emplace_back(folder);
+  if (const std::string folder = programFolder(); !folder.empty()) {
+    out.push_back(folder + "/../" DERM_MODULE_FOLDER);
+    out.push_back(folder);
+  }
+  out.emplace_back(DERM_INSTALLED_MODULES);
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> moduleFiles(std::string_view name) {
   const std::string file = "lib" + std::string(name) + ".so";
-  std::vector<std::string> out;
-  if (const char* folder = std::getenv("DERM_MODULES"); folder != nullptr && *folder != '\0')
-    out.push_back(std::string(folder) + "/" + file);
-  if (const std::string folder = programFolder(); !folder.empty()) {
-    out.push_back(folder + "/../" DERM_MODULE_FOLDER "/" + file);
-    out.push_back(folder + "/" + file);
-  }
-  out.push_back(DERM_INSTALLED_MODULES "/" + file);
+  std::vector<std::string> out = moduleFolders();
+  for (std::string& folder : out) folder += "/" + file;
   out.push_back(file);
   return out;
+}
+
+Result<std::string> findModuleProgram(std::string_view name) {
+  std::string looked_in;
+  for (const std::string& folder : moduleFolders()) {
+    std::string file = folder + "/" + std::string(name);
+    if (::access(file.c_str(), X_OK) == 0) return file;
+    looked_in += (looked_in.empty() ? "" : ", ") + folder;
+  }
+  return Error{ErrorCode::Unsupported,
+               "no such program in " + looked_in + "; DERM_MODULES names its folder",
+               {.file = std::string(name)}};
 }
 
 Result<void*> loadModuleFunction(std::string_view name) {

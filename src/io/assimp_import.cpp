@@ -1,5 +1,3 @@
-#include "io/assimp_import.h"
-
 #include <cmath>
 #include <exception>
 #include <memory>
@@ -7,11 +5,10 @@
 #include <assimp/Importer.hpp>
 #include <assimp/postprocess.h>
 
-#include "derm/io/file_bytes.h"
 #include "derm/io/file_ending.h"
 
+#include "io/assimp_reader.h"
 #include "io/assimp_scene.h"
-#include "io/external_images.h"
 #include "io/import_units.h"
 #include "io/text_scanner.h"
 
@@ -20,7 +17,7 @@ namespace {
 
 /// Unit and axes as the file declares them.
 struct Declared {
-  std::string unit;     ///< empty: none
+  std::string unit;
   double metres = 1.0;  ///< per unit
   std::string up = "+Y";
   Mat3d to_y_up = Mat3d::Identity();
@@ -147,10 +144,10 @@ Result<Character> importBytes(std::span<const std::uint8_t> bytes, const std::st
   importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, false);
   importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
   importer.SetPropertyBool(AI_CONFIG_IMPORT_NO_SKELETON_MESHES, true);
-  importer.ReadFileFromMemory(
-      bytes.data(), bytes.size(),
-      aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_SortByPType,
-      ending.c_str());
+  // Vertices are joined by addMeshes(): assimp's own step takes hundreds of bytes per corner, and
+  // half a minute for a flat sheet of 90,000 vertices.
+  importer.ReadFileFromMemory(bytes.data(), bytes.size(),
+                              aiProcess_Triangulate | aiProcess_SortByPType, ending.c_str());
   const std::unique_ptr<aiScene> scene(importer.GetOrphanedScene());
   if (scene == nullptr || scene->mRootNode == nullptr)
     return Error{ErrorCode::BadData,
@@ -165,11 +162,7 @@ Result<Character> importBytes(std::span<const std::uint8_t> bytes, const std::st
   }
   DERM_TRY(Character character, convert(*scene, file, notes));
   const std::string format = detail::text::upperCase(ending);
-  if (declared.unit.empty()) {
-    DERM_TRY(declared.metres, assumedMetresPerUnit(options, file, format, notes));
-  } else {
-    DERM_TRY(declared.metres, metresPerUnit(options, declared.metres, file));
-  }
+  DERM_TRY(declared.metres, metresPerUnit(options, declared.metres, file));
   if (declared.metres != 1.0) scaleLengths(character, declared.metres);
   if (declared.up != "+Y") rotateAxes(character, Quatd(declared.to_y_up));
   character.import = {.format = format,
@@ -185,30 +178,19 @@ Result<Character> importBytes(std::span<const std::uint8_t> bytes, const std::st
 
 }  // namespace
 
-bool assimpAvailable() { return true; }
-
-Result<Character> parseWithAssimp(std::span<const std::uint8_t> bytes, std::string_view name,
-                                  const SideFileReader& read_side_file,
-                                  const ImportOptions& options, Diagnostics& notes) {
+Result<Character> readWithAssimp(std::span<const std::uint8_t> bytes, std::string_view name,
+                                 const ImportOptions& options, Diagnostics& notes) {
   const std::string file(name);
   std::string ending = fileEnding(std::filesystem::path(name));
   if (ending.starts_with('.')) ending.erase(0, 1);
   // Assimp catches its own exceptions while reading, but not all of the standard library's.
   try {
-    DERM_TRY(Character character, importBytes(bytes, file, ending, options, notes));
-    if (read_side_file) fetchExternalImages(name, read_side_file, character, notes);
-    return character;
+    return importBytes(bytes, file, ending, options, notes);
   } catch (const std::exception& failure) {
     return Error{ErrorCode::BadData,
                  std::string("assimp cannot read it: ") + failure.what(),
                  {.file = file}};
   }
-}
-
-Result<Character> loadWithAssimp(const std::filesystem::path& file, const ImportOptions& options,
-                                 Diagnostics& notes) {
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
-  return parseWithAssimp(bytes, file.string(), sideFilesOf(file), options, notes);
 }
 
 }  // namespace derm::detail

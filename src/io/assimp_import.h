@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -13,27 +12,35 @@
 
 namespace derm::detail {
 
-/// False where derm was built with DERM_WITH_ASSIMP=OFF; parseWithAssimp then says so in its error.
+/// False in a build with DERM_WITH_ASSIMP=OFF; parseWithAssimp then says so in its error.
 bool assimpAvailable();
 
-/// Reads FBX, DAE, OFF and STL through the assimp library (5.2), which we trust with these formats'
-/// syntax, but not with units, axes or ranges: those are done and checked here.
+/// What the program `derm-import` may take for a file of `bytes`. Together with the answer, which
+/// its caller holds twice while it is read, no process takes more than 64 MB + 20 x bytes.
+struct ImportLimits {
+  std::uint64_t memory_bytes = 0;  ///< beyond what the program itself and its libraries take
+  std::uint64_t answer_bytes = 0;
+  std::uint64_t processor_s = 0;
+};
+ImportLimits importLimits(std::uint64_t bytes);
+
+/// Reads FBX and DAE through the assimp library (5.2), which we trust with these formats' syntax,
+/// but not with memory, time, units, axes or ranges. So it runs in a process of its own, the
+/// program `derm-import` (found as modules are, derm/base/module.h), under limits that the system
+/// enforces; what comes back is checked as bytes from a file are. A file that takes assimp down, or
+/// more memory or time than its size allows, is BadData; the caller's process does not notice. Safe
+/// to call from several threads, and in programs that have threads.
 ///
 ///  - With bones or moving nodes every node becomes a joint, and meshes without bones follow theirs
 ///    rigidly. Otherwise node transforms are baked and the character is a bare mesh.
-///  - Vertices that are equal in all they have are joined (FBX and STL list every corner apart), so
-///    vertex numbers are not the file's.
+///  - Vertices that are equal in all they have are joined (FBX lists every corner apart), so vertex
+///    numbers are not the file's.
 ///  - Bones give the skin with its binds; blend shapes become morph targets (positions); key frames
-///  become
-///    linear tracks in seconds, morph weights too; embedded pictures are carried undecoded,
+///    become linear tracks in seconds, morph weights too; embedded pictures are carried undecoded,
 ///    and so are those (PNG, JPEG, WebP) that `read_side_file` finds where the file says, or beside
 ///    it.
-///  - Units: FBX's UnitScaleFactor (centimetres), DAE's <unit meter>; OFF and STL have none. Up
-///  axis
-///    from FBX's global settings or DAE's <up_axis>. All of it ends in metres, +Y up.
-///
-/// Assimp's own failures come back as BadData with its text. Memory is assimp's business: the
-/// bounds of derm's own readers do not hold here.
+///  - Units: FBX's UnitScaleFactor (centimetres), DAE's <unit meter>. Up axis from FBX's global
+///    settings or DAE's <up_axis>. All of it ends in metres, +Y up.
 Result<Character> parseWithAssimp(std::span<const std::uint8_t> bytes, std::string_view name,
                                   const SideFileReader& read_side_file,
                                   const ImportOptions& options, Diagnostics& notes);

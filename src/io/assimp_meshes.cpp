@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include <Eigen/LU>
@@ -8,12 +9,74 @@
 #include "derm/mesh/weld.h"
 
 #include "io/assimp_scene.h"
+#include "io/equal_rows.h"
 
 namespace derm::detail::assimp {
 namespace {
 
 bool hasTriangles(const aiMesh& mesh) {
   return (mesh.mPrimitiveTypes & aiPrimitiveType_TRIANGLE) != 0;
+}
+
+/// Bones of a mesh by vertex: which, and how much.
+struct BoneRows {
+  std::vector<std::uint32_t> offsets;  ///< vertex count + 1
+  std::vector<Influence> influences;   ///< `slot` is the mesh's bone
+
+  std::span<const Influence> operator[](std::size_t vertex) const {
+    return std::span(influences).subspan(offsets[vertex], offsets[vertex + 1] - offsets[vertex]);
+  }
+};
+
+BoneRows boneRows(const aiMesh& mesh) {
+  BoneRows rows;
+  rows.offsets.assign(std::size_t{mesh.mNumVertices} + 1, 0);
+  const auto forEachWeight = [&](const auto& call) {
+    for (unsigned b = 0; b < mesh.mNumBones; ++b)
+      for (unsigned w = 0; w < mesh.mBones[b]->mNumWeights; ++w)
+        if (mesh.mBones[b]->mWeights[w].mVertexId < mesh.mNumVertices)
+          call(b, mesh.mBones[b]->mWeights[w]);
+  };
+  forEachWeight([&](unsigned, const aiVertexWeight& w) { ++rows.offsets[w.mVertexId + 1]; });
+  for (std::size_t v = 0; v < mesh.mNumVertices; ++v) rows.offsets[v + 1] += rows.offsets[v];
+  rows.influences.resize(rows.offsets.back());
+  std::vector<std::uint32_t> next(rows.offsets.begin(), rows.offsets.end() - 1);
+  forEachWeight([&](unsigned b, const aiVertexWeight& w) {
+    rows.influences[next[w.mVertexId]++] = {b, w.mWeight};
+  });
+  return rows;
+}
+
+/// A mesh whose vertices that are equal in all they have count as one.
+struct JoinedMesh {
+  explicit JoinedMesh(const aiMesh& m) : mesh(m), bones(boneRows(m)) {
+    numbers = joinedNumbers(
+        firstEqual(m.mNumVertices, [&](std::uint32_t a, std::uint32_t b) { return compare(a, b); }),
+        kept);
+  }
+  int compare(std::uint32_t a, std::uint32_t b) const;
+
+  const aiMesh& mesh;
+  BoneRows bones;
+  std::vector<std::uint32_t> numbers;  ///< per vertex of the mesh its number among those kept
+  std::vector<std::uint32_t> kept;     ///< vertices of the mesh, in order
+};
+
+int JoinedMesh::compare(std::uint32_t a, std::uint32_t b) const {
+  const auto differ = [&](const auto* values) {
+    return values == nullptr ? 0 : std::memcmp(&values[a], &values[b], sizeof *values);
+  };
+  int difference = differ(mesh.mVertices);
+  if (difference == 0) difference = differ(mesh.mNormals);
+  if (difference == 0) difference = differ(mesh.mTextureCoords[0]);
+  if (difference == 0) difference = differ(mesh.mColors[0]);
+  for (unsigned s = 0; s < mesh.mNumAnimMeshes && difference == 0; ++s)
+    if (mesh.mAnimMeshes[s]->mNumVertices == mesh.mNumVertices)
+      difference = differ(mesh.mAnimMeshes[s]->mVertices);
+  if (difference != 0) return difference;
+  const std::span<const Influence> row_a = bones[a], row_b = bones[b];
+  if (row_a.size() != row_b.size()) return row_a.size() < row_b.size() ? -1 : 1;
+  return row_a.empty() ? 0 : std::memcmp(row_a.data(), row_b.data(), row_a.size_bytes());
 }
 
 /// Adds the meshes of one node after the other to the character.
@@ -37,11 +100,11 @@ class MeshAdder {
   void finish(bool with_skin);
 
  private:
-  Result<void> addPart(const aiMesh& mesh, const Affine3d& to_model, std::string name);
-  Result<void> addTriangles(const aiMesh& mesh, std::uint32_t first_vertex, bool mirrored);
-  void addAttributes(const aiMesh& mesh, const Affine3d& to_model);
-  void addSkinRows(const aiMesh& mesh, std::uint32_t node, const Affine3d& to_model);
-  void addMorphs(const aiMesh& mesh, const Affine3d& to_model, std::uint32_t first_vertex,
+  Result<void> addPart(const JoinedMesh& joined, const Affine3d& to_model, std::string name);
+  Result<void> addTriangles(const JoinedMesh& joined, std::uint32_t first_vertex, bool mirrored);
+  void addAttributes(const JoinedMesh& joined, const Affine3d& to_model);
+  void addSkinRows(const JoinedMesh& joined, std::uint32_t node, const Affine3d& to_model);
+  void addMorphs(const JoinedMesh& joined, const Affine3d& to_model, std::uint32_t first_vertex,
                  MeshInstance& instance);
   std::uint32_t slot(std::uint32_t joint, const Affine3f& inverse_bind);
   Error bad(const aiMesh& mesh, std::string message, std::size_t index) const {
@@ -73,8 +136,9 @@ std::uint32_t MeshAdder::slot(std::uint32_t joint, const Affine3f& inverse_bind)
   return added;
 }
 
-Result<void> MeshAdder::addTriangles(const aiMesh& mesh, std::uint32_t first_vertex,
+Result<void> MeshAdder::addTriangles(const JoinedMesh& joined, std::uint32_t first_vertex,
                                      bool mirrored) {
+  const aiMesh& mesh = joined.mesh;
   for (unsigned f = 0; f < mesh.mNumFaces; ++f) {
     const aiFace& face = mesh.mFaces[f];
     if (face.mNumIndices != 3) continue;
@@ -85,7 +149,7 @@ Result<void> MeshAdder::addTriangles(const aiMesh& mesh, std::uint32_t first_ver
                    "vertex " + std::to_string(face.mIndices[c]) + " of " +
                        std::to_string(mesh.mNumVertices),
                    f);
-      triangle[c] = first_vertex + face.mIndices[c];
+      triangle[c] = first_vertex + joined.numbers[face.mIndices[c]];
     }
     if (mirrored) std::swap(triangle[1], triangle[2]);
     character_.mesh.triangles.push_back(triangle);
@@ -93,12 +157,13 @@ Result<void> MeshAdder::addTriangles(const aiMesh& mesh, std::uint32_t first_ver
   return {};
 }
 
-void MeshAdder::addAttributes(const aiMesh& mesh, const Affine3d& to_model) {
+void MeshAdder::addAttributes(const JoinedMesh& joined, const Affine3d& to_model) {
+  const aiMesh& mesh = joined.mesh;
   TriMesh& out = character_.mesh;
   const Mat3d linear = to_model.linear();
   const bool invertible = std::abs(linear.determinant()) > 0;
   const Mat3d normal_matrix = invertible ? Mat3d(linear.inverse().transpose()) : Mat3d::Identity();
-  for (unsigned v = 0; v < mesh.mNumVertices; ++v) {
+  for (const std::uint32_t v : joined.kept) {
     const Vec3d position = to_model * Vec3d(vec(mesh.mVertices[v]).cast<double>());
     out.positions.push_back(position.cast<float>());
     if (has_normals_) {
@@ -121,31 +186,35 @@ void MeshAdder::addAttributes(const aiMesh& mesh, const Affine3d& to_model) {
   }
 }
 
-Result<void> MeshAdder::addPart(const aiMesh& mesh, const Affine3d& to_model, std::string name) {
+Result<void> MeshAdder::addPart(const JoinedMesh& joined, const Affine3d& to_model,
+                                std::string name) {
+  const aiMesh& mesh = joined.mesh;
   TriMesh& out = character_.mesh;
   MeshPart part;
   part.name = std::move(name);
   part.first_triangle = static_cast<std::uint32_t>(out.triangles.size());
   part.first_vertex = static_cast<std::uint32_t>(out.vertexCount());
-  part.vertex_count = mesh.mNumVertices;
+  part.vertex_count = static_cast<std::uint32_t>(joined.kept.size());
   part.material = mesh.mMaterialIndex < character_.materials.size()
                       ? static_cast<int>(mesh.mMaterialIndex)
                       : -1;
   if (std::uint64_t{part.first_vertex} + mesh.mNumVertices >= 0xFFFFFFFFu)
     return bad(mesh, "more than 2^32 - 2 vertices in all", 0);
   const bool mirrored = to_model.linear().determinant() < 0;
-  DERM_CHECK(addTriangles(mesh, part.first_vertex, mirrored));
-  addAttributes(mesh, to_model);
+  DERM_CHECK(addTriangles(joined, part.first_vertex, mirrored));
+  addAttributes(joined, to_model);
   part.triangle_count = static_cast<std::uint32_t>(out.triangles.size()) - part.first_triangle;
   character_.parts.push_back(std::move(part));
   return {};
 }
 
-void MeshAdder::addSkinRows(const aiMesh& mesh, std::uint32_t node, const Affine3d& to_model) {
+void MeshAdder::addSkinRows(const JoinedMesh& joined, std::uint32_t node,
+                            const Affine3d& to_model) {
+  const aiMesh& mesh = joined.mesh;
   bool invertible = false;
   const Affine3d from_model = inverseOrIdentity(to_model, invertible);
-  std::vector<std::vector<Influence>> rows(mesh.mNumVertices);
   std::uint32_t fallback = JointId::kInvalid;
+  std::vector<std::uint32_t> slot_of_bone(mesh.mNumBones, JointId::kInvalid);
   for (unsigned b = 0; b < mesh.mNumBones; ++b) {
     const aiBone& bone = *mesh.mBones[b];
     const auto joint = nodes_.by_name.find(text(bone.mName));
@@ -154,22 +223,25 @@ void MeshAdder::addSkinRows(const aiMesh& mesh, std::uint32_t node, const Affine
       continue;
     }
     const Affine3d bind = affine(bone.mOffsetMatrix) * from_model;
-    const std::uint32_t bone_slot = slot(joint->second, bind.cast<float>());
-    fallback = std::min(fallback, bone_slot);
-    for (unsigned w = 0; w < bone.mNumWeights; ++w)
-      if (bone.mWeights[w].mVertexId < rows.size())
-        rows[bone.mWeights[w].mVertexId].push_back({bone_slot, bone.mWeights[w].mWeight});
+    slot_of_bone[b] = slot(joint->second, bind.cast<float>());
+    fallback = std::min(fallback, slot_of_bone[b]);
   }
   const bool rigid = fallback == JointId::kInvalid;
   if (rigid) fallback = slot(node, from_model.cast<float>());
-  for (std::vector<Influence>& row : rows) {
+  std::vector<Influence> row;
+  for (const std::uint32_t v : joined.kept) {
+    row.clear();
+    for (const Influence& influence : joined.bones[v])
+      if (slot_of_bone[influence.slot] != JointId::kInvalid)
+        row.push_back({slot_of_bone[influence.slot], influence.weight});
     if (rigid) row.assign(1, {fallback, 1.0f});
     skin_.addVertex(row, fallback, file_, notes_);
   }
 }
 
-void MeshAdder::addMorphs(const aiMesh& mesh, const Affine3d& to_model, std::uint32_t first_vertex,
-                          MeshInstance& instance) {
+void MeshAdder::addMorphs(const JoinedMesh& joined, const Affine3d& to_model,
+                          std::uint32_t first_vertex, MeshInstance& instance) {
+  const aiMesh& mesh = joined.mesh;
   for (unsigned a = 0; a < mesh.mNumAnimMeshes; ++a) {
     const aiAnimMesh& shape = *mesh.mAnimMeshes[a];
     // Assimp cuts a mesh by materials; each piece has the same shapes in the same order.
@@ -186,11 +258,12 @@ void MeshAdder::addMorphs(const aiMesh& mesh, const Affine3d& to_model, std::uin
       continue;
     }
     MorphTarget& morph = character_.morphs[instance.first_morph + a];
-    for (unsigned v = 0; v < mesh.mNumVertices; ++v) {
+    for (std::size_t number = 0; number < joined.kept.size(); ++number) {
+      const std::uint32_t v = joined.kept[number];
       const aiVector3D moved = shape.mVertices[v] - mesh.mVertices[v];
       if (moved.x == 0 && moved.y == 0 && moved.z == 0) continue;
       const Vec3d delta = to_model.linear() * vec(moved).cast<double>();
-      morph.vertices.push_back(first_vertex + v);
+      morph.vertices.push_back(first_vertex + static_cast<std::uint32_t>(number));
       morph.positions.push_back(delta.cast<float>());
     }
   }
@@ -213,10 +286,11 @@ Result<void> MeshAdder::addNode(std::uint32_t node, const Affine3d& to_model, bo
       continue;
     }
     const auto first_vertex = static_cast<std::uint32_t>(character_.mesh.vertexCount());
-    DERM_CHECK(addPart(mesh, to_model, text(mesh.mName)));
-    if (with_skin) addSkinRows(mesh, node, to_model);
+    const JoinedMesh joined(mesh);
+    DERM_CHECK(addPart(joined, to_model, text(mesh.mName)));
+    if (with_skin) addSkinRows(joined, node, to_model);
     if (mesh.mNumBones > 0) instance.rigid = false;
-    addMorphs(mesh, to_model, first_vertex, instance);
+    addMorphs(joined, to_model, first_vertex, instance);
   }
   instance.part_count = static_cast<std::uint32_t>(character_.parts.size()) - instance.first_part;
   instance.vertex_count =

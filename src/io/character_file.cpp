@@ -8,7 +8,9 @@
 #include "derm/io/file_ending.h"
 #include "derm/io/gltf.h"
 #include "derm/io/obj.h"
+#include "derm/io/off.h"
 #include "derm/io/ply.h"
+#include "derm/io/stl.h"
 
 #include "io/assimp_import.h"
 
@@ -33,6 +35,16 @@ Result<Character> parseObjCharacter(Bytes bytes, std::string_view name, const Si
 Result<Character> parsePlyCharacter(Bytes bytes, std::string_view name, const SideFileReader&,
                                     const ImportOptions& options, Diagnostics& notes) {
   return parsePly(bytes, name, options, notes);
+}
+
+Result<Character> parseOffCharacter(Bytes bytes, std::string_view name, const SideFileReader&,
+                                    const ImportOptions& options, Diagnostics& notes) {
+  return parseOff(textOf(bytes), name, options, notes);
+}
+
+Result<Character> parseStlCharacter(Bytes bytes, std::string_view name, const SideFileReader&,
+                                    const ImportOptions& options, Diagnostics& notes) {
+  return parseStl(bytes, name, options, notes);
 }
 
 Result<Character> parseBvhCharacter(Bytes bytes, std::string_view name, const SideFileReader&,
@@ -62,8 +74,8 @@ constexpr std::array<Format, 9> kFormats = {
      {".bvh", loadBvhCharacter, parseBvhCharacter},
      {".fbx", detail::loadWithAssimp, detail::parseWithAssimp},
      {".dae", detail::loadWithAssimp, detail::parseWithAssimp},
-     {".off", detail::loadWithAssimp, detail::parseWithAssimp},
-     {".stl", detail::loadWithAssimp, detail::parseWithAssimp}}};
+     {".off", loadOff, parseOffCharacter},
+     {".stl", loadStl, parseStlCharacter}}};
 
 constexpr std::string_view kGlbMagic = "glTF";
 

@@ -1,10 +1,8 @@
 if(DERM_WITH_ASSIMP)
   find_package(assimp REQUIRED)
-  set(derm_assimp_sources assimp_import.cpp assimp_materials.cpp assimp_meshes.cpp assimp_scene.cpp)
-  set(derm_assimp_library assimp::assimp)
+  set(derm_assimp_sources assimp_process.cpp)
 else()
   set(derm_assimp_sources assimp_absent.cpp)
-  set(derm_assimp_library)
 endif()
 
 if(DERM_WITH_OPENVDB)
@@ -38,7 +36,9 @@ derm_room(io
     ${derm_image_sources}
     bvh_hierarchy.cpp
     bvh_reader.cpp
-    character_author.cpp character_file.cpp
+    character_author.cpp
+    character_file.cpp
+    import_answer.cpp
     import_units.cpp
     name_table.cpp
     obj_faces.cpp
@@ -46,6 +46,8 @@ derm_room(io
     obj_reader.cpp
     obj_tables.cpp
     obj_writer.cpp
+    off_reader.cpp
+    stl_reader.cpp
     output_files.cpp
     side_files.cpp
     background_file.cpp
@@ -100,8 +102,19 @@ derm_room(io
     gltf/output.cpp
     base64.cpp
   PRIVATE fmt::fmt nlohmann_json::nlohmann_json ${derm_image_libraries}
-    ${derm_assimp_library}
   PRECOMPILE <nlohmann/json.hpp>)
+if(DERM_WITH_ASSIMP)
+  # The few sources of io that it needs are compiled for it once more: io waits for the program, so
+  # that whoever builds a reader can run it.
+  set(derm_import_sources assimp_import.cpp assimp_materials.cpp assimp_meshes.cpp
+    assimp_program.cpp assimp_scene.cpp external_images.cpp file_ending.cpp gltf/uri.cpp
+    import_answer.cpp import_units.cpp text_scanner.cpp)
+  list(TRANSFORM derm_import_sources PREPEND ${PROJECT_SOURCE_DIR}/src/io/)
+  derm_module_program(import OUTPUT derm-import SOURCES ${derm_import_sources}
+    LIBRARIES derm::character assimp::assimp)
+  derm_precompile(derm_import)
+  add_dependencies(derm_io derm_import)
+endif()
 if(DERM_WITH_OPENVDB)
   derm_module(io_vdb
     SOURCES ${PROJECT_SOURCE_DIR}/src/io/vdb_module.cpp

@@ -27,6 +27,19 @@ TEST(Module, OneThatIsNotThereIsAnErrorThatNamesIt) {
       << function.error().text();
 }
 
+TEST(Module, AProgramIsFoundInTheEnvironmentsFolderOrNamedWithThePlaces) {
+  ::setenv("DERM_MODULES", "/bin", 1);
+  const Result<std::string> found = findModuleProgram("sh");
+  const Result<std::string> missing = findModuleProgram("derm-no-such-program");
+  ::unsetenv("DERM_MODULES");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, "/bin/sh");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, ErrorCode::Unsupported);
+  EXPECT_NE(missing.error().text().find("/bin,"), std::string::npos) << missing.error().text();
+  EXPECT_NE(missing.error().text().find("derm-no-such-program"), std::string::npos);
+}
+
 TEST(Module, AFileThatIsNoModuleIsRefused) {
   // The system's C library is a shared object, and not one of derm's.
   const auto function = loadModuleFunction("m");

@@ -166,6 +166,22 @@ def main():
           "property double x\nproperty double y\nproperty double z\nproperty float nx\n"
           "property float ny\nproperty float nz\nproperty float s\nproperty float t\nend_header\n"
           "2 7 8\n0 0 0 0 0 1 0.5 0.5\n1 2 3 0 1 0 0 1\n")
+    write("fuzz_off", "plain.off",
+          "OFF\n# c\n4 2 0\n" + "".join("%g %g %g\n" % p for p in points) + "4 0 1 2 3 255 0 0\n2 0 1\n")
+    write("fuzz_off", "all.off",
+          "STCN4OFF 3 1 0\n0 0 0 1 0 0 1 255 0 0 255 0 0\n1 0 0 1 0 0 1 0 1 0 1 1 0\n"
+          "0 2 0 2 0 0 1 0 0 1 1 0 1\n3 0 1 2\n")
+    write("fuzz_stl", "text.stl",
+          "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1e0 0\n"
+          "endloop\nendfacet\nendsolid a\nsolid\nfacet normal nan 0 1\nouter loop\nvertex 0 0 0\n"
+          "vertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n")
+    for header, name in ((b"solid", "binary"), (b"COLOR=\xff\x80\x00\xff", "coloured")):
+        write("fuzz_stl", name + ".stl", header.ljust(80) + struct.pack("<I", 2) +
+              2 * struct.pack("<12fH", 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0x801F))
+    write("fuzz_answer", "empty.bin", struct.pack("<QB", 0, 1) + bytes(8 * 18))
+    write("fuzz_answer", "error.bin",
+          struct.pack("<QIQsQsQsQQQB", 1, 1, 1, b"k", 1, b"e", 1, b"m", 1, 1, 3, 0) +
+          struct.pack("<IQsQQBQ", 0, 1, b"x", 0, 0, 1, 7))
     write("fuzz_points", "outer.json",
           '{"points": {"8.1": {"position": [0, 4.25, -9e-1], "note": 1}, "nose_tip": {"vertex": 9}}}')
     write("fuzz_points", "bare.json",

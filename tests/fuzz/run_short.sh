@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 seconds=${1:?usage: run_short.sh SECONDS [BUILD_DIR] [TARGET...]}
 build=${2:-$here/../../build/fuzz}
 shift; [ $# -gt 0 ] && shift
-targets=${*:-fuzz_gltf fuzz_glb fuzz_obj fuzz_bvh fuzz_ply fuzz_particles fuzz_points fuzz_shapes fuzz_tracks}
+targets=${*:-fuzz_gltf fuzz_glb fuzz_obj fuzz_bvh fuzz_ply fuzz_off fuzz_stl fuzz_answer fuzz_particles fuzz_points fuzz_shapes fuzz_tracks}
 
 corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT

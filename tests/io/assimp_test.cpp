@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "derm/base/rng.h"
 #include "derm/io/file_bytes.h"
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/measures.h"
@@ -239,41 +241,25 @@ TEST_F(AssimpImport, FbxBlendShapesBecomeMorphTargets) {
   EXPECT_EQ(c.instances[0].morph_count, 1u);
 }
 
-TEST_F(AssimpImport, StlAndOffBecomeBareWeldedMeshes) {
-  std::string stl = "solid tetra\n", off = "OFF\n4 4 6\n";
-  const float p[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  const int faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
-  const auto point = [&](int i) {
-    return std::to_string(p[i][0]) + " " + std::to_string(p[i][1]) + " " + std::to_string(p[i][2]);
-  };
-  for (int i = 0; i < 4; ++i) off += point(i) + "\n";
-  for (const auto& f : faces) {
-    stl += "facet normal 0 0 0\nouter loop\n";
-    off += "3";
-    for (const int v : f) {
-      stl += "vertex " + point(v) + "\n";
-      off += " " + std::to_string(v);
-    }
-    stl += "endloop\nendfacet\n";
-    off += "\n";
-  }
-  ASSERT_TRUE(writeFileWhole(folder_ / "t.stl", stl + "endsolid tetra\n").ok());
-  ASSERT_TRUE(writeFileWhole(folder_ / "t.off", std::string_view(off)).ok());
-  for (const char* name : {"t.stl", "t.off"}) {
-    SCOPED_TRACE(name);
-    const Character c = loaded(folder_ / name);
-    EXPECT_EQ(c.mesh.triangles.size(), 4u);
-    EXPECT_EQ(c.skeleton.size(), 0u);
-    EXPECT_FALSE(c.hasSkin());
-    EXPECT_NEAR(volume(c.mesh.positions, c.mesh.triangles), 1.0 / 6, 1e-6);
-    EXPECT_EQ(c.import.declared_unit, "");
-  }
-  EXPECT_GE(notes_.count("unit-assumed"), 2u);
+// Both are in meshes whose corners assimp lists apart.
+TEST_F(AssimpImport, EqualVerticesAreJoinedAndOthersStayApart) {
+  std::unique_ptr<aiScene> scene = makeScene();
+  addMorph(*scene);
+  const Character c = loaded(exported(*scene, "fbxa", "joined.fbx"));
+  EXPECT_EQ(c.mesh.vertexCount(), 6u);
+  // Two vertices at the place of one, with other weights: they are not equal.
+  const fs::path dae = exported(*makeScene(), "collada", "strip.dae");
+  EXPECT_EQ(loaded(dae).mesh.vertexCount(), 6u);
+  aiMesh& mesh = *scene->mMeshes[0];
+  mesh.mVertices[1] = mesh.mVertices[0];
+  mesh.mVertices[2] = mesh.mVertices[0];
+  EXPECT_EQ(loaded(exported(*scene, "collada", "same.dae")).mesh.vertexCount(), 5u);
 }
 
 TEST_F(AssimpImport, FailuresComeBackWithAssimpsText) {
-  for (const char* name : {"bad.fbx", "bad.dae", "bad.off", "bad.stl"}) {
-    ASSERT_TRUE(writeFileWhole(folder_ / name, std::string_view("no scene")).ok());
+  for (const char* name : {"bad.fbx", "bad.dae", "empty.dae"}) {
+    const std::string_view text = std::string_view(name).starts_with("bad") ? "no scene" : "";
+    ASSERT_TRUE(writeFileWhole(folder_ / name, text).ok());
     const Result<Character> c = detail::loadWithAssimp(folder_ / name, {}, notes_);
     ASSERT_FALSE(c.ok()) << name;
     EXPECT_EQ(c.error().code, ErrorCode::BadData);
@@ -294,6 +280,118 @@ TEST_F(AssimpImport, EveryTruncationIsACharacterOrAnError) {
     const Result<Character> c = detail::loadWithAssimp(folder_ / "cut.fbx", {}, notes_);
     if (c.ok()) {
       EXPECT_TRUE(validate(*c).ok());
+    }
+  }
+}
+
+/// What became of a file that only wants to do harm.
+std::string failureOf(std::string_view text, std::string_view name) {
+  Diagnostics notes;
+  const Result<Character> c = detail::parseWithAssimp(
+      {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, name, {}, {}, notes);
+  return c.ok() ? "read" : c.error().text();
+}
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string out;
+  for (std::size_t i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+// 800 bytes that asked for 24 GB, and went on as if nothing had happened where there was as much.
+TEST_F(AssimpImport, AFileThatAsksForMoreMemoryThanItsSizeAllowsIsAnError) {
+  const std::string fbx =
+      "; FBX 7.4.0 project file\nFBXHeaderExtension:  {\n\tFBXHeaderVersion: 1003\n"
+      "\tFBXVersion: 7400\n}\nObjects:  {\n\tGeometry: 1, \"Geometry::g\", \"Mesh\" {\n"
+      "\t\tVertices: *2000000000 {\n\t\t\ta: 0,0,0,1,0,0,0,1,0\n\t\t} \n"
+      "\t\tPolygonVertexIndex: *3 {\n\t\t\ta: 0,1,-3\n\t\t} \n\t\tGeometryVersion: 124\n\t}\n"
+      "\tModel: 2, \"Model::m\", \"Mesh\" {\n\t\tVersion: 232\n\t}\n}\n"
+      "Connections:  {\n\tC: \"OO\",2,0\n\tC: \"OO\",1,2\n}\n";
+  EXPECT_EQ(failureOf(fbx, "big.fbx"),
+            "big.fbx: assimp cannot read it: it needs more memory than 48 MB, which is the limit "
+            "for a file of this size");
+  std::string honest = fbx;
+  honest.replace(honest.find("2000000000"), 10, "9");
+  EXPECT_EQ(failureOf(honest, "small.fbx"), "read");
+}
+
+// Assimp reads nodes by recursion: this took the whole program down.
+TEST_F(AssimpImport, AFileThatCrashesAssimpIsAnError) {
+  const std::string deep =
+      "<?xml version=\"1.0\"?><COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" "
+      "version=\"1.4.1\"><asset/><library_visual_scenes><visual_scene id=\"s\">" +
+      repeated("<node id=\"n\">", 200000) + repeated("</node>", 200000) +
+      "</visual_scene></library_visual_scenes><scene><instance_visual_scene url=\"#s\"/></scene>"
+      "</COLLADA>";
+  const std::string failure = failureOf(deep, "deep.dae");
+  EXPECT_TRUE(failure.starts_with("deep.dae: assimp cannot read it: ")) << failure;
+}
+
+TEST_F(AssimpImport, WithoutTheProgramTheErrorSaysWhereItWasLookedFor) {
+  // Every place but the environment's is out of a test's reach; a folder there is no program.
+  fs::create_directory(folder_ / "derm-import");
+  const char* const given = std::getenv("DERM_MODULES");
+  const std::string before = given != nullptr ? given : "";
+  ::setenv("DERM_MODULES", folder_.c_str(), 1);
+  const std::string failure = failureOf("no scene", "a.fbx");
+  ::setenv("DERM_MODULES", before.c_str(), 1);  // empty means none
+  EXPECT_NE(failure.find("derm-import cannot be started"), std::string::npos) << failure;
+}
+
+TEST_F(AssimpImport, TheLimitsOfAFileArePartOfThePromise) {
+  // 16 MB for the program and its libraries; the answer is held twice, the file once.
+  const std::uint64_t size = 10 << 20;
+  const detail::ImportLimits limits = detail::importLimits(size);
+  EXPECT_LE(limits.memory_bytes + (16u << 20), (64u << 20) + 20 * size);
+  EXPECT_LE(2 * limits.answer_bytes + size, (64u << 20) + 20 * size);
+}
+
+/// A file with a few places changed: numbers made large, bytes overwritten, pieces doubled or cut.
+std::string mutated(std::string text, Rng& rng) {
+  constexpr std::string_view kNumbers[] = {"2000000000", "-1", "4294967296", "1e39", "nan", ""};
+  for (std::uint64_t k = 1 + rng.below(4); k > 0 && !text.empty(); --k) {
+    const std::size_t at = rng.below(text.size());
+    switch (rng.below(4)) {
+      case 0: {
+        const std::size_t digit = text.find_first_of("0123456789", at);
+        if (digit == std::string::npos) break;
+        const std::size_t end = text.find_first_not_of("0123456789.", digit);
+        text.replace(digit, std::min(end, text.size()) - digit, kNumbers[rng.below(6)]);
+        break;
+      }
+      case 1:
+        text[at] = static_cast<char>(rng.below(256));
+        break;
+      case 2:
+        text.insert(at, text.substr(rng.below(text.size()), rng.below(200)));
+        break;
+      default:
+        text.erase(at, rng.below(100));
+    }
+  }
+  return text;
+}
+
+TEST_F(AssimpImport, MutatedFilesAreCharactersOrErrors) {
+  constexpr int kFilesPerFormat = 60;
+  Rng rng(20);
+  for (const auto& [format, name] :
+       {std::pair("collada", "m.dae"), std::pair("fbxa", "t.fbx"), std::pair("fbx", "b.fbx")}) {
+    std::unique_ptr<aiScene> scene = makeScene();
+    addMorph(*scene);
+    const Result<std::vector<std::uint8_t>> bytes = readFile(exported(*scene, format, name));
+    ASSERT_TRUE(bytes.ok());
+    const std::string whole(bytes->begin(), bytes->end());
+    for (int i = 0; i < kFilesPerFormat; ++i) {
+      const std::string text = mutated(whole, rng);
+      Diagnostics notes;
+      const Result<Character> c = detail::parseWithAssimp(
+          {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, name, {}, {}, notes);
+      if (c.ok()) {
+        EXPECT_TRUE(validate(*c).ok());
+      } else {
+        EXPECT_EQ(c.error().where.file, name) << c.error().text();
+      }
     }
   }
 }

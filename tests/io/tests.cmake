@@ -11,8 +11,10 @@ set(io_unit_tests
   gltf_playback_test.cpp
   gltf_reader_test.cpp
   gltf_writer_test.cpp
+  import_answer_test.cpp
   memory_files_test.cpp
   obj_test.cpp
+  off_test.cpp
   particle_file_test.cpp
   ply_test.cpp
   point_cache_test.cpp
@@ -20,6 +22,7 @@ set(io_unit_tests
   point_tracks_file_test.cpp
   retarget_data_test.cpp
   shape_tracks_file_test.cpp
+  stl_test.cpp
   external_images_test.cpp)
 if(DERM_WITH_ASSIMP)
   list(APPEND io_unit_tests assimp_test.cpp)

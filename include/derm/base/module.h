@@ -27,6 +27,11 @@ namespace derm {
 /// always fails.
 Result<void*> loadModuleFunction(std::string_view name);
 
+/// A program that does a dangerous part of the work in a process of its own lies where modules lie,
+/// and is looked for in the same places but the last. Unsupported, with those places, where it is
+/// nowhere.
+Result<std::string> findModuleProgram(std::string_view name);
+
 /// The files that loadModuleFunction() tries, in order; the last is a bare name.
 std::vector<std::string> moduleFiles(std::string_view name);
 
