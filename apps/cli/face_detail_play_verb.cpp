@@ -14,6 +14,7 @@
 #include "character_input.h"
 #include "face_detail_verbs.h"
 #include "orbit_options.h"
+#include "output_checks.h"
 #include "picture_size.h"
 #include "recipe_input.h"
 
@@ -52,8 +53,8 @@ Result<void> preview(const PreviewOptions& options, Diagnostics& notes) {
   DERM_TRY(SceneSource source, options.input.load(notes, bare));
   if (source.options.character == nullptr) {
     const auto folder = std::filesystem::path(source.recipe.origin.file).parent_path();
-    DERM_TRY(Character opened, openCharacter(source.recipe.character, folder,
-                                             source.options.import, notes));
+    DERM_TRY(Character opened,
+             openCharacter(source.recipe.character, folder, source.options.import, notes));
     source.options.character = std::make_shared<const Character>(std::move(opened));
   }
   Character head = *source.options.character;
@@ -80,7 +81,7 @@ Result<void> preview(const PreviewOptions& options, Diagnostics& notes) {
   }();
   if (!sheet) return sheet.error();
   DERM_CHECK(savePng(options.output, *sheet));
-  fmt::print("{}: six expressions without, with, and where the maps show\n", options.output);
+  say("{}: six expressions without, with, and where the maps show\n", options.output);
   return {};
 }
 
@@ -137,7 +138,8 @@ Result<void> bakeMaps(const BakeOptions& options, Diagnostics& notes) {
   std::error_code failed;
   std::filesystem::create_directories(options.output, failed);
   if (failed)
-    return Error{ErrorCode::CannotWrite, "cannot be made: " + failed.message(), {.file = options.output}};
+    return Error{
+        ErrorCode::CannotWrite, "cannot be made: " + failed.message(), {.file = options.output}};
   nlohmann::json list = nlohmann::json::array();
   ProgressBar bar("baking");
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -146,26 +148,26 @@ Result<void> bakeMaps(const BakeOptions& options, Diagnostics& notes) {
       return Error{ErrorCode::Cancelled, "stopped", {}};
     const std::string name = fmt::format("{:06}.png", i);
     const auto file = std::filesystem::path(options.output) / name;
-    DERM_CHECK(options.map.bits == 16
-                   ? savePng16(file, baker.map16(times[i]), Curve::Linear)
-                   : savePng(file, baker.map8(times[i])));
+    DERM_CHECK(options.map.bits == 16 ? savePng16(file, baker.map16(times[i]), Curve::Linear)
+                                      : savePng(file, baker.map8(times[i])));
     list.push_back({{"time_s", times[i]}, {"map", name}});
   }
   const nlohmann::json index = {{"green", options.map.green},
                                 {"bits", options.map.bits},
                                 {"size", options.size},
                                 {"maps", list}};
-  DERM_CHECK(writeFileWhole(std::filesystem::path(options.output) / "maps.json",
-                            index.dump(2) + "\n"));
-  fmt::print("{}: {} maps of {} x {}\n", options.output, times.size(), options.size, options.size);
+  DERM_CHECK(
+      writeFileWhole(std::filesystem::path(options.output) / "maps.json", index.dump(2) + "\n"));
+  say("{}: {} maps of {} x {}\n", options.output, times.size(), options.size, options.size);
   return {};
 }
 
 void addBake(CLI::App& detail, Run& run) {
   const auto options = std::make_shared<BakeOptions>();
   CLI::App* verb = detail.add_subcommand(
-      "bake", "the face's normal map of every frame, wrinkles blended in, for engines without a "
-              "shader for them");
+      "bake",
+      "the face's normal map of every frame, wrinkles blended in, for engines without a "
+      "shader for them");
   options->input.addTo(*verb);
   verb->add_flag("--keys", options->keys, "at the clip's keys instead of every frame");
   verb->add_option("--size", options->size, "[px] width and height")
@@ -197,8 +199,8 @@ Result<void> exportGlb(const ExportOptions& options, Diagnostics& notes) {
   DERM_CHECK(writeFileWhole(options.output, glb));
   std::size_t maps = 0;
   for (const Material& m : scene.character()->materials) maps += m.detail_maps.size();
-  fmt::print("{}: {} wrinkle maps, {:.1f} MB\n", options.output, maps,
-             1e-6 * static_cast<double>(glb.size()));
+  say("{}: {} wrinkle maps, {:.1f} MB\n", options.output, maps,
+      1e-6 * static_cast<double>(glb.size()));
   return {};
 }
 
