@@ -96,8 +96,8 @@ Result<void> fitCurve(const CurveOptions& options, Diagnostics& notes) {
                    "acquiring"))
       return Error{ErrorCode::Cancelled, "stopped", {}};
     AppearanceSample s{.time_s = shots[i].time_s};
-    DERM_TRY(s.way, wayOfLandmarks(shots.front().landmarks, shots[i].landmarks,
-                                   shots.back().landmarks));
+    DERM_TRY(s.way,
+             wayOfLandmarks(shots.front().landmarks, shots[i].landmarks, shots.back().landmarks));
     if (i > 0 && i + 1 < shots.size()) {
       DERM_TRY(const SlopeMap now, detailOf(shots[i]));
       s.shown = shareOfDetail(now, full);
@@ -120,8 +120,8 @@ Result<void> fitCurve(const CurveOptions& options, Diagnostics& notes) {
   const nlohmann::json out = {
       {"curve", curve}, {"rms", fit.rms}, {"rms_sin4", fit.rms_sin4}, {"samples", list}};
   DERM_CHECK(writeFileWhole(options.output, out.dump(2) + "\n"));
-  fmt::print("curve = [{}]\n{}: {} pictures, off by {:.3f} (sin^4: {:.3f})\n", text,
-             options.output, samples.size(), fit.rms, fit.rms_sin4);
+  fmt::print("curve = [{}]\n{}: {} pictures, off by {:.3f} (sin^4: {:.3f})\n", text, options.output,
+             samples.size(), fit.rms, fit.rms_sin4);
   return {};
 }
 
@@ -131,10 +131,12 @@ void addFaceDetailCurve(CLI::App& detail, Run& run) {
   const auto options = std::make_shared<CurveOptions>();
   CLI::App* verb = detail.add_subcommand(
       "curve", "how wrinkles appear on the way to an expression, from a film of it");
-  verb->add_option("film", options->film, "from rest to the expression: a film, or pictures_{frame}.png")
+  verb->add_option("film", options->film,
+                   "from rest to the expression: a film, or pictures_{frame}.png")
       ->required();
-  verb->add_option("--landmarks", options->landmarks,
-                   "where points are in every frame [px]: what `derm face track` writes (.csv, .json)")
+  verb->add_option(
+          "--landmarks", options->landmarks,
+          "where points are in every frame [px]: what `derm face track` writes (.csv, .json)")
       ->required();
   verb->add_option("--light", options->light,
                    "AZIMUTH,ELEVATION of the lamp from the camera [deg]; 0,30 is from above")
@@ -151,7 +153,8 @@ void addFaceDetailCurve(CLI::App& detail, Run& run) {
   verb->add_option("--keys", options->keys, "of the curve")
       ->check(CLI::Range(3, 33))
       ->capture_default_str();
-  verb->add_option("-o,--output", options->output, "a .json; \"curve\" is what a detail layer takes")
+  verb->add_option("-o,--output", options->output,
+                   "a .json; \"curve\" is what a detail layer takes")
       ->required();
   verb->footer("example:\n  derm face detail curve frown.mp4 --landmarks tracks.csv -o curve.json");
   setWork(*verb, run, options, fitCurve);

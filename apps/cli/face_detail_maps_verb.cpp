@@ -144,7 +144,8 @@ Result<void> convert(const ConvertOptions& options, Diagnostics& /*notes*/) {
   FloatImage normals;
   if (options.from == "height") {
     if (stored.channels > 2)
-      for (std::size_t i = 0; i < stored.values.size(); i += static_cast<std::size_t>(stored.channels))
+      for (std::size_t i = 0; i < stored.values.size();
+           i += static_cast<std::size_t>(stored.channels))
         if (std::abs(stored.values[i] - stored.values[i + 2]) > 0.02f)
           return Error{ErrorCode::BadData,
                        "has colours: heights are grey (a normal map needs --from up or down)",
@@ -152,9 +153,8 @@ Result<void> convert(const ConvertOptions& options, Diagnostics& /*notes*/) {
     normals = normalsOfHeights(stored, static_cast<float>(options.height_px * options.strength));
   } else {
     if (stored.channels < 3)
-      return Error{ErrorCode::BadData,
-                   "is grey: heights need --from height",
-                   {.file = options.input}};
+      return Error{
+          ErrorCode::BadData, "is grey: heights need --from height", {.file = options.input}};
     normals = normalsOfStored(stored, options.from == "down" ? NormalGreen::Down : NormalGreen::Up,
                               static_cast<float>(options.strength));
   }
@@ -169,12 +169,12 @@ void addConvert(CLI::App& detail, Run& run) {
   CLI::App* verb = detail.add_subcommand(
       "convert", "an artist's map as another kind: green up or down, 8 or 16 bits, heights");
   verb->add_option("map", options->input, "a .png or .jpg")->required();
-  verb->add_option("--from", options->from, "what it holds: normals with green up or down, or height")
+  verb->add_option("--from", options->from,
+                   "what it holds: normals with green up or down, or height")
       ->check(CLI::IsMember({"up", "down", "height"}))
       ->capture_default_str();
   options->height_px = 32;
-  verb->add_option("--height", options->height_px,
-                   "[px] of heights: how far white is above black")
+  verb->add_option("--height", options->height_px, "[px] of heights: how far white is above black")
       ->check(within(-65536, 65536))
       ->capture_default_str();
   verb->add_option("--strength", options->strength, "of the slopes")

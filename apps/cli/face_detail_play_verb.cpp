@@ -52,8 +52,8 @@ Result<void> preview(const PreviewOptions& options, Diagnostics& notes) {
   DERM_TRY(SceneSource source, options.input.load(notes, bare));
   if (source.options.character == nullptr) {
     const auto folder = std::filesystem::path(source.recipe.origin.file).parent_path();
-    DERM_TRY(Character opened, openCharacter(source.recipe.character, folder,
-                                             source.options.import, notes));
+    DERM_TRY(Character opened,
+             openCharacter(source.recipe.character, folder, source.options.import, notes));
     source.options.character = std::make_shared<const Character>(std::move(opened));
   }
   Character head = *source.options.character;
@@ -137,7 +137,8 @@ Result<void> bakeMaps(const BakeOptions& options, Diagnostics& notes) {
   std::error_code failed;
   std::filesystem::create_directories(options.output, failed);
   if (failed)
-    return Error{ErrorCode::CannotWrite, "cannot be made: " + failed.message(), {.file = options.output}};
+    return Error{
+        ErrorCode::CannotWrite, "cannot be made: " + failed.message(), {.file = options.output}};
   nlohmann::json list = nlohmann::json::array();
   ProgressBar bar("baking");
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -146,17 +147,16 @@ Result<void> bakeMaps(const BakeOptions& options, Diagnostics& notes) {
       return Error{ErrorCode::Cancelled, "stopped", {}};
     const std::string name = fmt::format("{:06}.png", i);
     const auto file = std::filesystem::path(options.output) / name;
-    DERM_CHECK(options.map.bits == 16
-                   ? savePng16(file, baker.map16(times[i]), Curve::Linear)
-                   : savePng(file, baker.map8(times[i])));
+    DERM_CHECK(options.map.bits == 16 ? savePng16(file, baker.map16(times[i]), Curve::Linear)
+                                      : savePng(file, baker.map8(times[i])));
     list.push_back({{"time_s", times[i]}, {"map", name}});
   }
   const nlohmann::json index = {{"green", options.map.green},
                                 {"bits", options.map.bits},
                                 {"size", options.size},
                                 {"maps", list}};
-  DERM_CHECK(writeFileWhole(std::filesystem::path(options.output) / "maps.json",
-                            index.dump(2) + "\n"));
+  DERM_CHECK(
+      writeFileWhole(std::filesystem::path(options.output) / "maps.json", index.dump(2) + "\n"));
   fmt::print("{}: {} maps of {} x {}\n", options.output, times.size(), options.size, options.size);
   return {};
 }
@@ -164,8 +164,9 @@ Result<void> bakeMaps(const BakeOptions& options, Diagnostics& notes) {
 void addBake(CLI::App& detail, Run& run) {
   const auto options = std::make_shared<BakeOptions>();
   CLI::App* verb = detail.add_subcommand(
-      "bake", "the face's normal map of every frame, wrinkles blended in, for engines without a "
-              "shader for them");
+      "bake",
+      "the face's normal map of every frame, wrinkles blended in, for engines without a "
+      "shader for them");
   options->input.addTo(*verb);
   verb->add_flag("--keys", options->keys, "at the clip's keys instead of every frame");
   verb->add_option("--size", options->size, "[px] width and height")

@@ -153,8 +153,7 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOutputs({options.output, options.height, options.report}));
   for (const std::string& out : {options.output, options.height, options.report})
     if (!out.empty() && (out == options.neutral || out == options.expression ||
-                         out == options.mask || out == options.landmarks ||
-                         out == options.onto))
+                         out == options.mask || out == options.landmarks || out == options.onto))
       return Error{ErrorCode::BadArgument, "is an input", {.file = out}};
   nlohmann::json file = nlohmann::json::object();
   if (!options.landmarks.empty()) {
@@ -228,7 +227,8 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
 }  // namespace
 
 void addFaceDetail(CLI::App& face, Run& run) {
-  CLI::App* detail = face.add_subcommand("detail", "fine wrinkles: normal maps, from photos and otherwise, and what plays them");
+  CLI::App* detail = face.add_subcommand(
+      "detail", "fine wrinkles: normal maps, from photos and otherwise, and what plays them");
   detail->require_subcommand(1);
   const auto options = std::make_shared<AcquireOptions>();
   CLI::App* verb = detail->add_subcommand(

@@ -102,8 +102,8 @@ Result<ModulationFit> fitModulation(std::span<const AppearanceSample> samples, s
   };
   if (keys < 3 || keys > 33) return fails("keys", "must lie in [3,33]");
   if (samples.size() < 4)
-    return fails("samples", "a curve needs 4 pictures, but there are " +
-                                std::to_string(samples.size()));
+    return fails("samples",
+                 "a curve needs 4 pictures, but there are " + std::to_string(samples.size()));
   double low = 1, high = 0;
   for (const AppearanceSample& s : samples) {
     if (!std::isfinite(s.way) || !std::isfinite(s.shown))
