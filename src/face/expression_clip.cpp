@@ -37,8 +37,8 @@ void addMorphTracks(const Character& character, std::span<const std::string_view
   }
 }
 
-Result<void> addRigTracks(Character& character, std::span<const std::string_view> names,
-                          Clip& clip, Diagnostics& notes) {
+Result<void> addRigTracks(Character& character, std::span<const std::string_view> names, Clip& clip,
+                          Diagnostics& notes) {
   std::optional<FaceRig> rig = findFaceRig(character);
   if (!rig) {
     DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
@@ -47,8 +47,7 @@ Result<void> addRigTracks(Character& character, std::span<const std::string_view
   DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
   std::vector<Pose> poses(names.size() + 1, character.restPose());
   for (std::size_t k = 0; k < names.size(); ++k) {
-    DERM_TRY(const std::vector<PointDisplacement> moves,
-             expressionDisplacements(names[k], points));
+    DERM_TRY(const std::vector<PointDisplacement> moves, expressionDisplacements(names[k], points));
     poser.pose(slidLids(moves, points), poses[k + 1]);
   }
   for (const JointId joint : rig->joints) {
@@ -69,8 +68,8 @@ Result<void> addRigTracks(Character& character, std::span<const std::string_view
 
 }  // namespace
 
-Result<std::string> addExpressionClip(Character& character,
-                                      std::span<const std::string_view> names, Diagnostics& notes) {
+Result<std::string> addExpressionClip(Character& character, std::span<const std::string_view> names,
+                                      Diagnostics& notes) {
   Clip clip;
   clip.name = "six expressions";
   const std::vector<std::string> taken = character.clipNames();

@@ -101,8 +101,8 @@ float signedOf(int value, int largest) {
   return 2 * static_cast<float>(value) / static_cast<float>(largest) - 1;
 }
 
-/// A pixel as one number, so that loops over pixels are plain integer arithmetic on whole registers:
-/// red in the lowest byte on every machine.
+/// A pixel as one number, so that loops over pixels are plain integer arithmetic on whole
+/// registers: red in the lowest byte on every machine.
 std::uint32_t packed(const Rgba8& p) {
   return std::uint32_t{p.r} | std::uint32_t{p.g} << 8 | std::uint32_t{p.b} << 16 |
          std::uint32_t{p.a} << 24;
@@ -125,8 +125,8 @@ void load(const Rgba8Image& image, std::size_t begin, Eigen::Index n, float gree
     const std::uint32_t v = packed(p[i]);
     x[i] = side(static_cast<int>(v & 255));
     y[i] = green * side(static_cast<int>(v >> 8 & 255));
-    z[i] = std::max(0.0f, (static_cast<float>(static_cast<int>(v >> 16 & 255)) - 127.5f) *
-                              (1 / 127.5f));
+    z[i] = std::max(0.0f,
+                    (static_cast<float>(static_cast<int>(v >> 16 & 255)) - 127.5f) * (1 / 127.5f));
   }
 }
 
@@ -220,8 +220,7 @@ FloatImage normalsOfStored(const FloatImage& stored, NormalGreen green, float st
   };
   for (std::size_t i = 0; 3 * i < out.values.size(); ++i) {
     const float* p = stored.values.data() + channels * i;
-    const Vec3f n =
-        unitOf(side(p[0]), signOf(green) * side(p[1]), std::max(0.0f, 2 * p[2] - 1));
+    const Vec3f n = unitOf(side(p[0]), signOf(green) * side(p[1]), std::max(0.0f, 2 * p[2] - 1));
     std::copy_n(n.data(), 3, out.values.data() + 3 * i);
   }
   return out;

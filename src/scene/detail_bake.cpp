@@ -29,8 +29,12 @@ FloatImage resized(const Rgba8Image& image, const DetailBakeDesc& desc, float st
         float p = 0, q = 0;
         for (int j = 0; j < n; ++j)
           for (int i = 0; i < n; ++i) {
-            const float fx = (static_cast<float>(x) + (static_cast<float>(i) + 0.5f) / static_cast<float>(n)) * sx;
-            const float fy = (static_cast<float>(y) + (static_cast<float>(j) + 0.5f) / static_cast<float>(n)) * sy;
+            const float fx =
+                (static_cast<float>(x) + (static_cast<float>(i) + 0.5f) / static_cast<float>(n)) *
+                sx;
+            const float fy =
+                (static_cast<float>(y) + (static_cast<float>(j) + 0.5f) / static_cast<float>(n)) *
+                sy;
             p += sampleBilinear(slopes, fx, fy, 0);
             q += sampleBilinear(slopes, fx, fy, 1);
           }
@@ -58,8 +62,9 @@ Result<DetailBaker> DetailBaker::make(Scene& scene, const DetailBakeDesc& desc,
     return Error{ErrorCode::BadArgument, "must lie in [0,256]", {.element = "padding"}};
   const Character& character = *scene.character();
   if (character.mesh.uvs.empty())
-    return fails(scene, "has no texture coordinates; unwrap it first (in Blender: UV > Smart UV "
-                        "Project)");
+    return fails(scene,
+                 "has no texture coordinates; unwrap it first (in Blender: UV > Smart UV "
+                 "Project)");
   const auto driven = [](const Material& m) {
     return std::any_of(m.detail_maps.begin(), m.detail_maps.end(),
                        [](const DetailMap& map) { return !map.channel.empty(); });
@@ -67,7 +72,8 @@ Result<DetailBaker> DetailBaker::make(Scene& scene, const DetailBakeDesc& desc,
   const auto& all = character.materials;
   const auto found = std::find_if(all.begin(), all.end(), driven);
   if (found == all.end())
-    return fails(scene, "has no wrinkle maps: the recipe needs a detail layer whose poses have maps");
+    return fails(scene,
+                 "has no wrinkle maps: the recipe needs a detail layer whose poses have maps");
   const int material = static_cast<int>(found - all.begin());
   const auto decoded = [&](int image) -> Result<Rgba8Image> {
     const Image& i = character.images[static_cast<std::size_t>(image)];
@@ -79,10 +85,9 @@ Result<DetailBaker> DetailBaker::make(Scene& scene, const DetailBakeDesc& desc,
   out.desc_ = desc;
   for (const MeshPart& part : character.parts)
     if (part.material == material)
-      out.triangles_.insert(out.triangles_.end(),
-                            character.mesh.triangles.begin() + part.first_triangle,
-                            character.mesh.triangles.begin() + part.first_triangle +
-                                part.triangle_count);
+      out.triangles_.insert(
+          out.triangles_.end(), character.mesh.triangles.begin() + part.first_triangle,
+          character.mesh.triangles.begin() + part.first_triangle + part.triangle_count);
   out.raster_ = rasteriseUvs(character.mesh.uvs, out.triangles_,
                              {.width = desc.width, .height = desc.height, .padding = desc.padding});
   if (out.raster_.overlapping_texels > 0)

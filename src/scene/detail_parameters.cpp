@@ -43,8 +43,8 @@ constexpr std::string_view kDrawn = "drawn:";
 Result<Image> drawMap(const std::string& map, const Character& character) {
   Diagnostics notes;
   DERM_TRY(const FloatImage normals,
-           drawWrinkles(character.mesh, character.points, std::string_view(map).substr(kDrawn.size()),
-                        {}, notes));
+           drawWrinkles(character.mesh, character.points,
+                        std::string_view(map).substr(kDrawn.size()), {}, notes));
   Image out{.name = map.substr(kDrawn.size()), .mime_type = "image/png", .uri = {}, .bytes = {}};
   out.bytes = encodePng(encodeNormals8(normals, NormalGreen::Up));
   return out;
@@ -85,7 +85,8 @@ void DetailParameters::PoseKeys::fields(RecipeFields& f) {
          "what the face does there: an expression or ARKit shape, several joined by +");
   f.text("clip", clip, "of the character, instead: the face at an instant of it");
   f.number("at_s", at_s, {0, 1e6, "s"}, "that instant");
-  f.text("map", map, "normal map that shows there (.png, .jpg), or drawn:SETS; empty = only the channel");
+  f.text("map", map,
+         "normal map that shows there (.png, .jpg), or drawn:SETS; empty = only the channel");
   f.number("strength", strength, {0, 16}, "of the map's slopes");
   f.numbers("curve", curve, {0, 2 * kMaxCurveKeys, {0, 1}},
             "how far the face has come and how much shows, pair after pair; empty = sin^4");

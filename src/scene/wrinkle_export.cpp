@@ -21,9 +21,8 @@ using Json = nlohmann::ordered_json;
 using Bytes = std::vector<std::uint8_t>;
 
 Error noDetail(const Scene& scene, const char* message) {
-  return {ErrorCode::BadArgument,
-          message,
-          {.file = scene.recipe().origin.file, .element = "layer"}};
+  return {
+      ErrorCode::BadArgument, message, {.file = scene.recipe().origin.file, .element = "layer"}};
 }
 
 struct NamedDetail {
@@ -230,7 +229,8 @@ Result<std::vector<std::uint8_t>> encodeWrinkleGlb(const Scene& scene, Diagnosti
     for (std::size_t n = 0; n < nodes.size(); ++n)
       if (nodes[n].value("name", "") == name && !nodes[n].contains("mesh")) {
         Json bind = Json::array();
-        for (Eigen::Index i = 0; i < 16; ++i) bind.push_back(tables.head_bind.matrix()(i % 4, i / 4));
+        for (Eigen::Index i = 0; i < 16; ++i)
+          bind.push_back(tables.head_bind.matrix()(i % 4, i / 4));
         block["head"] = {{"node", n}, {"bind", std::move(bind)}};
         break;
       }

@@ -14,7 +14,7 @@ namespace derm {
 /// By the head's own shapes where it has morph targets of these names, else by its face rig, which
 /// it gets where it has none. Returns the clip's name. Errors: those of addFaceRig() and
 /// expressionDisplacements().
-Result<std::string> addExpressionClip(Character& character,
-                                      std::span<const std::string_view> names, Diagnostics& notes);
+Result<std::string> addExpressionClip(Character& character, std::span<const std::string_view> names,
+                                      Diagnostics& notes);
 
 }  // namespace derm

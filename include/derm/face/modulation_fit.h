@@ -30,8 +30,8 @@ struct AppearanceSample {
 
 struct ModulationFit {
   ModulationCurve curve;
-  double rms = 0;        ///< of the samples about the curve
-  double rms_sin4 = 0;   ///< and about sin^4, which the thesis drew through its own
+  double rms = 0;       ///< of the samples about the curve
+  double rms_sin4 = 0;  ///< and about sin^4, which the thesis drew through its own
 };
 
 /// The curve along which wrinkles appear (Dutreve 2011, figure 5.8), from a film: straight between

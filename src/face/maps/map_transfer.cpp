@@ -177,9 +177,8 @@ Result<SlopeMap> transferDetail(const SlopeMap& detail,
   const std::vector<Triangle> skin = skinTriangles(mesh, used);
   const std::vector<Vec3f> normals =
       mesh.normals.empty() ? areaWeightedNormals(mesh.positions, mesh.triangles) : mesh.normals;
-  const UvRaster raster =
-      rasteriseUvs(mesh.uvs, skin,
-                   {.width = desc.width, .height = desc.height, .padding = desc.padding});
+  const UvRaster raster = rasteriseUvs(
+      mesh.uvs, skin, {.width = desc.width, .height = desc.height, .padding = desc.padding});
   if (raster.overlapping_texels > 0)
     notes.warn("map-overlap", "mesh",
                "charts lie on each other: " + std::to_string(raster.overlapping_texels) +

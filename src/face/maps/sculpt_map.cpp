@@ -33,8 +33,7 @@ class Sculpt {
       }
     if (!found) found = nearestSurfacePoint(tree_, p, reach);
     if (!found) return std::nullopt;
-    const Vec3d out =
-        normalAt(*found, mesh_.triangles, mesh_.positions, normals_).cast<double>();
+    const Vec3d out = normalAt(*found, mesh_.triangles, mesh_.positions, normals_).cast<double>();
     // The inside of a thin sheet says nothing about the skin.
     if (out.dot(n) <= 0.05) return std::nullopt;
     return out;

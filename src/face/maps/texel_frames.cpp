@@ -45,8 +45,8 @@ TexelFrame TexelFrames::at(std::size_t texel) const {
   const Vec4f slanted = valueAt<Vec4f>(point, triangles, tangents_);
   const Vec3d tangent = slanted.head<3>().cast<double>();
   out.x = (tangent - out.normal * out.normal.dot(tangent)).normalized();
-  out.y = static_cast<double>(tangents_[triangles[point.triangle][0]].w()) *
-          out.normal.cross(out.x);
+  out.y =
+      static_cast<double>(tangents_[triangles[point.triangle][0]].w()) * out.normal.cross(out.x);
   return out;
 }
 

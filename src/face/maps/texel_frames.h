@@ -51,8 +51,8 @@ FloatImage TexelFrames::map(const Normal& normal) const {
       const std::size_t texel = raster_.texel(x, y);
       Vec3d n = hasSurface(texel) ? normal(texel) : Vec3d::UnitZ();
       if (!n.allFinite()) n = Vec3d::UnitZ();
-      for (int c = 0; c < 3; ++c) out.values[3 * texel + static_cast<std::size_t>(c)] =
-          static_cast<float>(n[c]);
+      for (int c = 0; c < 3; ++c)
+        out.values[3 * texel + static_cast<std::size_t>(c)] = static_cast<float>(n[c]);
     }
   });
   return out;
