@@ -1,4 +1,4 @@
-derm_test(scene unit bake_test.cpp channels_test.cpp correctives_test.cpp detail_scene_test.cpp flesh_scene_test.cpp face_motion_test.cpp scene_change_test.cpp motion_test.cpp recipe_manual_test.cpp
+derm_test(scene unit bake_test.cpp bake_target_test.cpp channels_test.cpp fold_maps_test.cpp correctives_test.cpp detail_scene_test.cpp flesh_scene_test.cpp face_motion_test.cpp scene_change_test.cpp motion_test.cpp recipe_manual_test.cpp
   recipe_tables_test.cpp recipe_test.cpp recipe_text_test.cpp scene_test.cpp toml_edit_test.cpp volume_parameters_test.cpp volume_study_test.cpp
   fold_length_test.cpp wrinkles_scene_test.cpp)
 set_source_files_properties(scene/fold_length_test.cpp PROPERTIES COMPILE_DEFINITIONS
