@@ -12,11 +12,18 @@ bool isRecipe(const std::string& source) {
   return std::filesystem::path(source).extension() == ".toml";
 }
 
-void RecipeInput::addTo(CLI::App& verb) {
+void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
   input.addTo(verb, "INPUT");
   verb.get_option("INPUT")->description("a recipe (.toml), a character file, or cast:NAME");
   verb.add_option("--recipe", recipe, "a recipe for the character given");
-  verb.add_option("--clip", clip, "name or number; default the recipe's, or the first");
+  if (how_many == Clips::One)
+    verb.add_option("--clip", clip, "name or number; default the recipe's, or the first");
+  else
+    verb.add_option("--clip", clips,
+                    "name or number, or all; default the recipe's, or the first; may be given "
+                    "again for correctives of several clips")
+        ->allow_extra_args(false)
+        ->type_name("CLIP");
   verb.add_option("--method", method, "skinning method, instead of the recipe's");
   verb.add_option("--fps", fps, "[Hz] of what comes out, instead of the recipe's")
       ->check(within(Recipe::kMinFps, Recipe::kMaxFps));
@@ -64,6 +71,7 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     out.recipe.clip = clip;
     given["clip"] = "--clip";
   }
+  if (!clips.empty()) given["clip"] = "--clip";
   if (!method.empty()) {
     DERM_TRY(out.recipe.skinning, parseSkinningMethod(method));
   }

@@ -31,7 +31,7 @@ struct RenderOptions {
   std::size_t strip = 0;
   std::string film;
   std::string output;
-  std::string size = "1280x720";
+  std::string size;
   OrbitOptions orbit;
   std::string camera;
   std::string compare;
@@ -44,9 +44,11 @@ struct RenderOptions {
 
 Result<ViewDesc> viewOf(const RenderOptions& options) {
   ViewDesc view = options.view;
-  DERM_TRY(view.size, pictureSize(options.size));
+  DERM_TRY(view.size, pictureSize(!options.size.empty() ? options.size
+                                  : view.quick          ? "640x360"
+                                                        : "1280x720"));
   // Stills are looked at longer than frames of a film, and thin strokes need it most.
-  view.size.supersample = options.film.empty() ? 2 : 1;
+  view.size.supersample = options.film.empty() && !view.quick ? 2 : 1;
   view.follow = options.camera.empty() ? options.strip > 0 : options.camera == "follow";
   view.orbit = options.orbit.orbit();
   if (!options.focus.empty()) view.focus = options.focus;
@@ -129,8 +131,11 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->check(CLI::Range(std::size_t{1}, kMaxInStrip))
       ->excludes(time)
       ->type_name("N");
-  verb->add_option("--size", options->size, "[px] WIDTHxHEIGHT of the whole picture")
-      ->capture_default_str();
+  verb->add_option(
+      "--size", options->size,
+      "[px] WIDTHxHEIGHT of the whole picture; default 1280x720, with --quick 640x360");
+  verb->add_flag("--quick", options->view.quick,
+                 "one light, no soft shadows: for looking at a motion");
   options->orbit.addTo(*verb);
   verb->add_option("--look-at", options->focus, "the camera looks at this joint")
       ->type_name("JOINT");
@@ -171,6 +176,7 @@ void addRenderVerb(CLI::App& app, Run& run) {
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
       "  derm render belly.toml --channel belly -o where_it_swings.png\n"
       "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"
+      "  derm render belly.toml --quick --film look.mp4\n"
       "  derm render belly.toml --compare side --film belly.mp4");
   setWork(*verb, run, options, runRender);
 }

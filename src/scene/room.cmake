@@ -4,6 +4,7 @@ derm_room(scene
     bake_correctives.cpp
     bake_output.cpp
     bake_report.cpp
+    bake_target.cpp
     baked_frames.cpp
     cache_character.cpp
     corrective_basis.cpp
@@ -15,6 +16,7 @@ derm_room(scene
     detail_parameters.cpp
     face_motion_input.cpp
     flesh_parameters.cpp
+    fold_maps.cpp
     layer_types.cpp
     linear_reference.cpp
     motion.cpp
@@ -25,6 +27,7 @@ derm_room(scene
     recipe_fields.cpp
     recipe_text.cpp
     recipe_value.cpp
+    refined_character.cpp
     scene.cpp
     stack_proposal.cpp
     toml_edit.cpp

@@ -337,13 +337,22 @@ Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character>
   return scene;
 }
 
-Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
+Result<void> Scene::checkSameCharacter(const Recipe& recipe) const {
   if (recipe.character != recipe_.character || recipe.metres_per_unit != recipe_.metres_per_unit ||
       recipe.motion != recipe_.motion || recipe.motion_map != recipe_.motion_map ||
       recipe.face != recipe_.face)
     return badRecipe(recipe, "character",
                      "another character or motion is another scene: open it anew");
-  DERM_CHECK(checkNumbers(recipe));
+  return checkNumbers(recipe);
+}
+
+Result<Scene> Scene::another(const Recipe& recipe, Diagnostics& notes) const {
+  DERM_CHECK(checkSameCharacter(recipe));
+  return make(recipe, character_, *types_, playback_.desc().topology, &stack(), notes);
+}
+
+Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
+  DERM_CHECK(checkSameCharacter(recipe));
   const PlaybackDesc& now = playback_.desc();
   DERM_TRY(Scene changed, make(recipe, character_, *types_, now.topology, &stack(), notes));
   changed.playback_.keepChannels(now.channels);

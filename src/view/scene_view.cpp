@@ -107,7 +107,8 @@ SceneView::SceneView(Scene& scene, const ViewDesc& desc, Diagnostics& notes)
 
 Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostics& notes) {
   DERM_TRY(SceneView view, makeWithoutRenderer(scene, desc, notes));
-  DERM_TRY(view.renderer_, OffscreenRenderer::create());
+  DERM_TRY(view.renderer_, OffscreenRenderer::create(
+                               {.lighting = desc.quick ? Lighting::Quick : Lighting::Studio}));
   return view;
 }
 

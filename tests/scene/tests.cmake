@@ -1,4 +1,5 @@
 derm_test(scene unit
+  bake_target_test.cpp
   bake_test.cpp
   channels_test.cpp
   correctives_test.cpp
@@ -6,6 +7,7 @@ derm_test(scene unit
   face_motion_test.cpp
   flesh_scene_test.cpp
   fold_length_test.cpp
+  fold_maps_test.cpp
   motion_test.cpp
   recipe_edit_test.cpp
   recipe_manual_test.cpp
