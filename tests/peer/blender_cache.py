@@ -1,10 +1,13 @@
 # Runs inside Blender: reads what bake_bump wrote and compares vertices within 1e-5 of the diagonal.
 #   points.pc2, points.mdd  in a Mesh Cache modifier on a mesh of the same triangles
+#                           and, with the settings that the manual (bake.md) gives, on the mesh that
+#                           Blender imported from cache.glb
 #   cache.glb               imported, its shape keys evaluated at every frame
 #   correctives.glb         imported, armature and shape keys evaluated at every frame
-# usage: blender --background --factory-startup --python blender_cache.py -- FOLDER
+# usage: blender --background --factory-startup --python blender_cache.py -- FOLDER MANUAL
 import json
 import os
+import re
 import struct
 import sys
 import traceback
@@ -89,16 +92,62 @@ def check_points(folder, info, frames):
     return good
 
 
+def imported_meshes(folder, name):
+    """What the importer adds: all objects, and those that are the character's meshes."""
+    before = set(bpy.data.objects)
+    bpy.ops.import_scene.gltf(filepath=os.path.join(folder, name + ".glb"))
+    added = [o for o in bpy.data.objects if o not in before]
+    # The importer also makes spheres that stand for bones; they are nobody's mesh.
+    return added, [o for o in added if o.type == "MESH" and o.data.shape_keys is not None]
+
+
+def axes_of_manual(manual):
+    """Forward and up as the page's table has them: "**+Z** / **-Y**"."""
+    with open(manual, encoding="utf-8") as file:
+        row = next(line for line in file if line.startswith("| Forward / Up"))
+    found = re.findall(r"\*\*([+\u2212-])([XYZ])\*\*", row)
+    return [("POS_" if sign == "+" else "NEG_") + axis for sign, axis in found[:2]]
+
+
+def check_points_on_import(folder, manual, info, frames):
+    """As docs/bake.md says it: import, add a Mesh Cache, set axes, start frame and frame rate."""
+    forward, up = axes_of_manual(manual)
+    scene = bpy.context.scene
+    scene.render.fps = round(info["fps"])
+    good = True
+    for kind in ("PC2", "MDD"):
+        added, meshes = imported_meshes(folder, "cache")
+        assert len(meshes) == 1, "the member has one mesh"
+        obj = meshes[0]
+        modifier = obj.modifiers.new("cache", "MESH_CACHE")
+        modifier.cache_format = kind
+        modifier.filepath = os.path.join(folder, "points." + kind.lower())
+        modifier.interpolation = "NONE"
+        modifier.deform_mode = "OVERWRITE"
+        modifier.forward_axis = forward
+        modifier.up_axis = up
+        modifier.time_mode = "FRAME"
+        modifier.play_mode = "SCENE"
+        modifier.frame_start = 0
+        worst, count = 0.0, 0
+        for number, frame in enumerate(frames):
+            scene.frame_set(number)
+            got = evaluated(obj)
+            count = len(got)
+            worst = max(worst, largest(got, [(x, -z, y) for x, y, z in frame]))
+        good &= report("points.%s on an imported mesh" % kind.lower(), worst, info["diagonal"], count,
+                       info["vertices"])
+        for obj in added:
+            bpy.data.objects.remove(obj)
+    return good
+
+
 def check_glb(folder, name):
     """Blender is +Z up: its importer turns (x, y, z) into (x, -z, y)."""
     info, frames = wanted(folder, name + ".bin")
     scene = bpy.context.scene
     scene.render.fps = round(info["fps"])
-    before = set(bpy.data.objects)
-    bpy.ops.import_scene.gltf(filepath=os.path.join(folder, name + ".glb"))
-    added = [o for o in bpy.data.objects if o not in before]
-    # The importer also makes spheres that stand for bones; they are nobody's mesh.
-    meshes = [o for o in added if o.type == "MESH" and o.data.shape_keys is not None]
+    added, meshes = imported_meshes(folder, name)
     worst, count = 0.0, 0
     for number, time_s in enumerate(info["times"]):
         # A hair later, so that a step key on this very frame counts.
@@ -114,11 +163,12 @@ def check_glb(folder, name):
 
 
 def main():
-    folder = sys.argv[sys.argv.index("--") + 1]
+    folder, manual = sys.argv[sys.argv.index("--") + 1 :][:2]
     info, frames = wanted(folder, "cache.bin")
     bpy.ops.object.select_all(action="SELECT")
     bpy.ops.object.delete()
     good = check_points(folder, info, frames)
+    good &= check_points_on_import(folder, manual, info, frames)
     good &= check_glb(folder, "cache")
     good &= check_glb(folder, "correctives")
     return 0 if good else 1

@@ -7,4 +7,5 @@ command -v blender >/dev/null 2>&1 || { echo "skipped: no blender here (./run pe
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$1" arm flex "$work"
-blender --background --factory-startup --python "$here/blender_cache.py" -- "$work"
+blender --background --factory-startup --python "$here/blender_cache.py" -- "$work" \
+  "$here/../../docs/bake.md"
