@@ -91,6 +91,30 @@ void noteUnusedBones(const Skin& skin, Diagnostics& notes) {
                  skin.slots[s].joint.index());
 }
 
+/// The skin with at most `max_influences` per vertex and next to none below `smallest`, such that a
+/// weight falls to zero before it is dropped: all are made smaller by the largest one left out, and
+/// those up to twice the smallest fade. Cutting rows off instead makes steps where two bones change
+/// places in the row's order.
+Skin faded(const Skin& skin, std::size_t max_influences, float smallest) {
+  SkinBuilder builder(skin.slots, skin.vertexCount());
+  Diagnostics unasked;
+  std::vector<Influence> row;
+  for (std::size_t v = 0; v < skin.vertexCount(); ++v) {
+    const std::span<const Influence> all = skin[v];  // sorted, largest first
+    const float left_out = all.size() > max_influences ? all[max_influences].weight : 0.0f;
+    row.assign(all.begin(),
+               all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), max_influences)));
+    for (Influence& i : row) {
+      const float kept = i.weight - left_out;
+      i.weight = std::max(0.0f, std::min(kept, 2 * (kept - smallest)));
+    }
+    std::erase_if(row, [](const Influence& i) { return !(i.weight > 0); });
+    if (row.empty()) row = {all.front()};
+    builder.addVertex(row, all.front().slot, "weights", unasked);
+  }
+  return std::move(builder).finish();
+}
+
 Result<Skin> finished(const detail::WeldedSurface& surface, detail::WeightRows& rows,
                       const TriMesh& mesh, std::span<const SkinSlot> slots,
                       const AutoWeightsDesc& desc) {
@@ -111,7 +135,7 @@ Result<Skin> finished(const detail::WeldedSurface& surface, detail::WeightRows& 
                                     .amount = desc.smoothing_amount,
                                     .weld = desc.weld}));
   }
-  return pruned(skin, desc.max_influences, desc.smallest);
+  return faded(skin, desc.max_influences, desc.smallest);
 }
 
 }  // namespace
