@@ -6,6 +6,7 @@
 
 #include "derm/anim/skeleton.h"
 #include "derm/anim/skin.h"
+#include "derm/base/diagnostics.h"
 #include "derm/contact/contact_layer.h"
 #include "derm/mesh/measured_surface.h"
 

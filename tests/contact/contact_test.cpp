@@ -159,8 +159,8 @@ TEST(Contact, OpenMeshesAndThingsWithoutSkinPassWithAWord) {
   const auto shared = std::make_shared<const Character>(bare);
   const std::vector<LayerFactory> layers = {skinningLayer({}), contactLayer("contact", {})};
   ASSERT_TRUE(Stack::bind(shared, layers, said).ok());
-  EXPECT_TRUE(std::any_of(said.items().begin(), said.items().end(),
-                          [](const auto& d) { return d.code == "contact-no-skin"; }));
+  EXPECT_TRUE(std::any_of(said.notes().begin(), said.notes().end(),
+                          [](const auto& n) { return n.kind == "contact-no-skin"; }));
 }
 
 TEST(Contact, NothingThatIsNotFiniteGetsOut) {
