@@ -91,25 +91,22 @@ void noteUnusedBones(const Skin& skin, Diagnostics& notes) {
                  skin.slots[s].joint.index());
 }
 
-/// The skin with at most `max_influences` per vertex and next to none below `smallest`, such that a
-/// weight falls to zero before it is dropped: all are made smaller by the largest one left out, and
-/// those up to twice the smallest fade. Cutting rows off instead makes steps where two bones change
-/// places in the row's order.
-Skin faded(const Skin& skin, std::size_t max_influences, float smallest) {
+/// The skin with at most `max_influences` per vertex, such that a weight falls to zero before it is
+/// dropped: all are made smaller by the largest one left out. Cutting rows off instead makes steps
+/// where two bones change places in the row's order.
+Skin faded(const Skin& skin, std::size_t max_influences) {
   SkinBuilder builder(skin.slots, skin.vertexCount());
   Diagnostics unasked;
   std::vector<Influence> row;
   for (std::size_t v = 0; v < skin.vertexCount(); ++v) {
     const std::span<const Influence> all = skin[v];  // sorted, largest first
-    const float left_out = all.size() > max_influences ? all[max_influences].weight : 0.0f;
-    row.assign(all.begin(),
-               all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), max_influences)));
-    for (Influence& i : row) {
-      const float kept = i.weight - left_out;
-      i.weight = std::max(0.0f, std::min(kept, 2 * (kept - smallest)));
+    row.assign(all.begin(), all.end());
+    if (all.size() > max_influences) {
+      row.resize(max_influences);
+      for (Influence& i : row) i.weight -= all[max_influences].weight;
+      std::erase_if(row, [](const Influence& i) { return !(i.weight > 0); });
+      if (row.empty()) row = {all.front()};
     }
-    std::erase_if(row, [](const Influence& i) { return !(i.weight > 0); });
-    if (row.empty()) row = {all.front()};
     builder.addVertex(row, all.front().slot, "weights", unasked);
   }
   return std::move(builder).finish();
@@ -135,7 +132,7 @@ Result<Skin> finished(const detail::WeldedSurface& surface, detail::WeightRows& 
                                     .amount = desc.smoothing_amount,
                                     .weld = desc.weld}));
   }
-  return faded(skin, desc.max_influences, desc.smallest);
+  return pruned(faded(skin, desc.max_influences), desc.max_influences, desc.smallest);
 }
 
 }  // namespace

@@ -120,7 +120,9 @@ TEST(Contact, MovingScalingMirroringAndReorderingGoThroughIt) {
   for (Vec3f& p : mirrored.mesh.positions) p.z() = -p.z();
   for (Triangle& t : mirrored.mesh.triangles) std::swap(t[1], t[2]);
   mirrored.mesh.normals = areaWeightedNormals(mirrored.mesh.positions, mirrored.mesh.triangles);
-  EXPECT_LT(farthest(contactOf(mirrored, pose),
+  Pose mirrored_pose = pose;
+  mirrored_pose.local[2].translation.z() *= -1;
+  EXPECT_LT(farthest(contactOf(mirrored, mirrored_pose),
                      [&](std::size_t v) -> Vec3f {
                        return {plain[v].x(), plain[v].y(), -plain[v].z()};
                      }),

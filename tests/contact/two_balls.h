@@ -103,10 +103,11 @@ inline std::shared_ptr<const Stack> contactStack(const std::shared_ptr<const Cha
   return Stack::bind(c, layers, notes).value();
 }
 
-/// The second ball's middle at this distance from the first's.
+/// The second ball's middle at this distance from the first's, a little aside so that no vertices
+/// lie opposite each other.
 inline Pose pressed(const Character& c, double apart_m) {
   Pose pose = c.restPose();
-  pose.local[2].translation = Vec3f(static_cast<float>(apart_m), 0, 0);
+  pose.local[2].translation = Vec3f(static_cast<float>(apart_m), 0.006f, 0.004f);
   return pose;
 }
 
