@@ -7,6 +7,7 @@ derm_room(scene
     bake_target.cpp
     baked_frames.cpp
     cache_character.cpp
+    contact_parameters.cpp
     corrective_basis.cpp
     corrective_keys.cpp
     corrective_morphs.cpp

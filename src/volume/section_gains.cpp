@@ -162,8 +162,17 @@ void SectionGains::findLargest() {
     b_.largest_gain[i % regions] = std::max(b_.largest_gain[i % regions], b_.gain_parts[i]);
 }
 
+/// What of each active welded vertex is free to move.
+void SectionGains::takeHeld() {
+  for (std::size_t p = 0; p < frame_.held.size(); ++p) {
+    const std::uint32_t row = plan_.row_of_point[p];
+    if (plan_.moves(row)) b_.free[row] = 1 - std::clamp(frame_.held[p], 0.0f, 1.0f);
+  }
+}
+
 void SectionGains::make() {
   makeField();
+  takeHeld();
   sumActivities();
   findLargest();
   parallelFor(plan_.active_count, kSectionChunk, [&](std::size_t begin, std::size_t end) {
@@ -178,7 +187,8 @@ void SectionGains::make() {
       for (std::uint32_t k = 0; k < members.count; ++k) {
         const float max = b_.largest_gain[members.columns[k]];
         const float near = max > static_cast<float>(kNoTurn) ? g / max : 0.0f;
-        const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
+        float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
+        if (!frame_.held.empty()) mask *= b_.free[a];
         b_.gains[members.first + k] =
             mask * b_.field[a] * members.shares[k] * (near + epsilon * h * h);
       }

@@ -426,6 +426,7 @@ SectionBuffers::SectionBuffers(const SectionPlan& plan, const SectionDesc& numbe
       ways(3 * plan.point_count + 1),
       shares(plan.active_count),
       field(plan.active_count),
+      free(plan.active_count, 1.0f),
       gains(plan.members.entryBound()),
       activities(plan.activityCount()),
       nearness(plan.activityCount()),
