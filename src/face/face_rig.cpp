@@ -292,8 +292,6 @@ std::vector<PointDisplacement> slidLids(std::span<const PointDisplacement> displ
 
 std::vector<PointDisplacement> slidLips(std::span<const PointDisplacement> displacements,
                                         const FacePoints& points) {
-  // The arch's power: 2, a parabola, takes corners farther back than smiles of scanned faces do.
-  constexpr double kArch = 1.5;
   std::vector<PointDisplacement> out(displacements.begin(), displacements.end());
   const FaceAxes axes = faceAxes(points);
   const Vec3d corners = 0.5 * (points.at("8.3") + points.at("8.4"));
@@ -301,7 +299,7 @@ std::vector<PointDisplacement> slidLips(std::span<const PointDisplacement> displ
   const double depth = axes.forward.dot(0.5 * (points.at("8.1") + points.at("8.2")) - corners);
   if (!(half > 0) || !(depth > 0)) return out;
   const auto arch = [&](double sideways) {
-    return -depth * std::pow(std::abs(sideways) / half, kArch);
+    return -depth * (sideways / half) * (sideways / half);  // a parabola through lips and corners
   };
   for (PointDisplacement& d : out) {
     if (d.point[0] != '8') continue;

@@ -374,6 +374,29 @@ TEST_F(SceneVerbs, ChannelsAreShownAndWrittenIntoStills) {
             0);
 }
 
+TEST_F(SceneVerbs, ShapesAreHeldInPictures) {
+  const std::string head = folder_ / "head52.glb";
+  ASSERT_EQ(derm({"face", "shapes", "cast:head-a", "-o", head}).exit_code, 0);
+  const auto render = [&](const std::vector<std::string>& more, const char* file) {
+    std::vector<std::string> all = {"render", head, "--size", "96x96", "-o", folder_ / file};
+    all.insert(all.end(), more.begin(), more.end());
+    return derm(all);
+  };
+  const Outcome unknown = render({"--shape", "jawOpened"}, "x.png");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("jawOpen"), std::string::npos) << unknown.err;
+  EXPECT_EQ(render({"--shape", "jawOpen=wide"}, "x.png").exit_code, 2);
+  const Outcome none = derm({"render", "cast:arm", "--shape", "jawOpen", "-o", folder_ / "x.png"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("has no shapes"), std::string::npos) << none.err;
+  if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
+  ASSERT_EQ(render({}, "rest.png").exit_code, 0);
+  ASSERT_EQ(render({"--shape", "jawOpen=0"}, "shut.png").exit_code, 0);
+  ASSERT_EQ(render({"--shape", "jawOpen"}, "open.png").exit_code, 0);
+  EXPECT_EQ(contentOf(folder_ / "rest.png"), contentOf(folder_ / "shut.png"));
+  EXPECT_NE(contentOf(folder_ / "rest.png"), contentOf(folder_ / "open.png"));
+}
+
 TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
   if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
   const Outcome o = derm({"demo", "-o", folder_ / "demo"});

@@ -84,6 +84,10 @@ struct FaceWeights {
 /// of the opening over the way that its own motion would go there, so that a blink shuts the eye
 /// along its whole length; above and below it falls off with the distance from the margin.
 ///
+/// Lips (lips_around_slit): the lips' points share the skin by periodic B-splines over the angle of
+/// elliptic coordinates about the slit, fading along the skin: both lips agree at the corners, and
+/// an open mouth has round ones. Inside the mouth the rest follows the chin below, the head above.
+///
 /// Other pieces of the mesh: those that lie close to the skin and are flat (lashes, brows) take the
 /// weights of the skin below them; those in the mouth below the lips' line (lower teeth, tongue)
 /// follow the chin's point; all others (eyeballs, upper teeth, hair) follow the head.
