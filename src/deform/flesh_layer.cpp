@@ -332,7 +332,8 @@ detail::FleshDynamics dynamicsOf(const FleshDesc& desc, const detail::VirtualBon
 bool sameTables(const FleshDesc& a, const FleshDesc& b) {
   return a.dominant == b.dominant && a.ends == b.ends && a.from == b.from && a.to == b.to &&
          a.vertex_group == b.vertex_group && a.shape_power == b.shape_power &&
-         a.attenuation == b.attenuation && a.bone_radius_m == b.bone_radius_m && a.reach_m == b.reach_m;
+         a.attenuation == b.attenuation && a.bone_radius_m == b.bone_radius_m &&
+         a.reach_m == b.reach_m;
 }
 
 BindResult bindFlesh(const std::string&, const FleshDesc& desc, const BindInput& input) {
