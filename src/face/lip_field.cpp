@@ -99,13 +99,16 @@ void LipField::fade(std::uint32_t vertex, Shares& out) const {
     border += out.points[i] * border_[i];
     reach += out.points[i] * reach_[i];
   }
+  double left = reach > 0 ? fadeOut((way_[vertex] - border) / reach) : 0;
   if (out.inside) {
-    out.sum = fadeOut(way_[vertex] / depth_);
+    left = fadeOut(way_[vertex] / depth_);
     out.jaw = std::clamp(0.5 - side_[vertex], 0.0, 1.0);
-  } else {
-    out.sum = reach > 0 ? fadeOut((way_[vertex] - border) / reach) : 0;
   }
-  for (double& share : out.points) share *= out.sum;
+  for (double& share : out.points) {
+    share *= left;
+    out.sum += share;
+  }
+  out.sum = std::min(out.sum, 1.0);
 }
 
 LipField::Chain LipField::chainOf(const HeadSurface& head,
@@ -198,11 +201,14 @@ std::array<double, LipField::kCount> LipField::aroundAt(std::uint32_t vertex) co
   // Ways along the skin tell the lips apart near the slit, and heights do farther away.
   constexpr double kSure = 0.5;
   if (!isInside(vertex)) return splines(angleAt(p, std::abs(side) > kSure ? side : 0));
-  // Upper and lower half are joined at the sides and behind: there both have a part.
-  const double above = std::clamp(0.5 + side, 0.0, 1.0);
-  const std::array<double, kCount> up = splines(angleAt(p, 1)), down = splines(angleAt(p, -1));
+  // Upper and lower half are joined at the sides and behind. There neither lip has a part: the
+  // corners do beside them, jaw and head elsewhere.
+  const double up = std::clamp(2 * side, 0.0, 1.0), down = std::clamp(-2 * side, 0.0, 1.0);
+  const std::array<double, kCount> above = splines(angleAt(p, 1)), below = splines(angleAt(p, -1));
   std::array<double, kCount> out{};
-  for (std::size_t i = 0; i < kCount; ++i) out[i] = above * up[i] + (1 - above) * down[i];
+  for (std::size_t i = 0; i < kCount; ++i) out[i] = up * above[i] + down * below[i];
+  for (const std::size_t i : {kLeft, kRight})
+    out[i] += 0.5 * (1 - up - down) * (above[i] + below[i]);
   return out;
 }
 

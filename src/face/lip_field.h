@@ -66,7 +66,7 @@ class LipField {
   /// [0, 2 pi) of a point; `side` above 0: it belongs to the upper lip, below 0 to the lower one.
   double angleAt(const Vec3d& p, double side) const;
   std::array<double, kCount> splines(double angle) const;
-  /// The points' parts around the slit, before they fade; sum 1.
+  /// The points' parts around the slit, before they fade; sum 1, inside the mouth at most 1.
   std::array<double, kCount> aroundAt(std::uint32_t vertex) const;
   /// What is left of them away from the lips.
   void fade(std::uint32_t vertex, Shares& out) const;
