@@ -129,6 +129,19 @@ if [ -n "${FACES:-}" ] && picture faces-transfer; then # a rig carried to scanne
   join faces-transfer 5 "${panels[@]}"
 fi
 
+if picture wrinkle-maps; then # figures 5.14 and 5.15 of the face thesis
+  "$derm" face detail preview examples/recipes/wrinkle_maps.toml --size 240x272 -o "$work/sheet.png" >/dev/null
+  join wrinkle-maps 1 sheet
+fi
+
+if picture one-brow; then # figure 5.10
+  view=(--yaw 5 --pitch 5 --zoom 1.6 --size 400x400)
+  show rest examples/recipes/one_brow.toml --time 0 "${view[@]}"
+  show raised examples/recipes/one_brow.toml --time 1.5 "${view[@]}"
+  show where examples/recipes/one_brow.toml --time 1.5 "${view[@]}" --channel lines.stretch
+  join one-brow 3 rest raised where
+fi
+
 if picture render; then # what the page on pictures opens with
   view=(--time 1.4 --yaw 62 --pitch 10 --size 640x400)
   show clay examples/recipes/cat_jump.toml "${view[@]}" --label "render"

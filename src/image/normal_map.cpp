@@ -1,6 +1,7 @@
 #include "derm/image/normal_map.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "derm/base/assert.h"
@@ -101,32 +102,24 @@ float signedOf(int value, int largest) {
   return 2 * static_cast<float>(value) / static_cast<float>(largest) - 1;
 }
 
-/// A pixel as one number, so that loops over pixels are plain integer arithmetic on whole
-/// registers: red in the lowest byte on every machine.
-std::uint32_t packed(const Rgba8& p) {
-  return std::uint32_t{p.r} | std::uint32_t{p.g} << 8 | std::uint32_t{p.b} << 16 |
-         std::uint32_t{p.a} << 24;
-}
-
-Rgba8 unpacked(std::uint32_t v) {
-  return {static_cast<std::uint8_t>(v), static_cast<std::uint8_t>(v >> 8),
-          static_cast<std::uint8_t>(v >> 16), static_cast<std::uint8_t>(v >> 24)};
-}
+struct ByteTables {
+  std::array<float, 256> side{}, up{};
+  ByteTables() {
+    for (int i = 0; i < 256; ++i) {
+      side[static_cast<std::size_t>(i)] = signedOf(i, 255);
+      up[static_cast<std::size_t>(i)] = std::max(0.0f, 2 * static_cast<float>(i) / 255.0f - 1);
+    }
+  }
+};
 
 void load(const Rgba8Image& image, std::size_t begin, Eigen::Index n, float green, Run& run) {
+  static const ByteTables tables;
   run.resize(n);
   const Rgba8* p = image.pixels.data() + begin;
-  float *x = run.x.data(), *y = run.y.data(), *z = run.z.data();
-  const auto side = [](int value) {
-    const float off = static_cast<float>(value) - 127.5f;
-    return std::abs(off) < 1 ? 0.0f : off * (1 / 127.5f);
-  };
   for (Eigen::Index i = 0; i < n; ++i) {
-    const std::uint32_t v = packed(p[i]);
-    x[i] = side(static_cast<int>(v & 255));
-    y[i] = green * side(static_cast<int>(v >> 8 & 255));
-    z[i] = std::max(0.0f,
-                    (static_cast<float>(static_cast<int>(v >> 16 & 255)) - 127.5f) * (1 / 127.5f));
+    run.x[i] = tables.side[p[i].r];
+    run.y[i] = green * tables.side[p[i].g];
+    run.z[i] = tables.up[p[i].b];
   }
 }
 
@@ -144,8 +137,8 @@ T encoded(float v, float largest) {
   return static_cast<T>(std::clamp(0.5f * (v + 1) * largest + 0.5f, 0.0f, largest));
 }
 
-constexpr std::size_t kRun = 512;  // pixels at once: all arrays stay in the first cache
-constexpr std::size_t kChunk = 32 * kRun;
+constexpr std::size_t kRun = 1024;  // pixels at once: all arrays stay in the first cache
+constexpr std::size_t kChunk = 16 * kRun;
 
 /// body(begin, count, worker) over runs of pixels.
 template <class Make, class Body>
@@ -322,16 +315,14 @@ void blendNormals(const Rgba8Image& base, std::span<const NormalLayer8> layers, 
         b.base.z = 127.5f * b.base.z + 128;
         const Rgba8* from = base.pixels.data() + begin;
         Rgba8* to = blended.pixels.data() + begin;
-        const float *x = b.base.x.data(), *y = b.base.y.data(), *z = b.base.z.data();
-        const float* strongest = work.strongest.data();
         const auto byte = [](float v) {
-          return static_cast<std::uint32_t>(static_cast<int>(std::min(v, 255.5f)));
+          return static_cast<std::uint8_t>(std::min(static_cast<int>(v), 255));
         };
         for (Eigen::Index i = 0; i < n; ++i) {
-          const std::uint32_t own = packed(from[i]);
-          const std::uint32_t made =
-              byte(x[i]) | byte(y[i]) << 8 | byte(z[i]) << 16 | (own & 0xFF000000u);
-          to[i] = unpacked(strongest[i] > 0 ? made : own);
+          const Rgba8 own = from[i];
+          to[i] = work.strongest[i] > 0
+                      ? Rgba8{byte(b.base.x[i]), byte(b.base.y[i]), byte(b.base.z[i]), own.a}
+                      : own;
         }
       });
 }

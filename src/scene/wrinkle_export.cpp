@@ -229,8 +229,11 @@ Result<std::vector<std::uint8_t>> encodeWrinkleGlb(const Scene& scene, Diagnosti
     for (std::size_t n = 0; n < nodes.size(); ++n)
       if (nodes[n].value("name", "") == name && !nodes[n].contains("mesh")) {
         Json bind = Json::array();
-        for (Eigen::Index i = 0; i < 16; ++i)
-          bind.push_back(tables.head_bind.matrix()(i % 4, i / 4));
+        for (Eigen::Index column = 0; column < 4; ++column) {
+          for (Eigen::Index row = 0; row < 3; ++row)
+            bind.push_back(tables.head_bind.matrix()(row, column));
+          bind.push_back(column == 3 ? 1.0 : 0.0);
+        }
         block["head"] = {{"node", n}, {"bind", std::move(bind)}};
         break;
       }

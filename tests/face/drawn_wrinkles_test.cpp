@@ -44,7 +44,8 @@ TEST(DrawnWrinkles, AreSteepOnALittleOfTheSkinAndFlatElsewhere) {
     EXPECT_GT(largestTilt(map), 8) << set;
     EXPECT_LT(largestTilt(map), 70) << set;
     std::size_t tilted = 0;
-    for (std::size_t i = 0; 3 * i < map.values.size(); ++i) tilted += tiltAt(map, i) > 0.5 ? 1 : 0;
+    for (std::size_t i = 0; 3 * i < map.values.size(); ++i)
+      tilted += tiltAt(map, i) > 0.5 ? 1u : 0u;
     EXPECT_LT(tilted, map.values.size() / 3 / 10) << set;
   }
 }
@@ -71,7 +72,7 @@ TEST(DrawnWrinkles, SetsAddUpAndDepthScales) {
   const FloatImage both = drawn("forehead+smile"), one = drawn("forehead");
   std::size_t differ = 0;
   for (std::size_t i = 0; i < both.values.size(); ++i)
-    differ += std::abs(both.values[i] - one.values[i]) > 1e-3f ? 1 : 0;
+    differ += std::abs(both.values[i] - one.values[i]) > 1e-3f ? 1u : 0u;
   EXPECT_GT(differ, 50u);
   DrawnWrinklesDesc deep{.width = 256, .height = 256, .depth = 2};
   EXPECT_GT(largestTilt(drawn("forehead", deep)), 1.3 * largestTilt(one));
