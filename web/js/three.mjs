@@ -77,13 +77,14 @@ function objectsOf(gltf, root) {
     throw new DermError({ code: 'bad_argument', text: 'root is no clone of the glTF\'s scene' });
   const node_of = nodesOf(gltf);
   const nodes = new Map();
-  const meshes = new Map();  // "node/primitive"
+  const meshes = new Map();  // "node/primitive"; "mesh:mesh/primitive" where derm has no node for it
   originals.forEach((object, i) => {
     const node = node_of.get(object);
     if (node !== undefined) nodes.set(node, copies[i]);
     if (!object.isMesh) return;
-    const primitive = gltf.parser.associations.get(object)?.primitives ?? 0;
+    const { meshes: mesh, primitives: primitive = 0 } = gltf.parser.associations.get(object) ?? {};
     meshes.set(`${node ?? node_of.get(object.parent)}/${primitive}`, copies[i]);
+    meshes.set(`mesh:${mesh}/${primitive}`, copies[i]);
   });
   return { nodes, meshes };
 }
@@ -168,7 +169,8 @@ export class LivingSkin {
       if (object) this.#joints.push([object, 10 * j]);
     });
     for (const [number, part] of character.parts.entries()) {
-      const original = meshes.get(`${part.node}/${part.primitive}`);
+      const original = meshes.get(`${part.node}/${part.primitive}`) ??
+        meshes.get(`mesh:${part.mesh}/${part.primitive}`);
       const mesh = new Mesh(new BufferGeometry(), original?.material);
       mesh.name = part.name;
       mesh.userData[kMark] = true;
