@@ -109,7 +109,7 @@ function(derm_room name)
   list(TRANSFORM rooms PREPEND derm::)
   target_link_libraries(derm_${name} PUBLIC ${rooms} ${ARG_PUBLIC}
     PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:derm_build_flags>)
-  if(EMSCRIPTEN AND name MATCHES "^(io|scene)$" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(EMSCRIPTEN AND name MATCHES "^(image|character|weights|face|track|io|scene|capi)$" AND CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(derm_${name} PRIVATE -Os)  # not run per frame: a tenth of the module's size
   endif()
   derm_precompile(derm_${name} HEADERS ${ARG_PRECOMPILE} LIBRARIES ${ARG_PRIVATE})

@@ -41,6 +41,30 @@ function recipeFor(recipe) {
     : `character = "${kOwnName}"\n${recipe}`;
 }
 
+/** The number of every object's node in the glTF. The loader's own associations say it but for
+ *  meshes that several nodes share, whose nodes they confuse: those are taken in their order. */
+function nodesOf({ parser, scene }) {
+  const { json, associations } = parser;
+  const out = new Map();
+  const isPrimitive = (object, { meshes }) =>
+    object.isMesh && meshes !== undefined && json.meshes[meshes].primitives.length > 1;
+  const visit = (object, nodes) => {
+    const left = [...nodes];
+    for (const child of object.children) {
+      const at = associations.get(child);
+      if (!at || isPrimitive(child, at)) continue;
+      const place = at.meshes === undefined ? left.indexOf(at.nodes)
+        : left.findIndex((node) => json.nodes[node].mesh === at.meshes);
+      if (place < 0) continue;
+      const [node] = left.splice(place, 1);
+      out.set(child, node);
+      visit(child, json.nodes[node].children ?? []);
+    }
+  };
+  visit(scene, json.scenes[associations.get(scene)?.scenes ?? json.scene ?? 0].nodes ?? []);
+  return out;
+}
+
 /** Number of a node in the glTF -> its object below `root`, which may be a clone. */
 function objectsOf(gltf, root) {
   const all = (from) => {
@@ -51,14 +75,16 @@ function objectsOf(gltf, root) {
   const originals = all(gltf.scene), copies = all(root);
   if (originals.length !== copies.length)
     throw new DermError({ code: 'bad_argument', text: 'root is no clone of the glTF\'s scene' });
+  const node_of = nodesOf(gltf);
   const nodes = new Map();
-  const meshes = new Map();  // "node/primitive"
+  const meshes = new Map();  // "node/primitive"; "mesh:mesh/primitive" where derm has no node for it
   originals.forEach((object, i) => {
-    const at = gltf.parser.associations.get(object);
-    if (at?.nodes !== undefined) nodes.set(at.nodes, copies[i]);
+    const node = node_of.get(object);
+    if (node !== undefined) nodes.set(node, copies[i]);
     if (!object.isMesh) return;
-    const node = at?.nodes ?? gltf.parser.associations.get(object.parent)?.nodes;
-    meshes.set(`${node}/${at?.primitives ?? 0}`, copies[i]);
+    const { meshes: mesh, primitives: primitive = 0 } = gltf.parser.associations.get(object) ?? {};
+    meshes.set(`${node ?? node_of.get(object.parent)}/${primitive}`, copies[i]);
+    meshes.set(`mesh:${mesh}/${primitive}`, copies[i]);
   });
   return { nodes, meshes };
 }
@@ -143,7 +169,8 @@ export class LivingSkin {
       if (object) this.#joints.push([object, 10 * j]);
     });
     for (const [number, part] of character.parts.entries()) {
-      const original = meshes.get(`${part.node}/${part.primitive}`);
+      const original = meshes.get(`${part.node}/${part.primitive}`) ??
+        meshes.get(`mesh:${part.mesh}/${part.primitive}`);
       const mesh = new Mesh(new BufferGeometry(), original?.material);
       mesh.name = part.name;
       mesh.userData[kMark] = true;

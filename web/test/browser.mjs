@@ -23,6 +23,7 @@ export async function openBrowser() {
     test: here, examples: path.join(here, '../examples') };
   const server = createServer((request, response) => {
     const [, root, ...rest] = decodeURIComponent(new URL(request.url, 'http://x').pathname).split('/');
+    if (root === 'favicon.ico') { response.writeHead(204).end(); return; }
     const file = roots[root] && path.join(roots[root], ...rest);
     if (!file || !existsSync(file)) { response.writeHead(404).end(); return; }
     response.writeHead(200, { 'content-type': kTypes[path.extname(file)] ?? 'application/octet-stream' });
@@ -38,7 +39,7 @@ export async function openBrowser() {
   const problems = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('favicon')) problems.push(message.text());
+    if (message.type() === 'error') problems.push(message.text());
   });
   return { page, address, problems,
     close: async () => { await browser.close(); server.close(); } };

@@ -44,7 +44,16 @@ async function compare(name, native_recipe, recipe, files = {}) {
 }
 
 const tests = {};
-for (const { name, text } of derm.recipes) tests[name] = () => compare(name, text, text);
+for (const { name, text } of derm.recipes)
+  tests[name] = async () => {
+    // The native program paints some of the cast, which splits vertices along seams; so both sides
+    // read what it made.
+    const member = /^character = "cast:(.*)"/m.exec(text)[1];
+    const file = `${member}.glb`, full = path.join(work, file);
+    execFileSync(program, ['cast', member, '-o', full], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const recipe = text.replace(`cast:${member}`, file);
+    await compare(name, recipe, recipe, { [file]: await readFile(full) });
+  };
 if (hasData)
   for (const file of ['CesiumMan.glb', 'Fox.glb', 'KayKit_Knight.glb', 'RiggedFigure.glb',
     'RiggedSimple.glb', 'SimpleSkin.gltf', 'AnimatedMorphCube.glb', 'InterpolationTest.glb',
