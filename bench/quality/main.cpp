@@ -131,7 +131,8 @@ class Skinned {
     const float cell = 15 * unit_;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> cells;
     const auto index = [&](float v) {
-      return static_cast<std::int64_t>(std::floor(v / cell)) & 0x1FFFFF;
+      return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(v / cell)) + (1 << 20),
+                                      0, (1 << 21) - 1);
     };
     std::vector<Cut> out;
     std::vector<Vec3d> ends;
