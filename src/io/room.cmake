@@ -105,11 +105,11 @@ if(DERM_WITH_ASSIMP)
   # The few sources of io that it needs are compiled for it once more: io waits for the program, so
   # that whoever builds a reader can run it.
   set(derm_import_sources assimp_import.cpp assimp_materials.cpp assimp_meshes.cpp
-    assimp_program.cpp assimp_scene.cpp external_images.cpp file_ending.cpp gltf/uri.cpp
+    assimp_program.cpp assimp_scene.cpp base64.cpp external_images.cpp file_ending.cpp gltf/uri.cpp
     import_answer.cpp import_units.cpp text_scanner.cpp)
   list(TRANSFORM derm_import_sources PREPEND ${PROJECT_SOURCE_DIR}/src/io/)
   derm_module_program(import OUTPUT derm-import SOURCES ${derm_import_sources}
-    LIBRARIES derm::character assimp::assimp)
+    LIBRARIES derm::character assimp::assimp fmt::fmt)
   derm_precompile(derm_import)
   add_dependencies(derm_io derm_import)
 endif()
