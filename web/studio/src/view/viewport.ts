@@ -19,6 +19,8 @@ export interface ViewSettings {
   split: boolean;
   ghosts: boolean;
   floor: boolean;
+  /** The camera goes along. */
+  follow: boolean;
   points: boolean;
   /** '' = the materials. */
   channel: string;
@@ -26,7 +28,7 @@ export interface ViewSettings {
 
 export const kPlainView: ViewSettings = {
   skeleton: false, wire: false, xray: false, strokes: false, split: false, ghosts: false,
-  floor: true, points: false, channel: '',
+  floor: true, follow: true, points: false, channel: '',
 };
 
 export type Side = 'front' | 'side' | 'top' | 'three-quarter';
@@ -34,6 +36,9 @@ export type Side = 'front' | 'side' | 'top' | 'three-quarter';
 /** What decides on materials and bones; groups and points may change without it. */
 const looksOf = ({ name, joints, materials }: Character): string =>
   JSON.stringify([name, joints, materials]);
+
+const kFreeShare = 0.12;  // of its size that a character moves before the camera follows
+const kRoom = 1.25;  // around the character, when it is framed
 
 export class Viewport {
   readonly scene = new THREE.Scene();
@@ -65,6 +70,7 @@ export class Viewport {
   #painted: Float32Array | null = null;
   #character: Character | null = null;
   #looks = '';
+  readonly #followed = new THREE.Vector3();
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
@@ -149,6 +155,8 @@ export class Viewport {
     if (!this.#framed) {
       this.#framed = true;
       this.look('three-quarter');
+    } else if (this.#settings.follow) {
+      this.#follow(document.character.diagonal_m);
     }
     if (shown.joints) this.skeleton.setMatrices(shown.joints);
     if (shown.linear) {
@@ -205,6 +213,28 @@ export class Viewport {
     return box;
   }
 
+  #centre(): THREE.Vector3 {
+    const p = this.body.positions;
+    const sum = new THREE.Vector3();
+    const every = 3 * Math.max(1, Math.floor(p.length / 3 / 500));
+    let count = 0;
+    for (let i = 0; i + 2 < p.length; i += every, ++count)
+      sum.add(new THREE.Vector3(p[i]!, p[i + 1]!, p[i + 2]!));
+    return sum.divideScalar(Math.max(count, 1));
+  }
+
+  /** The camera goes along with a character that runs away, but not with every bounce of it. */
+  #follow(diagonal_m: number): void {
+    const away = this.#centre().sub(this.#followed);
+    const free_m = kFreeShare * diagonal_m;
+    if (away.length() <= free_m) return;
+    away.setLength(away.length() - free_m);
+    this.#followed.add(away);
+    this.camera.position.add(away);
+    this.controls.target.add(away);
+    this.camera.updateMatrixWorld();
+  }
+
   /** All of the character, from where the camera stands. */
   frame(): void {
     const direction = this.camera.position.clone().sub(this.controls.target).normalize();
@@ -221,15 +251,30 @@ export class Viewport {
   #lookFrom(direction: THREE.Vector3): void {
     const box = this.#box();
     const centre = box.getCenter(new THREE.Vector3());
-    const radius = box.getSize(new THREE.Vector3()).length() / 2;
-    const narrow = Math.min(1, this.camera.aspect);
-    const distance = 1.12 * radius / Math.sin((this.camera.fov * Math.PI / 360) * narrow);
+    const size = box.getSize(new THREE.Vector3());
+    const radius = Math.max(size.length() / 2, 1e-6);
+    // As near as all corners of the box allow.
+    const up = Math.abs(direction.y) > 0.999 ? new THREE.Vector3(0, 0, -1) : new THREE.Vector3(0, 1, 0);
+    const right = up.clone().cross(direction).normalize();
+    const above = direction.clone().cross(right);
+    const tangent = Math.tan(this.camera.fov * Math.PI / 360);
+    let distance = 0;
+    for (let i = 0; i < 8; ++i) {
+      const corner = new THREE.Vector3(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5)
+        .multiply(size);
+      const across = Math.max(Math.abs(corner.dot(right)) / (tangent * this.camera.aspect),
+        Math.abs(corner.dot(above)) / tangent);
+      distance = Math.max(distance, corner.dot(direction) + kRoom * across);
+    }
+    distance = Math.max(distance, 0.5 * radius);
+    this.#followed.copy(this.#centre());
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).addScaledVector(direction, distance);
     this.camera.near = distance / 200;
     this.camera.far = distance * 20;
     this.camera.updateProjectionMatrix();
     this.controls.update();
+    this.camera.updateMatrixWorld();
     this.#floor.position.y = Math.min(0, box.min.y);
     this.#floor.scale.setScalar(Math.max(0.1, 10 ** Math.round(Math.log10(radius))));
     this.draw();
