@@ -198,6 +198,7 @@ void addRenderVerb(CLI::App& app, Run& run) {
   verb->add_option(
           "--shape", options->shapes,
           "hold this shape (morph target): NAME or NAME=WEIGHT; may be given several times")
+      ->allow_extra_args(false)
       ->type_name("NAME=WEIGHT");
   verb->add_flag("--skeleton", options->view.skeleton, "show the bones");
   verb->add_flag("--wireframe", options->view.wireframe, "show the edges");

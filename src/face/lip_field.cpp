@@ -201,14 +201,16 @@ std::array<double, LipField::kCount> LipField::aroundAt(std::uint32_t vertex) co
   // Ways along the skin tell the lips apart near the slit, and heights do farther away.
   constexpr double kSure = 0.5;
   if (!isInside(vertex)) return splines(angleAt(p, std::abs(side) > kSure ? side : 0));
-  // Upper and lower half are joined at the sides and behind. There neither lip has a part: the
-  // corners do beside them, jaw and head elsewhere.
+  // Upper and lower half are joined at the sides and behind. At the rim both lips have a part
+  // there; deeper neither has: the corners do beside them, jaw and head elsewhere.
   const double up = std::clamp(2 * side, 0.0, 1.0), down = std::clamp(-2 * side, 0.0, 1.0);
+  const double both = 0.5 * (1 - up - down), at_rim = fadeOut(2 * way_[vertex] / depth_);
   const std::array<double, kCount> above = splines(angleAt(p, 1)), below = splines(angleAt(p, -1));
   std::array<double, kCount> out{};
-  for (std::size_t i = 0; i < kCount; ++i) out[i] = up * above[i] + down * below[i];
-  for (const std::size_t i : {kLeft, kRight})
-    out[i] += 0.5 * (1 - up - down) * (above[i] + below[i]);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const double kept = i == kLeft || i == kRight ? 1 : at_rim;
+    out[i] = up * above[i] + down * below[i] + kept * both * (above[i] + below[i]);
+  }
   return out;
 }
 

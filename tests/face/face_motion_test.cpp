@@ -34,7 +34,8 @@ TEST(FaceMotion, OfAClipIsWhereItsPointsGoOnTheSkin) {
   EXPECT_TRUE(tracks->head.empty());
   EXPECT_NEAR(tracks->times_s.back(), double(r.clip("joy").duration_s()), 1e-6);
   const FacePoints points = pointsOf(r.head);
-  const auto moves = slidLids(expressionDisplacements("joy", points).value(), points);
+  const auto moves =
+      slidLips(slidLids(expressionDisplacements("joy", points).value(), points), points);
   const std::size_t full = 15;  // 0.5 s: held
   for (const PointDisplacement& d : moves) {
     const std::size_t i = at(*tracks, d.point);
