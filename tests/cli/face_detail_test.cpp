@@ -272,7 +272,8 @@ groups = "brows.left; brows.right"
   const auto tilted = [&](const std::string& name) {
     const FloatImage map = *loadFloatImage(folder_ / ("maps/" + name), Curve::Linear);
     std::size_t count = 0;
-    for (std::size_t i = 2; i < map.values.size(); i += 3) count += map.values[i] < 0.999f ? 1u : 0u;
+    for (std::size_t i = 2; i < map.values.size(); i += 3)
+      count += map.values[i] < 0.999f ? 1u : 0u;
     return count;
   };
   EXPECT_GT(tilted("000003.png"), 20u);  // 5.5 s

@@ -87,6 +87,7 @@ struct Touched {
     character = std::make_shared<const Character>(std::move(c));
     desc.contact = {{.joint = JointId(3), .from = Vec3d(2, 0.5, 0), .radius_m = 0.25}};
     desc.contact_margin_m = 0.01;
+    desc.max_slope = 0;  // what contact alone does
   }
   std::vector<Vec3f> at(StackRunner& runner, double x) const {
     Pose pose = character->restPose();

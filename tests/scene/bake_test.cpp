@@ -314,7 +314,7 @@ TEST_F(BakeTest, TheCatsJumpKeepsItsBoundInBetweenAndSaysItsVolume) {
   const BakeReport report = baked(desc);
   EXPECT_LE(report.correctives->max_error_m, 0.0005);
   EXPECT_LE(report.correctives->max_error_between_m, 0.0005);
-  EXPECT_LE(report.correctives->shapes, 20u);
+  EXPECT_LE(report.correctives->shapes, 30u);
   EXPECT_LE(report.correctives->keys, 200u);
   Character out = loaded(desc.output);
   const auto jump = out.findClip("jump").value();
