@@ -263,7 +263,7 @@ groups = "brows.left; brows.right"
   EXPECT_EQ(json["materials"][0]["extras"]["derm_detail_maps"][0]["channel"], "lines.raise");
   EXPECT_EQ(derm({"info", folder_ / "face.glb"}).exit_code, 0);
 
-  const Outcome maps = derm({"face", "detail", "bake", folder_ / "look.toml", "--size", "128",
+  const Outcome maps = derm({"face", "detail", "bake", folder_ / "look.toml", "--size", "512",
                              "--bits", "16", "-o", folder_ / "maps"});
   ASSERT_EQ(maps.exit_code, 0) << maps.err;
   const auto index = nlohmann::json::parse(contentOf(folder_ / "maps/maps.json"));
