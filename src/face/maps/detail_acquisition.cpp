@@ -23,7 +23,7 @@ constexpr double kSameLight_deg = 1;  // pairs as close are repetitions
 constexpr double kFrontal_deg = 10;   // below, a light does not tell furrows from bulges
 constexpr double kUnsettled_px = 3;   // mean shift after landmarks that speaks of other photos
 
-Error acquisitionCancelled() { return {ErrorCode::Cancelled, "acquisition was cancelled"}; }
+Error cancelled() { return {ErrorCode::Cancelled, "acquisition was cancelled"}; }
 
 std::string nameOf(std::size_t pair, const char* photo) {
   return "pairs[" + std::to_string(pair) + "]." + photo;
@@ -173,9 +173,24 @@ Seen sampled(const Photo& photo, const Plane& px, const Plane& py) {
   return out;
 }
 
+/// The luminance with unknown pixels as their surroundings are: the border of what is transparent
+/// is no feature of the skin.
+Plane filledLuminance(const Photo& photo) {
+  const Plane around = blurred(photo.luminance, photo.known, 16, 0.2f);
+  Plane out = photo.luminance;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (!(photo.known.values[i] > 0)) out.values[i] = around.values[i];
+  return out;
+}
+
+bool knowsAll(const Photo& photo) {
+  return std::all_of(photo.known.values.begin(), photo.known.values.end(),
+                     [](float known) { return known > 0; });
+}
+
 Result<Seen> laidOn(const Plane& neutral, const Plane& weight, const Photo& photo,
                     const CoarseMap& map, bool align, const std::function<bool(double)>& progress) {
-  if (!align) {
+  const auto byLandmarks = [&] {
     Plane x(neutral.width, neutral.height), y = x;
     forRows(x.height, [&](int row) {
       const auto n = static_cast<std::size_t>(x.width);
@@ -183,9 +198,17 @@ Result<Seen> laidOn(const Plane& neutral, const Plane& weight, const Photo& phot
       map(row, none, none, {x.row(row), n}, {y.row(row), n});
     });
     return sampled(photo, x, y);
+  };
+  if (!align) return byLandmarks();
+  AlignmentResult aligned;
+  if (knowsAll(photo)) {
+    aligned = alignDense(neutral, photo.luminance, weight, map, progress);
+  } else {
+    Plane counted = byLandmarks().known;
+    for (std::size_t i = 0; i < counted.size(); ++i) counted.values[i] *= weight.values[i];
+    aligned = alignDense(neutral, filledLuminance(photo), counted, map, progress);
   }
-  const AlignmentResult aligned = alignDense(neutral, photo.luminance, weight, map, progress);
-  if (aligned.cancelled) return acquisitionCancelled();
+  if (aligned.cancelled) return cancelled();
   Seen out = sampled(photo, aligned.x, aligned.y);
   double sum = 0, moved = 0;
   for (std::size_t i = 0; i < weight.size(); ++i)
@@ -476,7 +499,7 @@ Result<SlopeMap> acquireDetail(std::span<const PhotoPair> pairs, const Acquisiti
     height = fitHeights(input, settings, [&](double share) {
       return keepGoing(progress, 0.4 + 0.6 * share, "fitting");
     });
-    if (height.values.empty()) return acquisitionCancelled();
+    if (height.values.empty()) return cancelled();
     slopes = {slopesAcross(height), slopesDown(height)};
   } else {
     Plane base_z(window.width, window.height, 1);
