@@ -1,4 +1,4 @@
-import type { Edit, Files, Wasm } from './derm.mjs';
+import type { Edit, Files, Wasm } from './derm.js';
 
 export interface RemoteSurface {
   vertexCount: number;

@@ -8,7 +8,7 @@ import { Messages } from './ui/messages';
 import { Player } from './player';
 import { Signal } from './signal';
 import { keepAutosave, keepRecent, type StoredScene } from './storage';
-import { StudioDocument, type FilesByName } from './studio_document';
+import { StudioDocument, withoutLayers, type FilesByName } from './studio_document';
 import { Viewport, type ViewSettings } from './view/viewport';
 
 const kAutosaveAfter_ms = 1500;
@@ -28,6 +28,9 @@ export class App {
   #document: StudioDocument | null = null;
   #waitingRecipe: NamedBytes | null = null;
   #autosaveTimer = 0;
+
+  /** A command by its name; set when there are commands. */
+  run: (id: string, argument?: unknown) => void = () => {};
 
   constructor(readonly library: Library, canvas: HTMLCanvasElement, messages: HTMLElement) {
     this.messages = new Messages(messages);
@@ -56,7 +59,7 @@ export class App {
     // Painted groups are put in first: layers may name them.
     const { snapshot } = stored;
     const painted = snapshot.groups.size + snapshot.points.size > 0;
-    const head = painted ? snapshot.text.replace(/^\s*\[\[\s*layer\s*\]\][^]*$/m, '') : snapshot.text;
+    const head = painted ? withoutLayers(snapshot.text) : snapshot.text;
     if (!await this.openText(head, stored.name, stored.files)) return false;
     return painted ? this.#document!.takeOver(snapshot, 'recover') : true;
   }
@@ -92,7 +95,7 @@ export class App {
       if (!await document.addFiles(files)) return false;
       return motion
         ? document.edit(`motion ${motion.name}`, 'set', '', 'motion', motion.name)
-        : document.edit(`motion ${table!.name}`, 'set', 'face', 'motion', [{ source: table!.name }]);
+        : document.edit(`motion ${table!.name}`, 'set', '', 'face.motion', [{ source: table!.name }]);
     });
     if (done) this.player.play(true);
     return done === true;
