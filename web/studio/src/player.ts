@@ -32,6 +32,7 @@ export interface LivePose {
 }
 
 const kLongestStep_s = 0.1;  // of hidden tabs
+const kMostSkipped_s = 0.25;
 
 export class Player {
   readonly shown = new Signal<Shown>();
@@ -51,6 +52,7 @@ export class Player {
   #again = false;
   #then = 0;
   #liveDt_s = 0;
+  #passed_s = 0;
   #stopListening: () => void = () => {};
 
   constructor() {
@@ -91,6 +93,7 @@ export class Player {
     if (on === this.playing) return;
     if (on) this.release();
     this.playing = on && this.end_s > this.start_s;
+    this.#passed_s = 0;
     if (this.playing && this.time_s >= this.end_s) this.time_s = this.start_s;
     this.changed.emit();
   }
@@ -166,8 +169,11 @@ export class Player {
       return;
     }
     if (!this.playing) return;
-    if (this.#asking) return;  // a slow scene plays slower, it does not jump
-    let time_s = this.time_s + dt_s * this.speed;
+    // A slow scene shows fewer frames; only one that cannot keep up at all plays slower.
+    this.#passed_s = Math.min(this.#passed_s + dt_s, kMostSkipped_s);
+    if (this.#asking) return;
+    let time_s = this.time_s + this.#passed_s * this.speed;
+    this.#passed_s = 0;
     if (time_s > this.end_s) {
       if (this.loop) {
         time_s = this.start_s;

@@ -168,7 +168,7 @@ export function fieldRow(field: Field, value: unknown, character: Character,
     ? `${field.low ?? '…'} to ${field.high ?? '…'}${field.unit ? ` ${field.unit}` : ''}` : '';
   const help = [field.help, range, `default ${preset}`, field.live === false ? 'binds again' : '']
     .filter((part) => part !== '').join(' · ');
-  const row = h('div', { class: `field ${field.kind}${value === undefined ? '' : ' set'}`,
+  const row = h('div', { class: `field kind-${field.kind}${value === undefined ? '' : ' set'}`,
     'data-key': field.key, 'data-help': `${field.key}: ${help}`, title: help },
   h('span', { class: 'field-label' }, labelOf(field)),
   inputFor(field, value, character, actions),

@@ -48,7 +48,7 @@ export class Plots {
   }
 
   #size(): { width: number; height: number } {
-    return { width: Math.max(this.#area.clientWidth, 100), height: Math.max(this.#area.clientHeight - 22, 60) };
+    return { width: Math.max(this.#area.clientWidth, 100), height: Math.max(this.#area.clientHeight - 24, 60) };
   }
 
   #drop(): void {
@@ -83,18 +83,20 @@ export class Plots {
   }
 
   #options(unit: string, curves: Curve[]): uPlot.Options {
+    const letters_px = Math.round(0.85 * parseFloat(getComputedStyle(document.documentElement).fontSize));
+    const font = `${letters_px}px system-ui, sans-serif`;
     const axis = { stroke: '#9aa3ad', grid: { stroke: '#33383f', width: 1 },
-      ticks: { stroke: '#33383f' }, font: '11px system-ui, sans-serif' };
+      ticks: { stroke: '#33383f' }, font };
     const pairs = curves.some((curve) => curve.dashed);
     const { player } = this.app;
     return {
       ...this.#size(),
-      padding: [6, 8, 0, 0],
+      padding: [6, 18, 0, 0],
       scales: { x: { time: false } },
-      axes: [{ ...axis, size: 26, space: 60, values: (_, splits) => splits.map((s) => `${s} s`) },
-        { ...axis, size: 62, label: unit, labelSize: 16, labelFont: '11px system-ui, sans-serif' }],
+      axes: [{ ...axis, size: 2.4 * letters_px, space: 60, values: (_, splits) => splits.map((s) => `${s} s`) },
+        { ...axis, size: 5.4 * letters_px, label: unit, labelSize: 1.5 * letters_px, labelFont: font }],
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
-      legend: { live: true },
+      legend: { live: false },
       series: [{ label: 's' }, ...curves.map((curve, i) => ({
         label: curve.name, stroke: kColours[(pairs ? i >> 1 : i) % kColours.length]!, width: 1.5,
         spanGaps: true, points: { show: false }, ...(curve.dashed ? { dash: [5, 4] } : {}) }))],

@@ -67,11 +67,11 @@ export class ViewBar {
       legend.hidden = heat === null;
       if (!heat) return;
       const { scale, channel } = heat;
-      legend.replaceChildren(h('div', { class: 'legend-title' }, channel),
+      legend.replaceChildren(h('div', { class: 'legend-title' }, channel,
+        h('span', { class: 'legend-zero' }, h('i', { style: `background: ${zeroCss}` }), 'exactly 0')),
         h('div', { class: 'legend-bar', style: `background: ${gradientCss(scale.signed)}` }),
         h('div', { class: 'legend-ends' },
-          h('span', {}, scale.signed ? 'stretched' : `> 0`),
-          h('span', { class: 'legend-zero' }, h('i', { style: `background: ${zeroCss}` }), 'exactly 0'),
+          h('span', {}, scale.signed ? 'stretched by half' : 'above 0'),
           h('span', {}, scale.signed ? 'squeezed by half' : `${shortNumber(scale.high)} ${scale.unit}`)));
     });
   }

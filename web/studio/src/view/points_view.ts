@@ -2,6 +2,7 @@
 import * as THREE from 'three';
 import type { App } from '../app';
 import { h } from '../ui/dom';
+import { dot } from './dot';
 
 export class PointsView {
   readonly #points: THREE.Points;
@@ -12,7 +13,7 @@ export class PointsView {
 
   constructor(private readonly app: App, overlay: HTMLElement) {
     this.#points = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({
-      size: 8, sizeAttenuation: false, color: 0x70e0a0, depthTest: false, transparent: true }));
+      size: 9, sizeAttenuation: false, color: 0x70e0a0, map: dot(), alphaTest: 0.3, depthTest: false, transparent: true }));
     this.#points.frustumCulled = false;
     this.#points.renderOrder = 12;
     this.#points.visible = false;

@@ -1,6 +1,7 @@
 // Joints and bones, drawn through the skin.
 import * as THREE from 'three';
 import type { Character } from 'derm';
+import { dot } from './dot';
 
 const kJoint = new THREE.Color(0x8ecae6);
 const kChosen = new THREE.Color(0xffb703);
@@ -21,7 +22,8 @@ export class SkeletonView {
     this.#lines = new THREE.LineSegments(new THREE.BufferGeometry(),
       new THREE.LineBasicMaterial({ color: 0x8ecae6, opacity: 0.75, ...over }));
     this.#points = new THREE.Points(new THREE.BufferGeometry(),
-      new THREE.PointsMaterial({ size: 9, sizeAttenuation: false, vertexColors: true, ...over }));
+      new THREE.PointsMaterial({ size: 10, sizeAttenuation: false, vertexColors: true, map: dot(),
+        alphaTest: 0.3, ...over }));
     for (const each of [this.#lines, this.#points]) {
       each.frustumCulled = false;
       each.renderOrder = 10;
