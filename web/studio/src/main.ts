@@ -4,6 +4,7 @@ import { App } from './app';
 import { listenToKeys, makeCommands, type Commands } from './commands';
 import { embeddedScene } from './embedded';
 import { Library } from './library';
+import { SecondHead } from './second_head';
 import { makeScript, type Action } from './script';
 import { BendTool } from './tools/bend_tool';
 import { BrushTool } from './tools/brush_tool';
@@ -62,7 +63,8 @@ async function start(): Promise<void> {
     'Something went wrong; the page lives on'));
   const stage = byId('stage');
   const points = new PointsView(app, stage);
-  const pointTool = new PointTool(app, points);
+  const second = new SecondHead(app);
+  const pointTool = new PointTool(app, points, second);
   const tools = new Tools(app, [new LookTool(), new FoldTool(app), new FleshTool(app),
     new ShakeTool(app), new BendTool(app), new BrushTool(app), pointTool]);
   const chooseFiles = makeDrop(app);
@@ -81,7 +83,7 @@ async function start(): Promise<void> {
   new ViewBar(app, commands, byId('view-bar'), stage);
   new StackPanel(app, byId('panel-stack'));
   new CharacterPanel(app, byId('panel-character'));
-  new FacePanel(app, tools, pointTool, byId('panel-face'));
+  new FacePanel(app, tools, pointTool, second, byId('panel-face'));
   new RecipePanel(app, byId('panel-recipe'));
   new Timeline(app, commands, byId('timeline'));
   const plots = new Plots(app, byId('plots'));
@@ -91,7 +93,7 @@ async function start(): Promise<void> {
     byId('studio').classList.toggle('empty', document === null);
   });
   const run = makeScript(app, tools, commands);
-  Object.assign(window, { studio: { app, run, tools, commands, plots } });
+  Object.assign(window, { studio: { app, run, tools, commands, plots, second } });
 
   const scene = embeddedScene();
   if (scene) await app.openText(scene.recipe, scene.name, scene.files);

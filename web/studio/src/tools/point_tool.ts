@@ -1,6 +1,7 @@
 // Labelled points of a face: click places the point that is named above, dragging moves one.
 import type { App } from '../app';
 import { h } from '../ui/dom';
+import type { SecondHead } from '../second_head';
 import type { PointsView } from '../view/points_view';
 import type { Pointer, Tool } from './tool';
 
@@ -13,8 +14,10 @@ export class PointTool implements Tool {
   label = '';
   #wereOn = false;
   #field: HTMLInputElement | null = null;
+  #onSecond = false;
 
-  constructor(private readonly app: App, private readonly points: PointsView) {}
+  constructor(private readonly app: App, private readonly points: PointsView,
+    private readonly second: SecondHead) {}
 
   enter(): void {
     this.#wereOn = this.app.viewport.settings.points;
@@ -45,13 +48,15 @@ export class PointTool implements Tool {
   }
 
   down(at: Pointer): boolean {
-    const near = this.points.nearest(at.x, at.y);
+    const there = this.second.nearest(at.x, at.y);
+    this.#onSecond = there !== '';
+    const near = this.#onSecond ? there : this.points.nearest(at.x, at.y);
     if (near !== '') this.choose(near);
     return near !== '' || this.app.overBody(at.x, at.y);
   }
 
   up(at: Pointer): void {
-    void this.#place(at);
+    void (this.#onSecond ? this.second.place(this.label, at.x, at.y) : this.#place(at));
   }
 
   async #place(at: Pointer): Promise<void> {

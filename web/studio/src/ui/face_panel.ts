@@ -1,6 +1,8 @@
 // Expressions: the character's controls (ARKit's names on heads that have a face rig) and morphs as
 // sliders, and its labelled points.
 import type { App } from '../app';
+import { readFiles } from '../files';
+import type { SecondHead } from '../second_head';
 import type { PointTool } from '../tools/point_tool';
 import type { Tools } from '../tools/tool';
 import { h, hasFocus, shortNumber } from './dom';
@@ -10,7 +12,7 @@ export class FacePanel {
   #filter = '';
 
   constructor(private readonly app: App, private readonly tools: Tools,
-    private readonly pointTool: PointTool, place: HTMLElement) {
+    private readonly pointTool: PointTool, private readonly second: SecondHead, place: HTMLElement) {
     place.append(this.#body);
     app.opened.add((document) => {
       this.#show();
@@ -58,7 +60,32 @@ export class FacePanel {
       h('p', { class: 'summary' }, points.length > 0
         ? 'Choose one and drag it in the picture to correct it.'
         : 'None yet: place them with the Points tool, then drop a motion of another face.'),
-      h('div', { class: 'chips' }, ...points));
+      h('div', { class: 'chips' }, ...points), ...this.#beside());
+  }
+
+  /** A second head to compare with. */
+  #beside(): HTMLElement[] {
+    const { second } = this;
+    const chooser = h('input', { type: 'file', accept: '.glb,.obj', hidden: true, onchange: () => {
+      void readFiles(chooser.files ?? []).then(async ([file]) => {
+        if (file) await second.show(file.name, { [file.name]: file.bytes });
+        this.#show();
+      }, (error: unknown) => this.app.messages.error(error, 'The file cannot be opened'));
+    } });
+    const choice = h('select', { 'aria-label': 'Second head', 'data-second': 'yes', onchange: () => {
+      const { value } = choice;
+      if (value === 'file') return chooser.click();
+      if (value === '') second.hide();
+      else void second.show(value).then(() => this.#show());
+    } }, h('option', { value: '' }, second.shown ? 'Hide it' : 'A head beside it …'),
+    ...this.app.library.cast.map(({ name }) => h('option', { value: `cast:${name}` }, name)),
+    h('option', { value: 'file' }, 'from a file …'));
+    choice.value = second.shown ? `cast:${second.name}` : '';
+    return [h('h3', {}, 'Beside it'),
+      h('p', { class: 'summary' }, 'Points of the same label belong together when a motion goes from '
+        + 'one face to the other. Drag those that are wrong, on either head.'),
+      h('div', { class: 'presets' }, choice, chooser, h('button', {
+        disabled: !second.shown, onclick: () => void second.save() }, 'Save it'))];
   }
 
   async #morph(index: number, value: number): Promise<void> {

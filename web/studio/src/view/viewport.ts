@@ -47,6 +47,8 @@ export class Viewport {
   strokeCount = 0;
   /** Share of the picture's width where the divider stands. */
   divider = 0.5;
+  /** Something beside the character that is framed with it. */
+  also: THREE.Box3 | null = null;
   #settings: ViewSettings = { ...kPlainView };
   #dirty = true;
   #floor: THREE.GridHelper;
@@ -189,6 +191,7 @@ export class Viewport {
     const p = this.body.positions;
     const point = new THREE.Vector3();
     for (let i = 0; i + 2 < p.length; i += 3) box.expandByPoint(point.fromArray(p, i));
+    if (this.also) box.union(this.also);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, 0, -1), new THREE.Vector3(1, 2, 1));
     return box;
   }
