@@ -41,11 +41,13 @@ export class Body {
     for (const texture of this.#textures.splice(0)) texture.dispose();
     this.#materials = character.materials.map((material) => {
       const [r, g, b, a] = material.base_colour;
-      return new THREE.MeshStandardMaterial({
+      const made = new THREE.MeshStandardMaterial({
         color: new THREE.Color(r, g, b), opacity: material.transparent ? a : 1,
         transparent: material.transparent, roughness: Math.max(material.roughness, 0.35),
         metalness: material.metallic,
         side: material.double_sided ? THREE.DoubleSide : THREE.FrontSide });
+      made.userData = { opacity: made.opacity, transparent: made.transparent };
+      return made;
     });
     if (this.#materials.length === 0)
       this.#materials.push(new THREE.MeshStandardMaterial({ color: 0xc9b8a8, roughness: 0.7 }));
@@ -156,8 +158,9 @@ export class Body {
 
   setXray(on: boolean): void {
     for (const material of [...this.#materials, this.#heat]) {
-      material.transparent = on || material.userData.transparent === true;
-      material.opacity = on ? 0.35 : 1;
+      const own = material.userData as { opacity?: number; transparent?: boolean };
+      material.transparent = on || own.transparent === true;
+      material.opacity = on ? 0.35 : own.opacity ?? 1;
       material.depthWrite = !on;
       material.needsUpdate = true;
     }

@@ -2,6 +2,7 @@
 // changed, not all the time.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import type { Character } from 'derm';
 import type { Shown } from '../player';
 import { Signal } from '../signal';
 import { Body } from './body';
@@ -29,6 +30,10 @@ export const kPlainView: ViewSettings = {
 };
 
 export type Side = 'front' | 'side' | 'top' | 'three-quarter';
+
+/** What decides on materials and bones; groups and points may change without it. */
+const looksOf = ({ name, joints, materials }: Character): string =>
+  JSON.stringify([name, joints, materials]);
 
 export class Viewport {
   readonly scene = new THREE.Scene();
@@ -58,6 +63,8 @@ export class Viewport {
   #framed = false;
   #heat = new Float32Array();
   #painted: Float32Array | null = null;
+  #character: Character | null = null;
+  #looks = '';
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
@@ -118,6 +125,7 @@ export class Viewport {
   /** The character was bound anew: its materials and joints may be others. */
   #newCharacter(shown: Shown): void {
     const { character, scene } = shown.document;
+    this.#looks = looksOf(character);
     this.body.setMaterials(character, (index) => scene.ask('image', index) as Promise<Uint8Array>,
       () => this.draw());
     this.body.setXray(this.#settings.xray);
@@ -127,8 +135,9 @@ export class Viewport {
   show(shown: Shown): void {
     const { frame, document } = shown;
     if (this.#shown?.document !== document) this.setCharacter(shown);
-    else if (this.#shown.document.character.joints.length * 3 !== this.skeleton.positions.length)
+    else if (this.#character !== document.character && looksOf(document.character) !== this.#looks)
       this.#newCharacter(shown);
+    this.#character = document.character;
     this.#shown = shown;
     if (frame.surface) {
       this.body.setSurface(document.character, frame.surface);
