@@ -58,6 +58,8 @@ export function makeCommands(app: App, tools: Tools, chooseFiles: () => void,
     { id: 'points', title: 'Labelled points', keys: [], run: toggle('points') },
     { id: 'colour', title: 'Colour by a channel', run: (channel) =>
       app.setView({ channel: String(channel ?? '') }) },
+    { id: 'smaller', title: 'Smaller brush, narrower fold', keys: ['['], run: () => tools.current.resize?.(-1) },
+    { id: 'larger', title: 'Larger brush, wider fold', keys: [']'], run: () => tools.current.resize?.(1) },
     { id: 'cancel', title: 'Cancel', keys: ['escape'], run: () => tools.cancel() },
     ...tools.all.map((tool) => ({
       id: `tool:${tool.id}`, title: tool.title, keys: [tool.key], run: () => tools.use(tool.id) })),

@@ -24,6 +24,7 @@ export class BrushTool implements Tool {
   #painting = false;
   #painted = false;
   #channelWas = '';
+  #size: HTMLInputElement | null = null;
   readonly #dabs = new Newest<{ at: Pointer; way: Way }>(async ({ at, way }) => {
     const hit = await this.app.pick(at.x, at.y);
     if (hit && this.#strengths) this.#dab(hit.vertex, way);
@@ -56,6 +57,7 @@ export class BrushTool implements Tool {
     const size = h('input', { type: 'range', min: 0.005, max: 0.25, step: 0.005,
       'aria-label': 'Size of the brush', oninput: () => { this.radius = Number(size.value); } });
     size.value = String(this.radius);
+    this.#size = size;
     const mirror = h('input', { type: 'checkbox', onchange: () => { this.mirror = mirror.checked; } });
     mirror.checked = this.mirror;
     return h('div', { class: 'tool-options' },
@@ -63,6 +65,11 @@ export class BrushTool implements Tool {
         h('datalist', { id: 'groups-known' }, ...groups.map((g) => h('option', { value: g })))),
       way, h('label', { class: 'tool-option' }, 'Size', size),
       h('label', { class: 'tool-option' }, mirror, 'Mirror'));
+  }
+
+  resize(steps: number): void {
+    this.radius = Math.min(Math.max(this.radius * 1.25 ** steps, 0.005), 0.25);
+    if (this.#size) this.#size.value = String(this.radius);
   }
 
   down(at: Pointer): boolean {

@@ -75,10 +75,14 @@ export class FoldTool implements Tool {
 
   wheel(steps: number): boolean {
     if (!this.#dragging) return false;
+    this.resize(steps);
+    return true;
+  }
+
+  resize(steps: number): void {
     this.width_m = Number((this.width_m * 1.12 ** steps).toPrecision(3));
     this.#say();
     this.#preview();
-    return true;
   }
 
   up(at: Pointer): void {

@@ -25,6 +25,8 @@ export interface Tool {
   hover?(at: Pointer): void;
   /** True: taken, no zoom. */
   wheel?(steps: number): boolean;
+  /** The keys [ and ]. */
+  resize?(steps: number): void;
   /** Escape. */
   cancel?(): void;
   /** Settings of the tool, for the bar above the picture. */

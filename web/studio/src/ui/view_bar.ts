@@ -53,6 +53,8 @@ export class ViewBar {
     select.replaceChildren(h('option', { value: '' }, 'Colour: material'),
       ...[group('Motion', [['displacement', 'displacement'], ['compression', 'compression']]),
         group('Where layers work', recipe.masks.map((m) => [`mask:${m}`, m])),
+        group('Channels', recipe.channels.filter((c) => !recipe.masks.includes(c))
+          .map((c) => [`mask:${c}`, c])),
         group('Vertex groups', character.groups.map((g) => [`group:${g}`, g])),
         group('Weights of joints', character.joints.filter((j) => j.bone)
           .map((j) => [`weight:${j.name}`, j.name]))].filter((each) => each !== false));
