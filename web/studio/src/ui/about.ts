@@ -8,6 +8,11 @@ declare const DERM_LICENCES: { name: string; version: string; licence: string; t
 const kMouse: readonly [string, string][] = [
   ['drag', 'orbit'], ['right button, or Shift + drag', 'pan'], ['wheel', 'zoom']];
 
+/** Keys as they are printed on them. */
+export const keyText = (key: string): string => key.split('+').map((part) =>
+  ({ ctrl: 'Ctrl', shift: 'Shift', arrowleft: '←', arrowright: '→', space: 'Space', home: 'Home',
+    end: 'End', escape: 'Esc' } as Record<string, string>)[part] ?? part.toUpperCase()).join(' + ');
+
 export function makeAbout(library: Library, commands: () => Commands): () => void {
   const dialog = h('dialog', { class: 'about', 'aria-label': 'About derm studio' });
   document.body.append(dialog);
@@ -21,7 +26,7 @@ export function makeAbout(library: Library, commands: () => Commands): () => voi
       h('dl', { class: 'keys' },
         ...kMouse.flatMap(([mouse, what]) => [h('dt', {}, mouse), h('dd', {}, what)]),
         ...keys.flatMap((command) =>
-          [h('dt', {}, command.keys!.join(', ')), h('dd', {}, command.title)])),
+          [h('dt', {}, command.keys!.map(keyText).join('  ')), h('dd', {}, command.title)])),
       h('h3', {}, 'In this page'),
       ...DERM_LICENCES.map((each) => h('details', {},
         h('summary', {}, `${each.name} ${each.version} · ${each.licence}`), h('pre', {}, each.text))));

@@ -3,12 +3,13 @@ import type { App } from '../app';
 import type { Commands } from '../commands';
 import type { Tools } from '../tools/tool';
 import { byId, h } from './dom';
+import { keyText } from './about';
 import { icon } from './icons';
 
 export function makeTopBar(app: App, commands: Commands, place: HTMLElement): void {
   const button = (id: string, text: string, sign = '', classes = '') => {
     const command = commands.get(id)!;
-    const keys = command.keys?.[0] ? ` (${command.keys[0].replace('ctrl', 'Ctrl')})` : '';
+    const keys = command.keys?.[0] ? ` (${keyText(command.keys[0])})` : '';
     return h('button', { class: classes, 'data-command': id, title: command.title + keys,
       'aria-label': text || command.title, onclick: () => void command.run() },
     sign ? icon(sign) : null, text);
@@ -42,7 +43,7 @@ export function makeTopBar(app: App, commands: Commands, place: HTMLElement): vo
 
 export function makeToolRail(tools: Tools, place: HTMLElement, bar: HTMLElement): void {
   const buttons = tools.all.map((tool) => h('button', { 'data-tool': tool.id,
-    title: `${tool.title} (${tool.key}): ${tool.hint}`, onclick: () => tools.use(tool.id) },
+    title: `${tool.title} (${keyText(tool.key)}): ${tool.hint}`, onclick: () => tools.use(tool.id) },
   icon(tool.icon), h('span', {}, tool.title)));
   place.append(...buttons);
   const show = () => {

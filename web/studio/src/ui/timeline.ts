@@ -1,6 +1,7 @@
 // Time under the picture: play, step, scrub, a range, a speed, a clip.
 import type { App } from '../app';
 import { h, shortNumber } from './dom';
+import { keyText } from './about';
 import { icon } from './icons';
 import type { Commands } from '../commands';
 
@@ -20,7 +21,7 @@ export class Timeline {
     const button = (id: string, sign: string) => {
       const command = commands.get(id)!;
       return h('button', { class: 'icon-button', 'data-command': id, 'aria-label': command.title,
-        title: `${command.title} (${command.keys?.[0] ?? ''})`, onclick: () => command.run() },
+        title: `${command.title} (${keyText(command.keys?.[0] ?? '')})`, onclick: () => command.run() },
       icon(sign));
     };
     this.#play = button('play', 'play');

@@ -3,6 +3,7 @@ import type { App } from '../app';
 import type { Commands } from '../commands';
 import { gradientCss, zeroCss } from '../view/heat';
 import type { ViewSettings } from '../view/viewport';
+import { keyText } from './about';
 import { h, shortNumber } from './dom';
 
 const kLooks = ['frame', 'front', 'side', 'top'] as const;
@@ -15,7 +16,7 @@ export class ViewBar {
     stage: HTMLElement) {
     const button = (id: string, text: string) => {
       const command = commands.get(id)!;
-      return h('button', { 'data-command': id, title: `${command.title} (${command.keys?.[0] ?? ''})`,
+      return h('button', { 'data-command': id, title: `${command.title} (${keyText(command.keys?.[0] ?? '')})`,
         onclick: () => command.run() }, text);
     };
     const toggles = kToggles.map(([key, text]) => button(key, text));

@@ -10,7 +10,7 @@ const kCividis: readonly Rgb[] = [
 const kSigned: readonly Rgb[] = [
   [0.13, 0.30, 0.62], [0.45, 0.64, 0.83], [0.93, 0.93, 0.93], [0.93, 0.66, 0.36],
   [0.75, 0.36, 0.05]];
-export const kZero: Rgb = [0.30, 0.31, 0.33];
+export const kZero: Rgb = [0.47, 0.48, 0.50];
 
 export interface HeatScale {
   low: number;
