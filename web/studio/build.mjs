@@ -53,7 +53,7 @@ function thumbnails() {
 const common = {
   bundle: true, minify: true, format: 'iife', target: 'es2022', write: false, legalComments: 'none',
   plugins: [dermFiles], logLevel: 'warning', charset: 'utf8',
-  logOverride: { 'empty-import-meta': 'silent' },
+  logOverride: { 'empty-import-meta': 'silent', 'commonjs-variable-in-esm': 'silent' },
 };
 const page = await build({
   ...common,

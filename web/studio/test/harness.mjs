@@ -72,7 +72,8 @@ export const shown = (page) => page.waitForFunction(
 export async function idle(page) {
   await page.waitForTimeout(120);
   await page.waitForFunction(() => window.studio.app.document?.busy === 0, null, { timeout: 60_000 });
-  await page.waitForTimeout(150);
+  await page.evaluate(() => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 /** A hash of the frame at an instant of the clip, by seeking there. */

@@ -35,6 +35,8 @@ export type Side = 'front' | 'side' | 'top' | 'three-quarter';
 const looksOf = ({ name, joints, materials }: Character): string =>
   JSON.stringify([name, joints, materials]);
 
+const kRoom = 1.25;  // around the character, when it is framed
+
 export class Viewport {
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(35, 1, 0.01, 100);
@@ -221,15 +223,29 @@ export class Viewport {
   #lookFrom(direction: THREE.Vector3): void {
     const box = this.#box();
     const centre = box.getCenter(new THREE.Vector3());
-    const radius = box.getSize(new THREE.Vector3()).length() / 2;
-    const narrow = Math.min(1, this.camera.aspect);
-    const distance = 1.12 * radius / Math.sin((this.camera.fov * Math.PI / 360) * narrow);
+    const size = box.getSize(new THREE.Vector3());
+    const radius = Math.max(size.length() / 2, 1e-6);
+    // As near as all corners of the box allow.
+    const up = Math.abs(direction.y) > 0.999 ? new THREE.Vector3(0, 0, -1) : new THREE.Vector3(0, 1, 0);
+    const right = up.clone().cross(direction).normalize();
+    const above = direction.clone().cross(right);
+    const tangent = Math.tan(this.camera.fov * Math.PI / 360);
+    let distance = 0;
+    for (let i = 0; i < 8; ++i) {
+      const corner = new THREE.Vector3(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5)
+        .multiply(size);
+      const across = Math.max(Math.abs(corner.dot(right)) / (tangent * this.camera.aspect),
+        Math.abs(corner.dot(above)) / tangent);
+      distance = Math.max(distance, corner.dot(direction) + kRoom * across);
+    }
+    distance = Math.max(distance, 0.5 * radius);
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).addScaledVector(direction, distance);
     this.camera.near = distance / 200;
     this.camera.far = distance * 20;
     this.camera.updateProjectionMatrix();
     this.controls.update();
+    this.camera.updateMatrixWorld();
     this.#floor.position.y = Math.min(0, box.min.y);
     this.#floor.scale.setScalar(Math.max(0.1, 10 ** Math.round(Math.log10(radius))));
     this.draw();
