@@ -1,7 +1,7 @@
 // What the character is, and the parts of a recipe that are no layers.
 import type { App } from '../app';
 import { h, hasFocus, shortNumber } from './dom';
-import { fieldRow } from './fields';
+import { fieldRow, ownValue } from './fields';
 
 const kTitles: Record<string, string> = {
   '': 'Clip and frames', simulation: 'Simulation' };
@@ -48,7 +48,7 @@ export class CharacterPanel {
         const prefix = section.name === '' ? '' : `${section.name}.`;
         return [h('h3', {}, kTitles[section.name]!),
           ...section.fields.filter((field) => field.key !== 'character').map((field) =>
-            fieldRow(field, values[field.key], character, {
+            fieldRow(field, ownValue(field, values), character, {
               drag: (value) => document.drag('', prefix + field.key, value),
               done: (value) => {
                 document.drag('', prefix + field.key, value);

@@ -161,6 +161,13 @@ function inputFor(field: Field, value: unknown, character: Character,
 const labelOf = (field: Field): string =>
   (field.unit ? field.key.replace(/_(hz|m|s|kg|deg)$/, '') : field.key).replaceAll('_', ' ');
 
+/** A section's value, or undefined where it is the default: sections tell all of theirs. */
+export function ownValue(field: Field, values: Record<string, unknown>): unknown {
+  const value = values[field.key];
+  const preset = JSON.stringify(field.default ?? '');
+  return value === undefined || JSON.stringify(value) === preset ? undefined : value;
+}
+
 export function fieldRow(field: Field, value: unknown, character: Character,
   actions: FieldActions): HTMLElement {
   const preset = field.default === undefined ? 'none' : JSON.stringify(field.default);

@@ -4,7 +4,7 @@ import type { App } from '../app';
 import { keepPreset, ownPresets, type Preset } from '../storage';
 import type { StudioDocument } from '../studio_document';
 import { h, hasFocus } from './dom';
-import { fieldRow, type FieldActions } from './fields';
+import { fieldRow, ownValue, type FieldActions } from './fields';
 import { icon } from './icons';
 
 /** Good starts for each kind of layer. */
@@ -187,7 +187,7 @@ export class StackPanel {
       const values = recipe.sections[kSkinning] ?? {};
       this.#fields.replaceChildren(h('h3', {}, 'Skinning'),
         h('p', { class: 'summary' }, 'how the skin follows the joints, before any layer'),
-        ...(section?.fields ?? []).map((field) => fieldRow(field, values[field.key], character,
+        ...(section?.fields ?? []).map((field) => fieldRow(field, ownValue(field, values), character,
           this.#actions('', `${kSkinning}.${field.key}`))));
       return;
     }
