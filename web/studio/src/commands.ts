@@ -55,6 +55,7 @@ export function makeCommands(app: App, tools: Tools, chooseFiles: () => void,
     { id: 'xray', title: 'X-ray', keys: ['x'], run: toggle('xray') },
     { id: 'strokes', title: 'Lines of displacement', keys: ['h'], run: toggle('strokes') },
     { id: 'ghosts', title: 'Ghosts of earlier instants', keys: ['j'], run: toggle('ghosts') },
+    { id: 'follow', title: 'The camera follows the character', keys: ['c'], run: toggle('follow') },
     { id: 'points', title: 'Labelled points', keys: [], run: toggle('points') },
     { id: 'colour', title: 'Colour by a channel', run: (channel) =>
       app.setView({ channel: String(channel ?? '') }) },

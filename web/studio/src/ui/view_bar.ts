@@ -9,7 +9,7 @@ import { h, shortNumber } from './dom';
 const kLooks = ['frame', 'front', 'side', 'top'] as const;
 const kToggles: readonly [keyof ViewSettings, string][] = [
   ['split', 'Split'], ['skeleton', 'Bones'], ['wire', 'Wire'], ['xray', 'X-ray'],
-  ['strokes', 'Lines'], ['ghosts', 'Ghosts']];
+  ['strokes', 'Lines'], ['ghosts', 'Ghosts'], ['follow', 'Follow']];
 
 export class ViewBar {
   constructor(private readonly app: App, commands: Commands, place: HTMLElement,

@@ -19,6 +19,8 @@ export interface ViewSettings {
   split: boolean;
   ghosts: boolean;
   floor: boolean;
+  /** The camera goes along. */
+  follow: boolean;
   points: boolean;
   /** '' = the materials. */
   channel: string;
@@ -26,7 +28,7 @@ export interface ViewSettings {
 
 export const kPlainView: ViewSettings = {
   skeleton: false, wire: false, xray: false, strokes: false, split: false, ghosts: false,
-  floor: true, points: false, channel: '',
+  floor: true, follow: true, points: false, channel: '',
 };
 
 export type Side = 'front' | 'side' | 'top' | 'three-quarter';
@@ -35,6 +37,7 @@ export type Side = 'front' | 'side' | 'top' | 'three-quarter';
 const looksOf = ({ name, joints, materials }: Character): string =>
   JSON.stringify([name, joints, materials]);
 
+const kFreeShare = 0.12;  // of its size that a character moves before the camera follows
 const kRoom = 1.25;  // around the character, when it is framed
 
 export class Viewport {
@@ -67,6 +70,7 @@ export class Viewport {
   #painted: Float32Array | null = null;
   #character: Character | null = null;
   #looks = '';
+  readonly #followed = new THREE.Vector3();
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
@@ -151,6 +155,8 @@ export class Viewport {
     if (!this.#framed) {
       this.#framed = true;
       this.look('three-quarter');
+    } else if (this.#settings.follow) {
+      this.#follow(document.character.diagonal_m);
     }
     if (shown.joints) this.skeleton.setMatrices(shown.joints);
     if (shown.linear) {
@@ -207,6 +213,28 @@ export class Viewport {
     return box;
   }
 
+  #centre(): THREE.Vector3 {
+    const p = this.body.positions;
+    const sum = new THREE.Vector3();
+    const every = 3 * Math.max(1, Math.floor(p.length / 3 / 500));
+    let count = 0;
+    for (let i = 0; i + 2 < p.length; i += every, ++count)
+      sum.add(new THREE.Vector3(p[i]!, p[i + 1]!, p[i + 2]!));
+    return sum.divideScalar(Math.max(count, 1));
+  }
+
+  /** The camera goes along with a character that runs away, but not with every bounce of it. */
+  #follow(diagonal_m: number): void {
+    const away = this.#centre().sub(this.#followed);
+    const free_m = kFreeShare * diagonal_m;
+    if (away.length() <= free_m) return;
+    away.setLength(away.length() - free_m);
+    this.#followed.add(away);
+    this.camera.position.add(away);
+    this.controls.target.add(away);
+    this.camera.updateMatrixWorld();
+  }
+
   /** All of the character, from where the camera stands. */
   frame(): void {
     const direction = this.camera.position.clone().sub(this.controls.target).normalize();
@@ -239,6 +267,7 @@ export class Viewport {
       distance = Math.max(distance, corner.dot(direction) + kRoom * across);
     }
     distance = Math.max(distance, 0.5 * radius);
+    this.#followed.copy(this.#centre());
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).addScaledVector(direction, distance);
     this.camera.near = distance / 200;
