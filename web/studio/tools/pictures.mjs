@@ -40,7 +40,7 @@ await openRecipe(page, 'cat_belly_and_folds');
 await run({ command: 'play', argument: false }, { command: 'seek', argument: 0.1 }, { tool: 'fold' },
   { command: 'side' });
 const knee = await jointOnScreen(page, await inApp(page, (app) =>
-  app.document.character.joints.map((j) => j.name).find((n) => /shin|knee|thigh/i.test(n))));
+  app.document.character.joints.map((j) => j.name).find((n) => /shin|knee/i.test(n))));
 await page.mouse.move(knee.x - 24, knee.y - 26);
 await page.mouse.down();
 await page.mouse.move(knee.x + 24, knee.y + 14, { steps: 8 });

@@ -94,7 +94,7 @@ export class Plots {
       padding: [6, 18, 0, 0],
       scales: { x: { time: false } },
       axes: [{ ...axis, size: 2.4 * letters_px, space: 60, values: (_, splits) => splits.map((s) => `${s} s`) },
-        { ...axis, size: 5.4 * letters_px, label: unit, labelSize: 1.5 * letters_px, labelFont: font }],
+        { ...axis, size: 5.4 * letters_px, space: 24, label: unit, labelSize: 1.5 * letters_px, labelFont: font }],
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
       legend: { live: false },
       series: [{ label: 's' }, ...curves.map((curve, i) => ({
