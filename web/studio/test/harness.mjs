@@ -17,15 +17,17 @@ export const skip = !existsSync(page_file) ? 'no studio.html: ./run web makes it
   : !existsSync(kBrowser) ? 'no Chromium' : false;
 
 const kArguments = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
-  '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'];
+  '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--enable-precise-memory-info',
+  '--js-flags=--expose-gc'];
 
-/** Opens the studio; `profile` keeps what the browser keeps from one call to the next. */
+/** Opens the studio; `profile` keeps what the browser keeps from one call to the next. Pixels are
+ *  drawn by the processor here, so only tests that look at them draw all (`scale` 1). */
 export async function openStudio({ profile, width = 1280, height = 720, query = '', more = [],
-  wait = true } = {}) {
+  wait = true, scale = 0.5 } = {}) {
   const folder = profile ?? mkdtempSync(join(tmpdir(), 'derm-studio-'));
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: kBrowser, headless: true, args: [...kArguments, ...more],
-    viewport: { width, height }, acceptDownloads: true });
+    viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true });
   const page = await context.newPage();
   const requests = [];
   const complaints = [];

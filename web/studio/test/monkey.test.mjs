@@ -28,8 +28,10 @@ test(`a monkey finds no error (seed ${seed}, ${seconds} s)`,
       '3', '7', 'l', ',', '.', 'Home', 'End', 'Escape', 'Control+z', 'Control+Shift+z', 'Tab',
       'ArrowLeft', 'ArrowRight', 'Enter'];
     const memory = async () => {
-      await page.requestGC?.();
-      return page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+      return page.evaluate(() => {
+        globalThis.gc?.();
+        return performance.memory?.usedJSHeapSize ?? 0;
+      });
     };
     try {
       await openRecipe(page, 'cat_jump');

@@ -38,7 +38,7 @@ const faults = (page) => page.evaluate(() => {
 
 for (const [width, height] of [[1280, 720], [2560, 1440]])
   test(`screens at ${width} × ${height}`, { skip, timeout: 300_000 }, async () => {
-    const studio = await openStudio({ width, height });
+    const studio = await openStudio({ width, height, scale: 1 });
     const { page } = studio;
     const shot = async (name) => {
       await page.screenshot({ path: join(folder, `${name}-${width}.png`) });

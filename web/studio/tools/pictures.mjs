@@ -9,7 +9,7 @@ import { hashAt, idle, inApp, jointOnScreen, openCast, openRecipe, openStudio, r
 
 if (skip) throw new Error(skip);
 const folder = mkdtempSync(join(tmpdir(), 'derm-pictures-'));
-const studio = await openStudio();
+const studio = await openStudio({ scale: 1 });
 const { page } = studio;
 const shot = async (name) => {
   const file = join(folder, `${name}.png`);

@@ -7,7 +7,7 @@ import { openStudio, shown, skip } from '../test/harness.mjs';
 if (skip) throw new Error(skip);
 const folder = join(dirname(fileURLToPath(import.meta.url)), '../thumbnails');
 mkdirSync(folder, { recursive: true });
-const studio = await openStudio({ width: 900, height: 560 });
+const studio = await openStudio({ width: 900, height: 560, scale: 1 });
 const { page } = studio;
 const { cast, recipes } = await page.evaluate(() => {
   const { library } = window.studio.app;
