@@ -28,6 +28,7 @@ export async function openStudio({ profile, width = 1280, height = 720, query = 
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: kBrowser, headless: true, args: [...kArguments, ...more],
     viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true });
+  context.setDefaultTimeout(120_000);  // machines that test are busy
   const page = await context.newPage();
   const requests = [];
   const complaints = [];

@@ -2,13 +2,14 @@
 // the shared data where it is there, else the cast's.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import test from 'node:test';
 import { dropFiles, idle, inApp, openCast, openStudio, shown, skip } from './harness.mjs';
 
 const body = process.env.DERM_BODY ?? '';
 
 test('no task over 50 ms while it binds, and the animation runs on', { skip, timeout: 180_000 },
-  async () => {
+  async (t) => {
     const studio = await openStudio();
     const { page } = studio;
     try {
@@ -40,8 +41,9 @@ test('no task over 50 ms while it binds, and the animation runs on', { skip, tim
       console.log(`${vertices} vertices: first bind ${first_ms} ms, a parameter that binds ${ms} ms, `
         + `${frames} frames meanwhile, long tasks [${tasks}] ms`);
       assert.ok(frames > 2, 'frames go on');
-      // Software rendering draws on the page's thread here; a graphics card does not.
-      assert.ok(tasks.filter((duration) => duration > 150).length === 0, tasks.join());
+      // What waits for a processor counts as a long task, too: a busy machine tells nothing.
+      if (loadavg()[0] > cpus().length) t.diagnostic('busy machine: long tasks are not judged');
+      else assert.deepEqual(tasks.filter((duration) => duration > 50), []);
     } finally {
       await studio.close();
     }
