@@ -73,7 +73,9 @@ TEST(Contact, TwoBallsPressedTogetherGiveWayToEachOther) {
     const double move = double{(after[v] - before[v]).norm()};
     double& side = v < after.size() / 2 ? left : right;
     side = std::max(side, move);
-    if (v < after.size() / 2) EXPECT_LT(after[v].x(), half + 2e-3f);
+    if (v < after.size() / 2) {
+      EXPECT_LT(after[v].x(), half + 2e-3f);
+    }
   }
   EXPECT_NEAR(left, right, 0.15 * left);
   const std::span<const float> held = std::as_const(runner.evaluate()).channel(kHeldChannel);
@@ -81,7 +83,9 @@ TEST(Contact, TwoBallsPressedTogetherGiveWayToEachOther) {
   for (std::size_t v = 0; v < after.size(); ++v) {
     EXPECT_GE(held[v], 0);
     EXPECT_LE(held[v], 1);
-    if ((after[v] - before[v]).norm() > 1e-3f) EXPECT_EQ(held[v], 1) << v;
+    if ((after[v] - before[v]).norm() > 1e-3f) {
+      EXPECT_EQ(held[v], 1) << v;
+    }
   }
 }
 
