@@ -112,9 +112,9 @@ TEST(FleshMotion, TheInnerStepIsNearTheLimitOfSmallOnesWhereItSpinsAgainstItsLim
   };
   double longest = 0;
   for (const Vec3d& u : fine) longest = std::max(longest, u.norm());
-  EXPECT_NEAR(longest, 0.06, 1e-9);  // the limit is met
-  EXPECT_LE(error(240), 0.01 * longest);
-  EXPECT_LE(error(960), error(240) / 6);  // 1/16 but for instants of meeting the limit
+  EXPECT_NEAR(longest, 0.06, 1e-9);       // the limit is met
+  EXPECT_LE(error(240), 0.02 * longest);  // a quarter of it, with the limit met at steps' ends
+  EXPECT_LE(error(960), error(240) / 4);
 }
 
 TEST(FleshMotion, StepsThatAreNoStepsChangeNothing) {
@@ -174,7 +174,7 @@ TEST(FleshMotion, EulerTakesShortStepsOfItsOwn) {
     const detail::FleshAnchor p = at(Vec3d(0.3 * std::sin(0.03 * i), 0.1 * std::cos(0.05 * i), 0));
     a.step(exact, p, 1.0 / 240);
     b.step(euler, p, 1.0 / 240);
-    EXPECT_LT((a.elongation(1) - b.elongation(1)).norm(), 4e-4);
+    EXPECT_LT((a.elongation(1) - b.elongation(1)).norm(), 5e-4);
   }
 }
 
