@@ -347,7 +347,8 @@ TEST(FleshProperty, AHeavyBellyDoesNotFoldOverItselfInARecordedJump) {
   const auto turnedWith = [&](double max_slope) {
     std::vector<LayerFactory> layers = {skinningLayer({.method = SkinningMethod::Centre})};
     StackRunner stiff(Stack::bind(c, layers, notes).value());
-    for (const FleshProposal& p : proposeFlesh(*c, notes).value()) {
+    const std::vector<FleshProposal> proposals = proposeFlesh(*c, notes).value();
+    for (const FleshProposal& p : proposals) {
       FleshDesc desc = p.desc;
       desc.max_slope = max_slope;
       if (p.region == FleshRegion::Belly) {
