@@ -228,7 +228,7 @@ void SwingingLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noex
 bool SwingingLayer::mayBeSteep(const FleshFrame& frame) const noexcept {
   const auto max_slope = static_cast<float>(element_->desc.max_slope);
   if (!(max_slope > 0)) return false;
-  if (frame.rotates || !shapes_.empty()) return true;
+  if (frame.rotates) return true;
   return frame.offset.norm() * element_->tables->patch.steepest > kFarFromSteep * max_slope;
 }
 
@@ -241,8 +241,8 @@ void SwingingLayer::flatten(const FleshFrame& frame, SkinFrame& skin) noexcept {
                                      .bone_along = frame.bone_along,
                                      .bone_radius = frame.bone_radius,
                                      .reach = frame.reach};
-  limitSlope(element_->tables->patch, static_cast<float>(element_->desc.max_slope),
-             frame.rotates || !shapes_.empty(), offsets, slope_scratch_);
+  limitSlope(element_->tables->patch, static_cast<float>(element_->desc.max_slope), frame.rotates,
+             offsets, slope_scratch_);
 }
 
 /// What each vertex takes part in the swing, moving or not.
@@ -274,8 +274,9 @@ void SwingingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
       for (std::size_t task = begin; task < end; ++task) moveFlesh(frame, task);
     });
   }
-  if (touches) pushOut(frame, skin);
+  // Before the contact shapes, whose promise comes first.
   if (steep) flatten(frame, skin);
+  if (touches) pushOut(frame, skin);
 }
 
 class FleshBinding final : public LayerBinding {

@@ -175,7 +175,7 @@ TEST(FleshLayer, TheHardLimitOfThePaperIsItsTightestVertex) {
   FleshDesc desc = upperFlesh();
   desc.limit = FleshLimit::Element;
   desc.soft_limit = 1;
-  desc.max_slope = 0;  // the paper knows no such limit
+  desc.max_slope = 0;  // the paper has no such limit
   for (const double share : {0.9, 0.5}) {
     desc.max_elongation = share;
     Pair pair(c, {desc}, 0);
