@@ -417,6 +417,8 @@ void addTo(Character& character, const ChartFitter& chart, std::span<const Scene
       }
       if (const std::optional<std::size_t> clip = clipOf(scenes[c]))
         character.clips[*clip].tracks.push_back(std::move(track));
+      else if (character.clips.size() > scenes[c].character()->clips.size())
+        character.clips.back().tracks.push_back(std::move(track));  // of the rest pose, held
       else
         character.controls.back().preset = track.values.front();
     }

@@ -84,24 +84,21 @@ TEST_F(SceneVerbs, SeveralClipsInOneFileWithAsManyInfluencesAsAskedFor) {
 }
 
 TEST_F(SceneVerbs, FoldsBecomeNormalMapsOfTheUnrefinedMesh) {
-  const std::string wrist = R"toml(
-character = "cast:wrist"
-clip = "flex"
-fps = 6
+  const std::string forehead = R"toml(
+character = "cast:man"
+range_s = [0.0, 2.0]
+fps = 4
 [[layer]]
 type = "wrinkles"
-name = "wrist"
-from = [0.072, 0.027, 0.0]
-to = [0.130, 0.019, 0.0]
-width_m = 0.06
+from = [0.0, 0.196, 0.089]
+to = [0.0, 0.232, 0.080]
+width_m = 0.07
 points = 9
-spacing = 0
-strategy = "squeezed"
-profile = "round"
-h_max_m = 0.004
+h_max_m = 0.003
+rest_length_keys = [0.0, 0.036, 1.0, 0.060, 2.0, 0.036]
 )toml";
-  const Outcome o = derm({"bake", recipe(wrist), "--as", "normal-maps", "--map-size", "128", "-o",
-                          folder_ / "a.glb", "--report", folder_ / "r.json"});
+  const Outcome o = derm({"bake", recipe(forehead), "--as", "normal-maps", "--map-size", "128",
+                          "-o", folder_ / "a.glb", "--report", folder_ / "r.json"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
   const nlohmann::json r = nlohmann::json::parse(contentOf(folder_ / "r.json"));
   EXPECT_GT(r["fold_maps"]["maps"].get<int>(), 0);
@@ -111,7 +108,7 @@ h_max_m = 0.004
       derm({"bake", "cast:cylinder", "--as", "normal-maps", "--fps", "4", "-o", folder_ / "b.glb"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_NE(none.err.find("no layer refines the skin"), std::string::npos) << none.err;
-  EXPECT_EQ(derm({"bake", recipe(wrist), "--maps", "2", "-o", folder_ / "c.glb"}).exit_code, 2);
+  EXPECT_EQ(derm({"bake", recipe(forehead), "--maps", "2", "-o", folder_ / "c.glb"}).exit_code, 2);
 }
 
 TEST_F(SceneVerbs, TheReportHasTheKeysMachinesRelyOnAndCanBePlotted) {

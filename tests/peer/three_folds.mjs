@@ -48,7 +48,7 @@ try {
   page.on('pageerror', (error) => problems.push(`script: ${error.message}`));
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
   const picture = async (file, folds) => {
-    const where = '&eye=0.102,0.16,0.05&target=0.102,0.02,0';
+    const where = '&eye=0.03,0.25,0.25&target=0,0.212,0.085';
     await page.goto(`${base}?file=/work/${file}&time=${time}&folds=${folds}${where}`);
     await page.waitForFunction(() => document.body.dataset.shown, null, { timeout: 120000 });
     const png = await page.locator('canvas').screenshot({ path: path.join(work, `${file}${folds}.png`) });

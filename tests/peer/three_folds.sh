@@ -7,8 +7,8 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
 [ -n "$browser" ] || { echo "skipped: no chromium here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-recipe=$here/../../examples/recipes/wrist.toml
-"$1" bake "$recipe" --as normal-maps --error-mm 0.2 --map-size 512 --report "$work/maps.json" -o "$work/maps.glb"
-"$1" bake "$recipe" -o "$work/mesh.glb"
+recipe=$here/../../examples/recipes/man_forehead.toml
+"$1" bake "$recipe" --fps 15 --as normal-maps --report "$work/maps.json" -o "$work/maps.glb"
+"$1" bake "$recipe" --fps 15 -o "$work/mesh.glb"
 "$here/node.sh" validate_gltf.mjs "$work/maps.glb"
 "$here/node.sh" three_folds.mjs "$browser" "$work"

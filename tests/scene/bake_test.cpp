@@ -202,7 +202,7 @@ TEST_F(BakeTest, ObjSequencesArePaddedAndExact) {
             "13 frames in one file; put {frame} into its name: walk_{frame}.obj");
 }
 
-TEST_F(BakeTest, FinerTopologyOfUnknownOriginBakesToACacheButNotToCorrectives) {
+TEST_F(BakeTest, FinerTopologyBakesToACacheAndToCorrectives) {
   const std::string recipe = std::string(kBump) + "[[layer]]\ntype = \"refine\"\nname = \"fine\"\n";
   const BakeDesc points = describe(recipe, "a.pc2");
   const BakeReport report = baked(points);
@@ -215,11 +215,9 @@ TEST_F(BakeTest, FinerTopologyOfUnknownOriginBakesToACacheButNotToCorrectives) {
   EXPECT_EQ(loaded(glb.output).materials.size(), 1u);
   BakeDesc shapes = describe(recipe, "b.glb");
   shapes.as = BakeAs::Correctives;
-  EXPECT_EQ(
-      errorOf(shapes),
-      "layer \"fine\" (refine) changes the triangles without telling what they were cut from, "
-      "which corrective shapes need; bake a cache, or disable it");
-  EXPECT_FALSE(fs::exists(shapes.output));
+  EXPECT_EQ(baked(shapes).vertices, report.vertices);
+  EXPECT_LT(playedError(shapes), 1e-5);
+  EXPECT_TRUE(loaded(shapes.output).hasSkin());
 }
 
 TEST_F(BakeTest, CorrectivesAtFullRankPlayEveryFrame) {

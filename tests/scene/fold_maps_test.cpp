@@ -10,6 +10,7 @@
 #include "derm/mesh/uv_raster.h"
 #include "derm/scene/bake.h"
 
+#include "deform/wrinkle_rig.h"
 #include "support/compare.h"
 #include "support/posed.h"
 #include "support/test_folder.h"
@@ -18,7 +19,8 @@ namespace derm {
 namespace {
 
 using testing_support::poseAt;
-using testing_support::stackOf;
+using testing_support::sheet;
+using testing_support::squeezable;
 
 /// A picture's normal at a texel's middle, as a shader decodes it.
 Vec3f texel(const Rgba8Image& image, float u, float v) {
@@ -31,9 +33,23 @@ Vec3f texel(const Rgba8Image& image, float u, float v) {
 class FoldMaps : public testing_support::FolderTest {
  protected:
   void SetUp() override {
-    FolderTest::SetUp();
-    desc_.recipe = loadRecipe(std::filesystem::path(DERM_EXAMPLE_RECIPES) / "wrist.toml").value();
-    desc_.output = folder_ / "wrist.glb";
+    TriMesh mesh = sheet(12);
+    for (const Vec3f& p : mesh.positions)
+      mesh.uvs.push_back(Vec2f(0.1f + 0.8f * p.x(), 0.5f + 0.8f * p.z()));
+    desc_.scene.character = std::make_shared<const Character>(squeezable(std::move(mesh)));
+    desc_.recipe = parseRecipe(R"(fps = 10
+[[layer]]
+type = "wrinkles"
+name = "folds"
+from = [0.1, 0, 0]
+to = [0.9, 0, 0]
+width_m = 0.5
+points = 9
+h_max_m = 0.05
+)",
+                               "r.toml")
+                       .value();
+    desc_.output = folder_ / "sheet.glb";
     desc_.as = BakeAs::NormalMaps;
     desc_.fold_maps.size_px = 512;
   }
@@ -46,7 +62,7 @@ TEST_F(FoldMaps, TheMeshStaysAndTheClipCarriesTheWeights) {
   ASSERT_TRUE(report.ok()) << report.error().text();
   ASSERT_TRUE(report->fold_maps);
   EXPECT_EQ(report->as, "normal-maps");
-  const Scene scene = openScene(desc_.recipe, {}, notes_).value();
+  const Scene scene = openScene(desc_.recipe, desc_.scene, notes_).value();
   const Character& own = *scene.character();
   const Character out = loadCharacter(desc_.output, {}, notes_).value();
   EXPECT_EQ(out.mesh.vertexCount(), own.mesh.vertexCount());
@@ -56,7 +72,7 @@ TEST_F(FoldMaps, TheMeshStaysAndTheClipCarriesTheWeights) {
   EXPECT_EQ(maps, report->fold_maps->maps);
   EXPECT_GT(maps, 0u);
   EXPECT_EQ(out.controls.size(), maps);
-  const Clip& clip = out.clips[out.findClip("flex").value()];
+  const Clip& clip = out.clips[out.findClip("squeeze").value()];
   std::size_t tracks = 0;
   for (const Track& t : clip.tracks) {
     if (t.channel != Channel::Control) continue;
@@ -75,15 +91,15 @@ TEST_F(FoldMaps, WhatPlaysIsWithinWhatIsStatedAtAndBetweenFrames) {
   ASSERT_TRUE(report.ok()) << report.error().text();
   const auto file =
       std::make_shared<const Character>(loadCharacter(desc_.output, {}, notes_).value());
-  const Clip& clip = file->clips[file->findClip("flex").value()];
+  const Clip& clip = file->clips[file->findClip("squeeze").value()];
   std::vector<Rgba8Image> images;
   for (const DetailMap& map : file->materials.front().detail_maps)
     images.push_back(
         decodePng(file->images[static_cast<std::size_t>(map.image)].bytes, "map").value());
-  Scene folded = openScene(desc_.recipe, {}, notes_).value();
+  Scene folded = openScene(desc_.recipe, desc_.scene, notes_).value();
   Recipe smooth_recipe = desc_.recipe;
   for (RecipeLayer& layer : smooth_recipe.layers) layer.enabled = false;
-  Scene smooth = openScene(smooth_recipe, {}, notes_).value();
+  Scene smooth = openScene(smooth_recipe, desc_.scene, notes_).value();
   const TriMesh& coarse = folded.character()->mesh;
   const TriMesh& fine = folded.stack().output().rest;
   // At every vertex of the folded skin that has a texel of its own: where it lies on the coarse
@@ -145,9 +161,8 @@ TEST_F(FoldMaps, WhatPlaysIsWithinWhatIsStatedAtAndBetweenFrames) {
 }
 
 TEST_F(FoldMaps, WithoutTextureCoordinatesThereIsNothingToDrawIn) {
-  Character bare = *openScene(desc_.recipe, {}, notes_).value().character();
+  Character bare = *desc_.scene.character;
   bare.mesh.uvs.clear();
-  for (Material& m : bare.materials) m.base_colour_image = m.normal_image = -1;
   desc_.scene.character = std::make_shared<const Character>(std::move(bare));
   const Result<BakeReport> report = bake(desc_, notes_);
   ASSERT_FALSE(report.ok());
