@@ -49,6 +49,7 @@ Result<void> checkWritableRig(const std::filesystem::path& output);
 struct MotionInput {
   std::string file;  ///< BVH or any character file with a clip; empty = none
   std::string map;   ///< table of joint names, "source = target" lines; empty = automatic
+  bool ground = false;  ///< its lowest limb stays on the floor
 
   void addTo(CLI::App& verb);
   /// Adds the motion, if any, as the last clip.
