@@ -7,6 +7,8 @@ target_compile_options(derm_build_flags INTERFACE
   -ffp-contract=off  # the same bits from every compiler; kernels ask for FMA by name
   # g++ 12 sees overlaps and overruns in "text" + std::string that are not there (bug 105651)
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>
+  # what g++ says of a class with a member of its own file's anonymous namespace in any included file
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>
   $<$<BOOL:${DERM_WERROR}>:-Werror>)
 if(EMSCRIPTEN)
   target_compile_options(derm_build_flags INTERFACE -msimd128 -fno-exceptions)
@@ -49,6 +51,30 @@ function(derm_precompile target)
   target_precompile_headers(${target} REUSE_FROM ${pch})
 endfunction()
 
+# Several sources of a target are compiled as one: headers and templates are then parsed and made
+# once per batch. Sources do not rely on that either: presets `web` and `fuzz` compile one by one.
+option(DERM_UNITY "Compile the sources of a target in batches" ON)
+
+# derm_batch(TARGET): compiles the target's sources in batches of about equal size.
+function(derm_batch target)
+  if(NOT DERM_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  # Highway compiles these once per instruction set by including them again.
+  set(kernels ${sources})
+  list(FILTER kernels INCLUDE REGEX "_kernels\\.cpp$")
+  set_source_files_properties(${kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  list(LENGTH kernels alone)
+  list(LENGTH sources count)
+  set(size 8)
+  math(EXPR batches "(${count} - ${alone} + ${size} - 1) / ${size}")
+  if(batches GREATER 1)
+    math(EXPR size "(${count} - ${alone} + ${batches} - 1) / ${batches}")
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+endfunction()
+
 # The rooms that a room may include, from tools/rooms.txt.
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/rooms.txt derm_room_rules REGEX "^[a-z]+:")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/rooms.txt)
@@ -83,10 +109,11 @@ function(derm_room name)
   list(TRANSFORM rooms PREPEND derm::)
   target_link_libraries(derm_${name} PUBLIC ${rooms} ${ARG_PUBLIC}
     PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:derm_build_flags>)
-  if(EMSCRIPTEN AND name MATCHES "^(io|scene)$" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(EMSCRIPTEN AND name MATCHES "^(image|character|weights|face|track|io|scene|capi)$" AND CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(derm_${name} PRIVATE -Os)  # not run per frame: a tenth of the module's size
   endif()
   derm_precompile(derm_${name} HEADERS ${ARG_PRECOMPILE} LIBRARIES ${ARG_PRIVATE})
+  derm_batch(derm_${name})
   set(DERM_ROOM_TARGETS ${DERM_ROOM_TARGETS} derm::${name} PARENT_SCOPE)
   set(DERM_ROOM_LIBRARIES ${DERM_ROOM_LIBRARIES} derm_${name} PARENT_SCOPE)
 endfunction()

@@ -1,5 +1,5 @@
 # Every room, lowest first. Who may include whom is written in tools/rooms.txt and tested.
-set(derm_rooms base math image mesh anim character weights deform volume face track implicit cast io render scene view)
+set(derm_rooms base math image mesh anim character weights deform contact volume face track implicit cast io render scene capi view)
 if(NOT DERM_WITH_VIEW)
   list(REMOVE_ITEM derm_rooms render view)
 endif()

@@ -17,7 +17,7 @@ headings() {
   grep -oE '<a id="[^"]+"' "$1" | sed -E 's/.*"([^"]+)"/\1/' || true
 }
 
-tree=$(find src include tests tools examples bench apps cmake -type f)
+tree=$(find src include tests tools examples bench apps cmake web -type f)
 for page in README.md CONTRIBUTING.md docs/*.md; do
   text=$(awk '/^ *```/ { code = !code; next } !code' "$page") # code blocks hold no links
   while IFS= read -r link; do

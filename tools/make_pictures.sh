@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the manual's pictures with derm itself, small enough to be committed: docs/pictures/*.
 # usage: tools/make_pictures.sh [DERM] [NAME…]   NAME: only these (default: all)
-# Needs ffmpeg, to join pictures and to write WebP.
+# Needs ffmpeg, to join pictures and to write WebP. Pictures of scanned heads need FACES, the unpacked
+# data set faces-ict (docs/test-data.md), and are left as they are without it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 derm=${1:-build/release/bin/derm}
@@ -80,6 +81,65 @@ if picture heads; then # at rest, then as the clip `expressions` plays: joy, sur
     i=$((i + 1))
   done
   join heads 3 woman man toon woman-plays man-plays toon-plays
+fi
+
+close=(--look-at fp_9_3_nose_tip --pitch 0 --size 300x330)
+if picture faces-rig; then # expressions by the control rig, from the front and from the side
+  panels=()
+  for head in woman man toon; do
+    "$derm" face rig "cast:$head" -o "$work/$head.glb" >/dev/null
+    for clip in joy surprise blink; do
+      time=0.4
+      [ "$clip" != blink ] || time=0.1
+      show "$head-$clip" "$work/$head.glb" --clip "$clip" --time "$time" "${close[@]}" --zoom 1.5
+      panels+=("$head-$clip")
+    done
+    show "$head-side" "$work/$head.glb" --clip joy --time 0.4 --yaw 40 "${close[@]}" --zoom 1.5
+    panels+=("$head-side")
+  done
+  join faces-rig 4 "${panels[@]}"
+fi
+
+if picture faces-shapes; then # ARKit's shapes by control points
+  panels=()
+  for head in woman man toon; do
+    "$derm" face shapes "cast:$head" -o "$work/$head.glb" >/dev/null
+    show "$head-smile" "$work/$head.glb" --shape mouthSmileLeft --shape mouthSmileRight "${close[@]:2}" --zoom 1.5
+    show "$head-jaw" "$work/$head.glb" --shape jawOpen "${close[@]:2}" --zoom 1.5
+    show "$head-pucker" "$work/$head.glb" --shape mouthPucker "${close[@]:2}" --zoom 1.5
+    show "$head-funnel" "$work/$head.glb" --shape mouthFunnel "${close[@]:2}" --zoom 1.5
+    panels+=("$head-smile" "$head-jaw" "$head-pucker" "$head-funnel")
+  done
+  join faces-shapes 4 "${panels[@]}"
+fi
+
+if [ -n "${FACES:-}" ] && picture faces-transfer; then # a rig carried to scanned heads: joy, jaw, blink
+  panels=()
+  for head in generic id_A id_B id_C id_sample; do
+    "$derm" face transfer cast:man "$FACES/${head}_neutral.obj" --unit cm -o "$work/$head.glb" >/dev/null 2>&1
+    for clip in joy jawOpen blink; do
+      time=0.4
+      [ "$clip" != blink ] || time=0.1
+      show "$head-$clip" "$work/$head.glb" --clip "$clip" --time "$time" "${close[@]}" --zoom 2.4
+    done
+  done
+  for clip in joy jawOpen blink; do
+    for head in generic id_A id_B id_C id_sample; do panels+=("$head-$clip"); done
+  done
+  join faces-transfer 5 "${panels[@]}"
+fi
+
+if picture wrinkle-maps; then # figures 5.14 and 5.15 of the face thesis
+  "$derm" face detail preview examples/recipes/wrinkle_maps.toml --size 240x272 -o "$work/sheet.png" >/dev/null
+  join wrinkle-maps 1 sheet
+fi
+
+if picture one-brow; then # figure 5.10
+  view=(--yaw 5 --pitch 5 --zoom 1.6 --size 400x400)
+  show rest examples/recipes/one_brow.toml --time 0 "${view[@]}"
+  show raised examples/recipes/one_brow.toml --time 1.5 "${view[@]}"
+  show where examples/recipes/one_brow.toml --time 1.5 "${view[@]}" --channel lines.stretch
+  join one-brow 3 rest raised where
 fi
 
 if picture render; then # what the page on pictures opens with

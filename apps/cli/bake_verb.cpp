@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <numbers>
 #include <optional>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 #include "derm/scene/volume_study.h"
 #include "derm/view/report_plots.h"
 
+#include "output_checks.h"
 #include "recipe_input.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -20,24 +23,39 @@ struct BakeOptions {
   std::string as = "cache";
   std::optional<std::size_t> shapes;
   std::optional<double> error_mm;
+  std::optional<std::size_t> influences;
+  std::optional<std::size_t> maps;
+  std::optional<int> map_size_px;
   std::vector<std::string> channels;
   std::string report;
   std::string plot;
 };
 
+const std::map<std::string, BakeAs> kKinds = {{"cache", BakeAs::Cache},
+                                              {"correctives", BakeAs::Correctives},
+                                              {"normal-maps", BakeAs::NormalMaps}};
+
 Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   BakeDesc desc;
   desc.output = options.output;
-  desc.as = options.as == "correctives" ? BakeAs::Correctives : BakeAs::Cache;
-  if (desc.as == BakeAs::Cache && (options.shapes || options.error_mm))
-    return Error{ErrorCode::BadArgument, "--shapes and --error-mm go with --as correctives", {}};
+  desc.as = kKinds.at(options.as);
+  if (desc.as == BakeAs::Cache && (options.shapes || options.error_mm || options.influences))
+    return Error{ErrorCode::BadArgument,
+                 "--shapes, --error-mm and --influences go with --as correctives",
+                 {}};
+  if (desc.as != BakeAs::NormalMaps && (options.maps || options.map_size_px))
+    return Error{ErrorCode::BadArgument, "--maps and --map-size go with --as normal-maps", {}};
+  if (options.maps) desc.fold_maps.max_maps = *options.maps;
+  if (options.map_size_px) desc.fold_maps.size_px = *options.map_size_px;
   desc.correctives.shapes = options.shapes;
   if (options.error_mm) desc.correctives.error_m = *options.error_mm / 1000;
+  desc.influences = options.influences;
+  desc.clips = options.input.clips;
   desc.channels = options.channels;
   if (!options.report.empty()) desc.report = options.report;
   // Measuring costs more than plain skinning does; a cache nobody asks about is not measured.
   desc.measure = !options.report.empty() || !options.plot.empty();
-  const bool correctives = desc.as == BakeAs::Correctives;
+  const bool correctives = desc.as != BakeAs::Cache;
   DERM_TRY(SceneSource source,
            options.input.load(notes, correctives ? defaultVolumeRecipe("") : Recipe()));
   if (correctives) noteNothingAdded(source.recipe, notes);
@@ -47,34 +65,55 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
 }
 
 void printSummary(const BakeReport& report) {
-  fmt::print("{}: {} {} of {} vertices, {} triangles", report.output, report.frame_count,
-             report.frame_count == 1 ? "frame" : "frames", report.vertices, report.triangles);
-  if (!report.clip.empty()) fmt::print(" from \"{}\"", report.clip);
-  fmt::print("\n");
+  say("{}: {} {} of {} vertices, {} triangles", report.output, report.frame_count,
+      report.frame_count == 1 ? "frame" : "frames", report.vertices, report.triangles);
+  if (!report.clip.empty()) say(" from \"{}\"", report.clip);
+  if (!report.clips.empty()) say(" from {} clips", report.clips.size());
+  say("\n");
   if (!report.correctives) return;
   const BakeReport::Correctives& c = *report.correctives;
   const double largest_m = std::max(c.max_error_m, c.max_error_between_m);
-  fmt::print("{} {} with {} keys: at most {:.3g} mm off at the frames, {:.3g} mm between them",
-             c.shapes, c.shapes == 1 ? "corrective shape" : "corrective shapes", c.keys,
-             1000 * c.max_error_m, 1000 * c.max_error_between_m);
-  fmt::print(" ({:.2g} % of the diagonal), {:.3g} mm RMS\n",
-             report.diagonal_m > 0 ? 100 * largest_m / report.diagonal_m : 0, 1000 * c.rms_error_m);
-  if (report.closed) fmt::print("volume of what plays: at most {:+.2g} %\n", 100 * c.volume_change);
+  say("{} {} with {} keys: at most {:.3g} mm off at the frames, {:.3g} mm between them", c.shapes,
+      c.shapes == 1 ? "corrective shape" : "corrective shapes", c.keys, 1000 * c.max_error_m,
+      1000 * c.max_error_between_m);
+  say(" ({:.2g} % of the diagonal), {:.3g} mm RMS\n",
+      report.diagonal_m > 0 ? 100 * largest_m / report.diagonal_m : 0, 1000 * c.rms_error_m);
+  if (report.closed) say("volume of what plays: at most {:+.2g} %\n", 100 * c.volume_change);
   if (c.near_singular > 0)
-    fmt::print("{} vertices x keys twisted too far for any shape; they show in the error\n",
-               c.near_singular);
+    say("{} vertices x keys twisted too far for any shape; they show in the error\n",
+        c.near_singular);
+  if (!report.fold_maps) return;
+  const BakeReport::FoldMaps& m = *report.fold_maps;
+  constexpr double kDegrees = 180 / std::numbers::pi;
+  say("{} normal {} of {} x {} pixels for folds that turn normals by up to {:.0f} degrees: {:.2g} "
+      "degrees RMS off, {:.2g} at most\n",
+      m.maps, m.maps == 1 ? "map" : "maps", m.size_px, m.size_px, kDegrees * m.largest_turn_rad,
+      kDegrees * std::max(m.rms_error_rad, m.rms_error_between_rad),
+      kDegrees * std::max(m.max_error_rad, m.max_error_between_rad));
+}
+
+Result<void> savePlotsOf(const BakeReport& report, const std::string& file) {
+  if (!report.clips.empty())
+    return Error{ErrorCode::BadArgument,
+                 "the curves of " + std::to_string(report.clips.size()) +
+                     " clips would lie over each other: bake one to plot it",
+                 {.file = file}};
+  return savePlots(plotsOf(report), file);
 }
 
 Result<void> runBake(const BakeOptions& options, Diagnostics& notes) {
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
   DERM_CHECK(checkOutputs({options.output, options.report, options.plot}));
+  DERM_CHECK(checkNotAnInput(
+      {options.output, options.report, options.plot},
+      {options.input.input.source, options.input.recipe, options.input.motion.file}));
   DERM_TRY(const BakeDesc desc, bakeDescOf(options, notes));
   BakeReport report;
   {
     ProgressBar bar("bake");
     DERM_TRY(report, bake(desc, notes, bar.callback()));
   }
-  if (!options.plot.empty()) DERM_CHECK(savePlots(plotsOf(report), options.plot));
+  if (!options.plot.empty()) DERM_CHECK(savePlotsOf(report, options.plot));
   printSummary(report);
   return {};
 }
@@ -87,7 +126,7 @@ struct PlotOptions {
 Result<void> plotReport(const PlotOptions& options, Diagnostics&) {
   DERM_CHECK(checkPlotEnding(options.output));
   DERM_TRY(const BakeReport report, loadBakeReport(options.report));
-  return savePlots(plotsOf(report), options.output);
+  return savePlotsOf(report, options.output);
 }
 
 }  // namespace
@@ -95,14 +134,14 @@ Result<void> plotReport(const PlotOptions& options, Diagnostics&) {
 void addBakeVerb(CLI::App& app, Run& run) {
   const auto options = std::make_shared<BakeOptions>();
   CLI::App* verb = app.add_subcommand("bake", "deformed motion as a file that any engine plays");
-  options->input.addTo(*verb);
-  verb->add_option("-o,--output", options->output,
-                   ".glb, .gltf, .pc2, .mdd, or .obj with {frame} in its name")
+  options->input.addTo(*verb, RecipeInput::Clips::Several);
+  addOutput(*verb, options->output, ".glb, .gltf, .pc2, .mdd, or .obj with {frame} in its name")
       ->required();
   verb->add_option("--as", options->as,
                    "cache: every frame; correctives: skin and clip stay, what layers add becomes "
-                   "morph targets")
-      ->check(CLI::IsMember({"cache", "correctives"}))
+                   "morph targets; normal-maps: the same but for folds, which become normal maps "
+                   "with weights in the clip")
+      ->check(CLI::IsMember(kKinds))
       ->capture_default_str();
   CLI::Option* shapes =
       verb->add_option("--shapes", options->shapes, "correctives: at most this many")
@@ -111,6 +150,17 @@ void addBakeVerb(CLI::App& app, Run& run) {
                    "correctives: as few as keep this largest error, at and between frames [mm]")
       ->check(kAboveZero)
       ->excludes(shapes);
+  verb->add_option("--influences", options->influences,
+                   "correctives: at most this many joints per vertex, as many engines read 4; the "
+                   "shapes make up for the others")
+      ->check(kAboveZero);
+  verb->add_option("--maps", options->maps,
+                   "normal maps: at most this many per material, default 8")
+      ->check(CLI::Range(std::size_t{1}, FoldMapsDesc::kMostMaps))
+      ->type_name("N");
+  verb->add_option("--map-size", options->map_size_px, "[px] side of each normal map, default 1024")
+      ->check(CLI::Range(16, 8192))
+      ->type_name("PX");
   verb->add_option("--channel", options->channels,
                    "where this layer works, as a vertex group of a .glb or .gltf cache; may be "
                    "given again")
@@ -122,7 +172,9 @@ void addBakeVerb(CLI::App& app, Run& run) {
       "--as correctives gives a bare character centre skinning and the volume layer.\n"
       "examples:\n"
       "  derm bake belly.toml -o belly.glb --as correctives --error-mm 0.5 --report belly.json\n"
+      "  derm bake hero.glb --clip all --influences 4 -o out.glb --as correctives --error-mm 1\n"
       "  derm bake cast:cat --clip jump -o jump.pc2\n"
+      "  derm bake folds.toml --as normal-maps --error-mm 1 -o folds.glb\n"
       "  derm bake hero.glb --recipe belly.toml -o hero_{frame}.obj");
   setWork(*verb, run, options, runBake);
 }

@@ -7,6 +7,7 @@
 #include "derm/io/png.h"
 
 #include "character_input.h"
+#include "output_checks.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -17,34 +18,33 @@ struct CastOptions {
   std::string name;
   std::string output;
   bool list = false;
-  bool json = false;
 };
 
-int listMembers(bool json) {
+int listMembers() {
   nlohmann::json all = nlohmann::json::array();
   const auto list = [&](std::span<const CastMember> members, bool liquid) {
     for (const CastMember& m : members) {
       all.push_back({{"name", m.name},
                      {"description", m.description},
                      {"kind", liquid ? "liquid" : "character"}});
-      if (!json) fmt::print("{:<16} {}{}\n", m.name, liquid ? "(liquid) " : "", m.description);
+      tell("{:<16} {}{}\n", m.name, liquid ? "(liquid) " : "", m.description);
     }
   };
   list(castMembers(), false);
   list(castLiquids(), true);
-  if (json) fmt::print("{}\n", all.dump(2));
-  return kDone;
+  jsonAnswer() = std::move(all);
+  return finish({});
 }
 
 int writeMember(const CastOptions& options) {
   if (const Result<void> ok = checkWritable(options.output); !ok) return report(ok.error());
+  if (const Result<void> ok = checkOutputs({options.output}); !ok) return report(ok.error());
   const Result<Character> member = makeCastMember(options.name, encodePng);
   if (!member) return report(member.error());
   Diagnostics notes;
   if (const Result<void> ok = saveCharacter(*member, options.output, notes); !ok)
     return report(ok.error());
-  printWarnings(notes);
-  return kDone;
+  return finish(notes);
 }
 
 }  // namespace
@@ -54,14 +54,13 @@ void addCastVerb(CLI::App& app, Run& run) {
   CLI::App* verb = app.add_subcommand("cast", "the characters derm ships with, as files");
   CLI::Option* list = verb->add_flag("--list", options->list, "name them all");
   CLI::Option* name = verb->add_option("NAME", options->name, "see --list");
-  verb->add_option("-o,--output", options->output, ".glb, .gltf or .obj")->excludes(list);
+  addOutput(*verb, options->output, ".glb, .gltf or .obj")->excludes(list);
   name->excludes(list);
-  verb->add_flag("--json", options->json, "with --list: for machines");
   verb->footer("example:\n  derm cast cat -o cat.glb");
   verb->callback([&run, options] {
     if (!options->list && (options->name.empty() || options->output.empty()))
       throw CLI::ValidationError("cast", "NAME and -o FILE are needed, or --list");
-    run = [options] { return options->list ? listMembers(options->json) : writeMember(*options); };
+    run = [options] { return options->list ? listMembers() : writeMember(*options); };
   });
 }
 

@@ -2,12 +2,9 @@
 
 #include <charconv>
 #include <cmath>
-#include <set>
 #include <string_view>
 
 #include "derm/base/nearest_name.h"
-#include "derm/io/file_ending.h"
-#include "derm/io/particle_file.h"
 #include "derm/scene/motion.h"
 #include "derm/scene/scene.h"
 
@@ -60,54 +57,6 @@ std::string fromFolderOf(const std::filesystem::path& recipe, const std::string&
   const std::filesystem::path folder = std::filesystem::absolute(recipe).parent_path();
   const std::filesystem::path near = std::filesystem::proximate(source, folder, failed);
   return failed ? std::filesystem::absolute(source).generic_string() : near.generic_string();
-}
-
-Result<void> checkWritable(const std::filesystem::path& output) {
-  const std::string ending = fileEnding(output);
-  if (isNumbered(output.string()))
-    return Error{ErrorCode::BadArgument,
-                 "{frame} means nothing here: one file is written",
-                 {.file = output.string()}};
-  if (ending == ".glb" || ending == ".gltf" || ending == ".obj") return {};
-  return Error{ErrorCode::BadArgument,
-               "cannot write \"" + ending + "\" files; .glb, .gltf or .obj is expected",
-               {.file = output.string()}};
-}
-
-Result<void> checkWritableRig(const std::filesystem::path& output) {
-  if (fileEnding(output) == ".obj")
-    return Error{ErrorCode::BadArgument,
-                 "an .obj has no joints, shapes or clips; .glb or .gltf is expected",
-                 {.file = output.string()}};
-  return checkWritable(output);
-}
-
-Result<void> checkNotAnInput(std::initializer_list<std::string> outputs,
-                             std::initializer_list<std::string> inputs) {
-  namespace fs = std::filesystem;
-  for (const std::string& output : outputs)
-    for (const std::string& input : inputs) {
-      std::error_code ignored;
-      if (!output.empty() && !input.empty() && fs::equivalent(output, input, ignored))
-        return Error{
-            ErrorCode::BadArgument, "is an input; another name keeps it", {.file = output}};
-    }
-  return {};
-}
-
-Result<void> checkOutputs(std::initializer_list<std::string> outputs) {
-  std::set<std::filesystem::path> met;
-  for (const std::string& output : outputs) {
-    if (output.empty()) continue;
-    const std::filesystem::path file = std::filesystem::absolute(output).lexically_normal();
-    if (!met.insert(file).second)
-      return Error{ErrorCode::BadArgument, "would be written twice", {.file = output}};
-    std::error_code none;
-    if (!std::filesystem::is_directory(file.parent_path(), none))
-      return Error{
-          ErrorCode::CannotWrite, "cannot write: its folder does not exist", {.file = output}};
-  }
-  return {};
 }
 
 void MotionInput::addTo(CLI::App& verb) {

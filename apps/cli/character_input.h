@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -32,18 +31,6 @@ std::string fromFolderOf(const std::filesystem::path& recipe, const std::string&
 
 /// "m", "cm", "mm", "dm", "in", "ft" or a number of metres.
 Result<double> metresPerUnit(const std::string& unit);
-
-/// Fails, before any work is done, where the ending is not one we can write.
-Result<void> checkWritable(const std::filesystem::path& output);
-
-/// Fails, before any work is done, where two outputs are one file or one's folder does not exist.
-/// Empty ones are not asked for.
-Result<void> checkOutputs(std::initializer_list<std::string> outputs);
-/// No output is one of the inputs: it would be lost. Empty names count for nothing.
-Result<void> checkNotAnInput(std::initializer_list<std::string> outputs,
-                             std::initializer_list<std::string> inputs);
-/// As checkWritable(), for joints, shapes and clips: an .obj has none.
-Result<void> checkWritableRig(const std::filesystem::path& output);
 
 /// The motion of another file, for a character to take (see scene/motion.h).
 struct MotionInput {

@@ -10,6 +10,8 @@
 #include "derm/mesh/surface_point.h"
 #include "derm/mesh/weld.h"
 
+#include "terminal.h"
+
 namespace derm::cli {
 namespace {
 
@@ -108,18 +110,6 @@ CharacterReport measure(const std::string& source, const Character& c, const Dia
   noteSize(r.box, c.import, r.problems);
   noteSurface(c, r.closedness, r.problems);
   return r;
-}
-
-nlohmann::json toJson(const Diagnostics& notes) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Diagnostics::Note& n : notes.notes())
-    list.push_back({{"severity", n.severity == Severity::Warning ? "warning" : "info"},
-                    {"kind", n.kind},
-                    {"element", n.element},
-                    {"message", n.message},
-                    {"count", n.count},
-                    {"indices", n.first_indices}});
-  return list;
 }
 
 nlohmann::json toJson(const CharacterReport& r) {

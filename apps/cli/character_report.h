@@ -28,7 +28,6 @@ CharacterReport measure(const std::string& source, const Character& character,
                         const Diagnostics& notes);
 
 nlohmann::json toJson(const CharacterReport& report);
-nlohmann::json toJson(const Diagnostics& notes);
 std::string toText(const CharacterReport& report);
 /// Names of joints as recipes know them, each on a line further in than its parent's.
 std::string jointTree(const Skeleton& skeleton);

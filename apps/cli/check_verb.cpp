@@ -2,6 +2,7 @@
 
 #include "character_input.h"
 #include "character_report.h"
+#include "recipe_input.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -10,36 +11,37 @@ namespace {
 
 struct CheckOptions {
   CharacterInput input;
-  bool json = false;
   bool strict = false;
 };
 
-int runCheck(const CheckOptions& options) {
+Result<Diagnostics> problemsOf(const CheckOptions& options) {
   Diagnostics notes;
-  const Result<Character> character = options.input.load(notes);
-  if (!character) {
-    if (options.json)
-      fmt::print("{}\n", nlohmann::json{{"file", options.input.source},
-                                        {"readable", false},
-                                        {"error", character.error().text()}}
-                             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    return report(character.error());
+  if (isRecipe(options.input.source)) {
+    // Opening binds every layer: what can be wrong with a recipe shows.
+    DERM_TRY(const Recipe recipe, loadRecipe(options.input.source));
+    SceneOptions scene;
+    DERM_TRY(scene.import.metres_per_unit, options.input.scale());
+    DERM_CHECK(openScene(recipe, scene, notes));
+    return notes;
   }
-  const CharacterReport r = measure(options.input.source, *character, notes);
+  DERM_TRY(const Character character, options.input.load(notes));
+  return measure(options.input.source, character, notes).problems;
+}
+
+int runCheck(const CheckOptions& options) {
+  const Result<Diagnostics> problems = problemsOf(options);
+  jsonAnswer() = {{"file", options.input.source}, {"readable", problems.ok()}};
+  if (!problems) return report(problems.error());
   std::size_t warnings = 0;
-  for (const Diagnostics::Note& n : r.problems.notes()) warnings += n.severity == Severity::Warning;
-  if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"file", options.input.source},
-                                      {"readable", true},
-                                      {"warnings", warnings},
-                                      {"problems", toJson(r.problems)}}
-                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-  } else {
-    for (const Diagnostics::Note& n : r.problems.notes())
-      fmt::print("{}: {}\n", n.severity == Severity::Warning ? "warning" : "note", n.text());
-    fmt::print("{}: {}\n", options.input.source,
-               warnings == 0 ? "sound" : fmt::format("{} kinds of problems", warnings));
+  for (const Diagnostics::Note& n : problems->notes()) {
+    warnings += n.severity == Severity::Warning;
+    tell("{}: {}\n", n.severity == Severity::Warning ? "warning" : "note", n.text());
   }
+  tell("{}: {}\n", options.input.source,
+       warnings == 0 ? "sound" : fmt::format("{} kinds of problems", warnings));
+  jsonAnswer()["warnings"] = warnings;
+  jsonAnswer()["problems"] = toJson(*problems);
+  finish({});
   return options.strict && warnings > 0 ? kBadData : kDone;
 }
 
@@ -48,8 +50,9 @@ int runCheck(const CheckOptions& options) {
 void addCheckVerb(CLI::App& app, Run& run) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* verb = app.add_subcommand("check", "what is wrong with a file");
-  options->input.addTo(*verb);
-  verb->add_flag("--json", options->json, "for machines");
+  options->input.addTo(*verb, "INPUT");
+  verb->get_option("INPUT")->description(
+      "a character or mesh file, cast:NAME, or a recipe (.toml)");
   verb->add_flag("--strict", options->strict, "warnings count as bad data (exit code 1)");
   verb->footer("example:\n  derm check body.glb --strict");
   verb->callback([&run, options] { run = [options] { return runCheck(*options); }; });

@@ -26,6 +26,8 @@ p { margin: 0 0 14px; color: var(--soft); max-width: 70ch; }
 #stage { position: relative; aspect-ratio: 16 / 9; border-radius: 12px; overflow: hidden;
          background: linear-gradient(#e6eaef, #ccd2da); border: 1px solid var(--line); }
 #stage canvas, #stage video, #stage img { width: 100%; height: 100%; display: block; }
+#panel { position: absolute; left: 14px; top: 10px; font-size: 14px; color: #4a5462; }
+#panel label { display: block; }
 #stage .hint { position: absolute; right: 14px; bottom: 10px; font-size: 13px; color: #4a5462; }
 video, img { max-width: 100%; border-radius: 10px; border: 1px solid var(--line); display: block; }
 table { border-collapse: collapse; }
@@ -35,8 +37,9 @@ code, li { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 
 a { color: #1c4cbe; }
 )css";
 
-/// Plays the model on a turntable. `document.body.dataset.shown` tells when it is to be seen.
-constexpr std::string_view kViewer = R"js(
+/// A stage with light and a turning camera. `document.body.dataset.shown` tells when something is
+/// to be seen on it.
+constexpr std::string_view kStage = R"js(
 import * as THREE from 'three';
 import { GLTFLoader } from 'three/GLTFLoader';
 import { OrbitControls } from 'three/OrbitControls';
@@ -62,27 +65,8 @@ controls.enableDamping = true;
 controls.autoRotate = true;
 controls.autoRotateSpeed = 1.2;
 
-const text = atob(document.getElementById('model').textContent.trim());
-const bytes = Uint8Array.from(text, (c) => c.charCodeAt(0));
-new GLTFLoader().parse(bytes.buffer, '', (gltf) => {
-  scene.add(gltf.scene);
-  gltf.scene.traverse((o) => { if (o.isMesh) { o.castShadow = true; o.frustumCulled = false; } });
-  const mixer = new THREE.AnimationMixer(gltf.scene);
-  const clip = THREE.AnimationClip.findByName(gltf.animations, stage.dataset.clip)
-      ?? gltf.animations[0];
-  if (clip) mixer.clipAction(clip).play();
-  const box = new THREE.Box3();
-  for (let i = 0; i <= 8; ++i) {
-    if (clip) mixer.setTime(clip.duration * i / 8.001);
-    gltf.scene.updateMatrixWorld(true);
-    gltf.scene.traverse((o) => {
-      if (o.isSkinnedMesh) { o.computeBoundingBox(); }
-      if (o.isMesh) box.union((o.isSkinnedMesh ? o.boundingBox : o.geometry.boundingBox ??
-          (o.geometry.computeBoundingBox(), o.geometry.boundingBox)).clone()
-          .applyMatrix4(o.matrixWorld));
-    });
-  }
-  if (clip) mixer.setTime(0);
+// Shows what moves within a box; step(dt) makes it move, `shown` says what it is.
+const show = (box, shown, step) => {
   const centre = box.getCenter(new THREE.Vector3());
   const size = box.getSize(new THREE.Vector3()).length();
   controls.target.copy(centre);
@@ -108,12 +92,95 @@ new GLTFLoader().parse(bytes.buffer, '', (gltf) => {
   const clock = new THREE.Clock();
   let drawn = 0;
   renderer.setAnimationLoop(() => {
-    mixer.update(clock.getDelta());
+    step(clock.getDelta());
     controls.update();
     renderer.render(scene, camera);
-    if (++drawn === 3) document.body.dataset.shown = 'model';
+    if (++drawn === 3) document.body.dataset.shown = shown;
   });
+};
+)js";
+
+/// Plays the baked model.
+constexpr std::string_view kModelViewer = R"js(
+const text = atob(document.getElementById('model').textContent.trim());
+const bytes = Uint8Array.from(text, (c) => c.charCodeAt(0));
+new GLTFLoader().parse(bytes.buffer, '', (gltf) => {
+  scene.add(gltf.scene);
+  gltf.scene.traverse((o) => { if (o.isMesh) { o.castShadow = true; o.frustumCulled = false; } });
+  const mixer = new THREE.AnimationMixer(gltf.scene);
+  const clip = THREE.AnimationClip.findByName(gltf.animations, stage.dataset.clip)
+      ?? gltf.animations[0];
+  if (clip) mixer.clipAction(clip).play();
+  const box = new THREE.Box3();
+  for (let i = 0; i <= 8; ++i) {
+    if (clip) mixer.setTime(clip.duration * i / 8.001);
+    gltf.scene.updateMatrixWorld(true);
+    gltf.scene.traverse((o) => {
+      if (o.isSkinnedMesh) { o.computeBoundingBox(); }
+      if (o.isMesh) box.union((o.isSkinnedMesh ? o.boundingBox : o.geometry.boundingBox ??
+          (o.geometry.computeBoundingBox(), o.geometry.boundingBox)).clone()
+          .applyMatrix4(o.matrixWorld));
+    });
+  }
+  if (clip) mixer.setTime(0);
+  show(box, 'model', (dt) => mixer.update(dt));
 }, (error) => { document.body.dataset.shown = 'error: ' + error; });
+)js";
+
+/// Plays the recipe itself, by derm in the page: its layers can be switched on and off.
+constexpr std::string_view kLiveViewer = R"js(
+const live = await (await derm.Derm.load()).open(document.getElementById('recipe').textContent);
+const { start_s, end_s, layers } = live.recipe;
+const geometry = new THREE.BufferGeometry();
+const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial(
+    { vertexColors: live.colours !== null, color: live.colours ? 0xffffff : 0xd98a4a, roughness: 0.8 }));
+mesh.castShadow = true;
+mesh.frustumCulled = false;
+scene.add(mesh);
+let topology = -1;
+const update = () => {
+  if (live.topology !== topology) {
+    topology = live.topology;
+    const add = (name, view, size) => {
+      if (view) geometry.setAttribute(name, new THREE.BufferAttribute(view.slice(), size));
+    };
+    geometry.dispose();
+    add('position', live.positions, 3);
+    add('normal', live.normals, 3);
+    add('color', live.colours, 4);
+    geometry.setIndex(new THREE.BufferAttribute(live.triangles.slice(), 1));
+  }
+  for (const [name, view] of [['position', live.positions], ['normal', live.normals]]) {
+    if (!view) continue;
+    geometry.attributes[name].array.set(view);
+    geometry.attributes[name].needsUpdate = true;
+  }
+};
+const box = new THREE.Box3(), point = new THREE.Vector3();
+for (let i = 0; i <= 8; ++i) {
+  live.seek(start_s + (end_s - start_s) * i / 8);
+  const p = live.positions;
+  for (let v = 0; v < p.length; v += 3) box.expandByPoint(point.set(p[v], p[v + 1], p[v + 2]));
+}
+const panel = document.getElementById('panel');
+const add = (tag, of, before = '') => {
+  const label = document.createElement('label'), made = Object.assign(document.createElement(tag), of);
+  label.append(made, before);
+  panel.append(label);
+  return made;
+};
+for (const { name } of layers)
+  add('input', { type: 'checkbox', checked: true, id: 'layer-' + name,
+                 onchange: (event) => live.enableLayer(name, event.target.checked) }, ' ' + name);
+const speed = add('input', { type: 'range', min: 0, max: 2, step: 0.1, value: 1 }, ' speed');
+const time = add('input', { type: 'range', min: start_s, max: end_s, step: 0.001, value: start_s }, ' time');
+show(box, 'live', (dt) => {
+  let at = Number(time.value) + Math.min(dt, 0.1) * Number(speed.value);
+  if (at >= end_s) at = start_s;
+  time.value = at;
+  live.seek(at);
+  update();
+});
 )js";
 
 std::string escaped(std::string_view text) {
@@ -177,14 +244,34 @@ std::string filmTag(const DemoPage& page) {
                      escaped(page.film));
 }
 
+/// A script's text as it may stand in a page.
+std::string inPage(std::string_view script) {
+  constexpr std::string_view kEnd = "</script";
+  std::string out(script);
+  for (std::size_t at = out.find(kEnd); at != std::string::npos; at = out.find(kEnd, at + 1))
+    out.insert(at + 1, "\\");
+  return out;
+}
+
+Result<std::string> liveViewerHtml(const DemoPage& page, const fs::path& three,
+                                   const fs::path& module) {
+  DERM_TRY(const std::vector<std::uint8_t> script, readFile(module));
+  DERM_TRY(const std::string map, importMap(three));
+  const std::string_view text(reinterpret_cast<const char*>(script.data()), script.size());
+  return fmt::format(
+      "{}<script>{}</script>\n<script type=\"text/plain\" id=\"recipe\">{}</script>\n"
+      "<script type=\"module\">{}{}</script>\n",
+      map, inPage(text), inPage(page.recipe), kStage, kLiveViewer);
+}
+
 Result<std::string> viewerHtml(const DemoPage& page, const fs::path& folder,
                                const fs::path& three) {
   DERM_TRY(const std::vector<std::uint8_t> model, readFile(folder / page.model));
   DERM_TRY(const std::string map, importMap(three));
   return fmt::format(
       "{}<script type=\"text/plain\" id=\"model\">{}</script>\n<script "
-      "type=\"module\">{}</script>\n",
-      map, encodeBase64(model), kViewer);
+      "type=\"module\">{}{}</script>\n",
+      map, encodeBase64(model), kStage, kModelViewer);
 }
 
 std::string numbersHtml(const DemoPage& page) {
@@ -222,11 +309,14 @@ fs::path findThree(const fs::path& given) {
 }
 
 Result<std::string> demoPageHtml(const DemoPage& page, const fs::path& folder,
-                                 const fs::path& three) {
+                                 const fs::path& three, const fs::path& module) {
   std::string stage;
   std::string viewer;
   if (three.empty()) {
     stage = filmTag(page);
+  } else if (!module.empty()) {
+    stage = "<div id=\"panel\"></div><span class=\"hint\">drag to turn</span>";
+    DERM_TRY(viewer, liveViewerHtml(page, three, module));
   } else {
     stage = "<span class=\"hint\">drag to turn</span>";
     DERM_TRY(viewer, viewerHtml(page, folder, three));

@@ -20,10 +20,11 @@ struct DemoPage {
     std::string picture;
   };
   std::string title;
-  std::string about;  ///< one sentence under the title
-  std::string model;  ///< .glb that turns in the page, where there is three.js
-  std::string clip;   ///< the model's animation to play
-  std::string film;   ///< shown below, and in the model's place without three.js; may be a folder
+  std::string about;   ///< one sentence under the title
+  std::string model;   ///< .glb that turns in the page, where there is three.js
+  std::string recipe;  ///< text of the one that plays, where the page has derm itself
+  std::string clip;    ///< the model's animation to play
+  std::string film;    ///< shown below, and in the model's place without three.js; may be a folder
   bool film_is_sequence = false;
   std::string strip;
   std::string plot;
@@ -37,9 +38,12 @@ struct DemoPage {
 std::filesystem::path findThree(const std::filesystem::path& given);
 
 /// One page that needs no server: browsers refuse to load modules and models from file: addresses,
-/// so three.js (where `three` is not empty) and the model are written into it. Fails where one of
-/// their files cannot be read.
+/// so three.js (where `three` is not empty) and the model are written into it. Where `module` is
+/// derm as a script for pages (derm.single.js), that and the recipe are, instead of the model: the
+/// page plays it live, and layers can be switched on and off. Fails where one of their files cannot
+/// be read.
 Result<std::string> demoPageHtml(const DemoPage& page, const std::filesystem::path& folder,
-                                 const std::filesystem::path& three);
+                                 const std::filesystem::path& three,
+                                 const std::filesystem::path& module);
 
 }  // namespace derm::cli

@@ -27,6 +27,7 @@ constexpr std::size_t kStripPictures = 8;
 struct DemoOptions {
   std::string folder = "out/demo";
   std::string three;
+  std::string web;
 };
 
 Result<BakeReport> bakeCat(const Recipe& recipe, const fs::path& folder, Diagnostics& notes) {
@@ -121,14 +122,16 @@ Result<void> runDemo(const DemoOptions& options, Diagnostics& notes) {
   DERM_TRY(const BakeReport report, bakeCat(recipe, folder, notes));
   DERM_TRY(const FilmResult film, drawCat(recipe, folder, notes));
   DemoPage page = pageOf(report, film);
+  page.recipe = kCatRecipe;
   DERM_TRY(page.gallery, drawGallery(folder, notes));
   for (const DemoPage::Panel& panel : page.gallery) page.files.push_back(panel.picture);
-  DERM_TRY(const std::string html, demoPageHtml(page, folder, findThree(options.three)));
+  DERM_TRY(const std::string html,
+           demoPageHtml(page, folder, findThree(options.three), options.web));
   DERM_CHECK(writeFileWhole(folder / "index.html", html));
-  fmt::print("{}\n\n", page.title);
-  for (const DemoPage::Number& n : page.numbers) fmt::print("  {:<46} {:>16}\n", n.what, n.value);
-  fmt::print("\nOpen {} in a browser. Beside it: {}\n", (folder / "index.html").string(),
-             fmt::join(page.files, ", "));
+  say("{}\n\n", page.title);
+  for (const DemoPage::Number& n : page.numbers) say("  {:<46} {:>16}\n", n.what, n.value);
+  say("\nOpen {} in a browser. Beside it: {}\n", (folder / "index.html").string(),
+      fmt::join(page.files, ", "));
   return {};
 }
 
@@ -141,6 +144,9 @@ void addDemoVerb(CLI::App& app, Run& run) {
   verb->add_option("--three", options->three,
                    "folder of three.js, for a model that turns in the page")
       ->envname("DERM_THREE");
+  verb->add_option("--web", options->web,
+                   "derm.single.js of `./run web`, for a page that plays live")
+      ->envname("DERM_WEB");
   verb->footer("example:\n  derm demo");
   setWork(*verb, run, options, runDemo);
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "derm/face/detail_acquisition.h"
+#include "derm/face/map_transfer.h"
 #include "derm/image/normal_map.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/image_file.h"
@@ -11,9 +12,25 @@
 #include "derm/io/png.h"
 
 #include "character_input.h"
+#include "face_detail_verbs.h"
 #include "face_verbs.h"
+#include "output_checks.h"
 
 namespace derm::cli {
+
+Result<PhotoLight> photoLight(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  const auto azimuth = numberOf(std::string_view(text).substr(0, comma));
+  const auto elevation = comma == std::string::npos
+                             ? std::nullopt
+                             : numberOf(std::string_view(text).substr(comma + 1));
+  if (!azimuth || !elevation)
+    return Error{ErrorCode::BadArgument,
+                 "needs azimuth,elevation in degrees (0,30 is from above), not " + text,
+                 {.element = "--light"}};
+  return PhotoLight{*azimuth, *elevation};
+}
+
 namespace {
 
 struct AcquireOptions {
@@ -27,25 +44,14 @@ struct AcquireOptions {
   bool fine = false;
   bool no_align = false;
   double megapixels = 3;
-  int bits = 8;
-  std::string green = "up";
+  std::string onto;
+  std::string onto_unit;
+  int texture = 2048;
+  MapFileOptions map;
   std::string output;
   std::string height;
   std::string report;
 };
-
-Result<PhotoLight> parseLight(const std::string& text) {
-  const std::size_t comma = text.find(',');
-  const auto azimuth = numberOf(std::string_view(text).substr(0, comma));
-  const auto elevation = comma == std::string::npos
-                             ? std::nullopt
-                             : numberOf(std::string_view(text).substr(comma + 1));
-  if (!azimuth || !elevation)
-    return Error{ErrorCode::BadArgument,
-                 "needs azimuth,elevation in degrees (0,30 is from above), not " + text,
-                 {.element = "--light"}};
-  return PhotoLight{*azimuth, *elevation};
-}
 
 Error badFile(const std::string& file, const std::string& element, const std::string& message) {
   return {ErrorCode::BadData, message, {.file = file, .element = element}};
@@ -128,11 +134,27 @@ Result<void> saveHeight(const std::string& file, const SlopeMap& map) {
   return savePng16(file, uint16Image(grey, Curve::Linear), Curve::Linear);
 }
 
+/// The map on a character's texture, through the points that photo and head both have.
+Result<FloatImage> ontoHead(const AcquireOptions& options, const SlopeMap& map,
+                            std::span<const PhotoLandmark> landmarks, Diagnostics& notes) {
+  DERM_TRY(const Character head,
+           (CharacterInput{.source = options.onto, .unit = options.onto_unit}.load(notes)));
+  const Result<SlopeMap> moved =
+      transferDetail(map, landmarks, head.mesh, head.points,
+                     {.width = options.texture, .height = options.texture}, notes);
+  if (!moved) {
+    Error e = moved.error();
+    e.where.file = e.where.element == "landmarks" ? options.landmarks : options.onto;
+    return e;
+  }
+  return normalsOf(*moved);
+}
+
 Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOutputs({options.output, options.height, options.report}));
   for (const std::string& out : {options.output, options.height, options.report})
     if (!out.empty() && (out == options.neutral || out == options.expression ||
-                         out == options.mask || out == options.landmarks))
+                         out == options.mask || out == options.landmarks || out == options.onto))
       return Error{ErrorCode::BadArgument, "is an input", {.file = out}};
   nlohmann::json file = nlohmann::json::object();
   if (!options.landmarks.empty()) {
@@ -148,7 +170,7 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     PhotoPair pair;
     const std::string number = i == 0 ? "" : std::to_string(i + 1);
-    DERM_TRY(pair.light, parseLight(sources[i][2]));
+    DERM_TRY(pair.light, photoLight(sources[i][2]));
     DERM_TRY(pair.neutral, loadPhoto(sources[i][0]));
     DERM_TRY(pair.expression, loadPhoto(sources[i][1]));
     DERM_TRY(pair.neutral_landmarks, landmarksOf(file, options.landmarks, "neutral" + number));
@@ -184,11 +206,11 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const NormalGreen green = options.green == "down" ? NormalGreen::Down : NormalGreen::Up;
-  const FloatImage normals = normalsOf(*map);
-  DERM_CHECK(options.bits == 16
-                 ? savePng16(options.output, encodeNormals16(normals, green), Curve::Linear)
-                 : savePng(options.output, encodeNormals8(normals, green)));
+  FloatImage normals = normalsOf(*map);
+  if (!options.onto.empty()) {
+    DERM_TRY(normals, ontoHead(options, *map, pairs[0].neutral_landmarks, notes));
+  }
+  DERM_CHECK(options.map.save(options.output, normals));
   if (!options.height.empty()) DERM_CHECK(saveHeight(options.height, *map));
   if (!options.report.empty()) {
     const nlohmann::json report = {{"width", normals.width},      {"height", normals.height},
@@ -197,16 +219,17 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
                                    {"seconds", seconds}};
     DERM_CHECK(writeFileWhole(options.report, report.dump(2) + "\n"));
   }
-  fmt::print("{}: {} x {}, {:.0f} % of it wrinkled, noise {:.4f}, aligned by {:.2f} px, {:.1f} s\n",
-             options.output, normals.width, normals.height, 100 * map->masked, map->noise,
-             map->moved_px, seconds);
+  say("{}: {} x {}, {:.0f} % of it wrinkled, noise {:.4f}, aligned by {:.2f} px, {:.1f} s\n",
+      options.output, normals.width, normals.height, 100 * map->masked, map->noise, map->moved_px,
+      seconds);
   return {};
 }
 
 }  // namespace
 
 void addFaceDetail(CLI::App& face, Run& run) {
-  CLI::App* detail = face.add_subcommand("detail", "fine wrinkles: normal maps from photos");
+  CLI::App* detail = face.add_subcommand(
+      "detail", "fine wrinkles: normal maps, from photos and otherwise, and what plays them");
   detail->require_subcommand(1);
   const auto options = std::make_shared<AcquireOptions>();
   CLI::App* verb = detail->add_subcommand(
@@ -231,12 +254,13 @@ void addFaceDetail(CLI::App& face, Run& run) {
   verb->add_option("--megapixels", options->megapixels, "photos are reduced to this many")
       ->check(within(0.01, 64))
       ->capture_default_str();
-  verb->add_option("--bits", options->bits, "of the normal map: 8 or 16")
-      ->check(CLI::IsMember({8, 16}))
+  verb->add_option("--onto", options->onto,
+                   "HEAD: the map goes onto its texture, through points of the same labels");
+  verb->add_option("--onto-unit", options->onto_unit, "--unit of that head");
+  verb->add_option("--texture", options->texture, "[px] width and height of that texture")
+      ->check(CLI::Range(16, 16384))
       ->capture_default_str();
-  verb->add_option("--green", options->green, "up (+Y: glTF, OpenGL) or down (-Y: DirectX)")
-      ->check(CLI::IsMember({"up", "down"}))
-      ->capture_default_str();
+  options->map.addTo(*verb);
   verb->add_option("-o,--output", options->output, "a .png normal map")->required();
   verb->add_option("--height", options->height, "a .png of heights, 16 bits, 1/64 per pixel");
   verb->add_option("--report", options->report, "a .json report");
@@ -244,6 +268,9 @@ void addFaceDetail(CLI::App& face, Run& run) {
       "example:\n"
       "  derm face detail acquire rest.jpg frown.jpg --landmarks l.json --light 0,30 -o frown.png");
   setWork(*verb, run, options, acquire);
+  addFaceDetailMaps(*detail, run);
+  addFaceDetailPlay(*detail, run);
+  addFaceDetailCurve(*detail, run);
 }
 
 }  // namespace derm::cli

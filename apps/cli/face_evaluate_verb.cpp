@@ -14,7 +14,6 @@ namespace {
 struct EvaluateOptions {
   std::vector<std::string> heads;
   std::optional<double> lambda;
-  bool json = false;
 };
 
 /// Heads that are formulas have their points exactly; on their meshes these lie in triangles.
@@ -107,15 +106,15 @@ Result<void> evaluate(const EvaluateOptions& options, Diagnostics& notes) {
     DERM_TRY(const EvaluatedFace target, faceOf(heads[i + 1], notes));
     DERM_TRY(const RetargetEvaluation result,
              evaluateRetargeting(source, target, {.thesis_lambda = options.lambda}, notes));
-    if (options.json) {
+    if (commonOptions().json) {
       all.push_back(asJson(heads[i], heads[i + 1], result));
       continue;
     }
     if (i > 0) fmt::print("\n");
     print(heads[i], heads[i + 1], result);
   }
-  if (options.json) {
-    fmt::print("{}\n", all.dump(2));
+  if (commonOptions().json) {
+    jsonAnswer() = std::move(all);
     return {};
   }
   fmt::print(
@@ -139,7 +138,6 @@ void addFaceEvaluate(CLI::App& face, Run& run) {
           "the thesis's solver with this lambda (1e-5 comes nearest to its tables) instead "
           "of derm's")
       ->check(within(0, 1e6));
-  verb->add_flag("--json", options->json, "for machines");
   verb->footer(
       "example:\n"
       "  derm face evaluate\n"

@@ -12,7 +12,6 @@ namespace {
 
 struct NamesOptions {
   std::string of = "points";
-  bool json = false;
 };
 
 std::string_view nameOf(FaceSide side) {
@@ -93,13 +92,12 @@ void printPresets() {
 
 Result<void> printNames(const NamesOptions& options, Diagnostics&) {
   const std::string& of = options.of;
-  if (options.json) {
-    const nlohmann::json list = of == "points"   ? pointsAsJson()
-                                : of == "shapes" ? shapesAsJson()
-                                : of == "units"  ? unitsAsJson()
-                                : of == "vrm"    ? presetsAsJson()
-                                                 : expressionsAsJson();
-    fmt::print("{}\n", list.dump(2));
+  if (commonOptions().json) {
+    jsonAnswer() = of == "points"   ? pointsAsJson()
+                   : of == "shapes" ? shapesAsJson()
+                   : of == "units"  ? unitsAsJson()
+                   : of == "vrm"    ? presetsAsJson()
+                                    : expressionsAsJson();
     return {};
   }
   if (of == "points") printPoints();
@@ -123,7 +121,6 @@ void addFaceNames(CLI::App& face, Run& run) {
           "(FACS), vrm (presets as shapes) or expressions")
       ->check(CLI::IsMember({"points", "shapes", "units", "vrm", "expressions"}))
       ->capture_default_str();
-  verb->add_flag("--json", options->json, "for machines");
   verb->footer("example:\n  derm face names shapes");
   setWork(*verb, run, options, printNames);
 }

@@ -9,6 +9,7 @@
 #include "character_input.h"
 #include "face_verbs.h"
 #include "head_matching.h"
+#include "output_checks.h"
 
 namespace derm::cli {
 namespace {
@@ -46,8 +47,8 @@ Result<void> findPoints(const PointsOptions& options, Diagnostics& notes) {
   if (!match.report.empty())
     DERM_CHECK(writeFileWhole(match.report, landmarkReport(found, target).dump(2) + "\n"));
   if (!match.picture.empty()) DERM_CHECK(savePicture(match.picture, found, target, notes));
-  fmt::print("{}: {} points by {}, {:.1f} s, lowest confidence {:.2f}\n", options.output,
-             positions.size(), found.method, found.seconds, lowest);
+  say("{}: {} points by {}, {:.1f} s, lowest confidence {:.2f}\n", options.output, positions.size(),
+      found.method, found.seconds, lowest);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "character_input.h"
 #include "face_verbs.h"
 #include "head_matching.h"
+#include "output_checks.h"
 
 namespace derm::cli {
 namespace {
@@ -142,8 +143,8 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
     DERM_CHECK(
         saveShapeTracks(options.coefficients, coefficients, ShapeTracksForm::LiveLink, notes));
   }
-  fmt::print("{}: clip \"{}\", {} frames, {:.2f} s{}\n", options.output, head.clips.back().name,
-             tracks.frames(), tracks.times_s.back(), tracks.head.empty() ? "" : ", the head moves");
+  say("{}: clip \"{}\", {} frames, {:.2f} s{}\n", options.output, head.clips.back().name,
+      tracks.frames(), tracks.times_s.back(), tracks.head.empty() ? "" : ", the head moves");
   return {};
 }
 
@@ -200,7 +201,7 @@ void addFaceRetarget(CLI::App& face, Run& run) {
                    "also writes ARKit coefficients as Live Link Face does (.csv)");
   verb->add_flag("--rig", how.rig,
                  "coefficients move control points, also of a head that has ARKit's shapes");
-  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  addOutput(*verb, options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n"
       "  derm face retarget take.csv cast:toon -o toon.glb\n"

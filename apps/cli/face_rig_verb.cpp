@@ -8,6 +8,7 @@
 #include "character_input.h"
 #include "face_verbs.h"
 #include "head_matching.h"
+#include "output_checks.h"
 
 namespace derm::cli {
 namespace {
@@ -58,6 +59,7 @@ Result<void> writeRigged(const RigOptions& options, Diagnostics& notes) {
     desc.weights.zone_scales.push_back(std::move(scale));
   }
   DERM_CHECK(checkWritableRig(options.output));
+  DERM_CHECK(checkOutputs({options.output}));
   DERM_CHECK(checkNotAnInput({options.output}, {options.input.source, options.points}));
   DERM_TRY(Character character, options.input.load(notes));
   if (!options.points.empty()) {
@@ -83,9 +85,9 @@ Result<void> writeRigged(const RigOptions& options, Diagnostics& notes) {
         ++followers;
         break;
       }
-  fmt::print("{}: {} control joints under \"{}\", {} of {} vertices follow them\n", options.output,
-             rig->joints.size(), character.skeleton[rig->head].name, followers,
-             character.mesh.vertexCount());
+  say("{}: {} control joints under \"{}\", {} of {} vertices follow them\n", options.output,
+      rig->joints.size(), character.skeleton[rig->head].name, followers,
+      character.mesh.vertexCount());
   return {};
 }
 
@@ -101,7 +103,7 @@ void addFaceRig(CLI::App& face, Run& run) {
                    "its shape");
   verb->add_flag("--upright", options->upright,
                  "the head stands along +y and looks along +z, where its points must be found");
-  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  addOutput(*verb, options->output, ".glb or .gltf")->required();
   verb->add_option("--head-joint", desc.head_joint,
                    "of a character with a skin: what carries the face; default the joint that it "
                    "follows most")

@@ -8,6 +8,7 @@
 #include "character_input.h"
 #include "face_verbs.h"
 #include "head_matching.h"
+#include "output_checks.h"
 
 namespace derm::cli {
 namespace {
@@ -50,7 +51,7 @@ Result<void> writeShaped(const ShapesOptions& options, Diagnostics& notes) {
     DERM_CHECK(saveCharacter(head, options.output, notes));
     DERM_CHECK(writeMatch(match, found, head, shapes.size(), 0, notes));
   }
-  fmt::print("{}: {} shapes\n", options.output, shapes.size());
+  say("{}: {} shapes\n", options.output, shapes.size());
   return {};
 }
 
@@ -65,7 +66,7 @@ void addFaceShapes(CLI::App& face, Run& run) {
                    "take the shapes of this head: a file, or cast:NAME; default by control points")
       ->type_name("DONOR");
   options->match.addTo(*verb, "DONOR", "default those that it has");
-  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  addOutput(*verb, options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n"
       "  derm face shapes cast:toon -o toon52.glb\n"

@@ -19,6 +19,7 @@
 
 #include "character_input.h"
 #include "face_verbs.h"
+#include "output_checks.h"
 #include "track_overlay.h"
 
 namespace derm::cli {
@@ -143,7 +144,7 @@ Result<std::vector<Marker>> firstMarkers(const TrackOptions& options, const Grey
 }
 
 /// How the film's clock runs.
-struct Clock {
+struct FilmClock {
   double shortest_s = 1e300, longest_s = 0;
   std::size_t repeated = 0;
   bool even() const { return longest_s <= 1.02 * shortest_s + 1e-3; }
@@ -151,7 +152,7 @@ struct Clock {
 
 struct Tracked {
   MarkerTracker tracker;
-  Clock clock;
+  FilmClock clock;
   int width = 0, height = 0;
   std::optional<Error> end;  ///< why it ended early
 };
@@ -361,13 +362,13 @@ Result<void> track(const TrackOptions& options, Diagnostics& notes) {
         options.report, reportOf(tracked, tracks, motion ? &*motion : nullptr).dump(2) + "\n"));
   const auto seen = std::count_if(tracks.confidence.begin(), tracks.confidence.end(),
                                   [](float c) { return c > 0; });
-  fmt::print("{}: {} markers, {} frames, seen {:.1f} %", options.output, tracks.labels.size(),
-             tracks.frames(),
-             100.0 * static_cast<double>(seen) / static_cast<double>(tracks.confidence.size()));
+  say("{}: {} markers, {} frames, seen {:.1f} %", options.output, tracks.labels.size(),
+      tracks.frames(),
+      100.0 * static_cast<double>(seen) / static_cast<double>(tracks.confidence.size()));
   if (motion && motion->method == HeadMethod::Pnp)
-    fmt::print(", head to {:.2f} px with a focal length of {:.0f} px{}", motion->residual_px,
-               motion->focal_px, motion->focal_guessed ? " (guessed)" : "");
-  fmt::print("\n");
+    say(", head to {:.2f} px with a focal length of {:.0f} px{}", motion->residual_px,
+        motion->focal_px, motion->focal_guessed ? " (guessed)" : "");
+  say("\n");
   if (tracked.end) {
     printWarnings(notes);
     return *tracked.end;

@@ -8,6 +8,7 @@
 #include "character_input.h"
 #include "face_verbs.h"
 #include "head_matching.h"
+#include "output_checks.h"
 
 namespace derm::cli {
 namespace {
@@ -56,8 +57,8 @@ Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes
   }
   DERM_CHECK(saveCharacter(head, options.output, notes));
   DERM_CHECK(writeMatch(match, found, head, shapes.size(), rig->joints.size(), notes));
-  fmt::print("{}: {} control joints, {} shapes, {} clips, by {}\n", options.output,
-             rig->joints.size(), shapes.size(), head.clips.size(), found.landmarks.method);
+  say("{}: {} control joints, {} shapes, {} clips, by {}\n", options.output, rig->joints.size(),
+      shapes.size(), head.clips.size(), found.landmarks.method);
   return {};
 }
 
@@ -78,7 +79,7 @@ void addFaceTransfer(CLI::App& face, Run& run) {
   verb->add_flag("--shapes,!--no-shapes", options->shapes, "the source's shapes too (default)");
   verb->add_flag("--clips,!--no-clips", options->rig.clips,
                  "the source's motions of the face too (default)");
-  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  addOutput(*verb, options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n"
       "  derm face transfer cast:woman scan.obj --unit cm -o scan.glb --report scan.json");

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
 #include "derm/deform/flesh_auto.h"
-#include "derm/scene/flesh_recipe.h"
-#include "derm/scene/recipe_text.h"
+#include "derm/scene/stack_proposal.h"
 
 #include "proposal_input.h"
 #include "terminal.h"
@@ -12,14 +11,23 @@ namespace derm::cli {
 namespace {
 
 Result<void> writeProposal(const ProposalInput& input, Diagnostics& notes) {
-  DERM_TRY(ProposalSource source, input.load(notes));
+  DERM_TRY(const ProposalSource source, input.load(notes));
   DERM_TRY(const std::vector<FleshProposal> found, proposeFlesh(source.character, notes));
+  std::vector<ProposedLayer> layers;
   for (const FleshProposal& p : found)
-    source.recipe.layers.push_back(fleshRecipeLayer(p.desc, source.character.skeleton));
-  DERM_CHECK(saveRecipe(input.output, source.recipe));
-  for (const FleshProposal& p : found)
-    fmt::print("{:<24} {:<7} {:.3f} m long, {:.3f} m of flesh, {:.1f} Hz\n", p.desc.name,
-               nameOf(p.region), p.length_m, p.thickness_m, *p.desc.frequency_hz);
+    layers.push_back(proposedLayer(p, source.character.skeleton));
+  DERM_CHECK(input.save(source.recipe, layers, "derm flesh auto", notes));
+  if (input.printsRecipe()) return {};
+  jsonAnswer()["recipe"] = input.output;
+  for (const FleshProposal& p : found) {
+    jsonAnswer()["elements"].push_back({{"name", p.desc.name},
+                                        {"region", nameOf(p.region)},
+                                        {"length_m", p.length_m},
+                                        {"thickness_m", p.thickness_m},
+                                        {"frequency_hz", *p.desc.frequency_hz}});
+    say("{:<24} {:<7} {:.3f} m long, {:.3f} m of flesh, {:.1f} Hz\n", p.desc.name, nameOf(p.region),
+        p.length_m, p.thickness_m, *p.desc.frequency_hz);
+  }
   return {};
 }
 

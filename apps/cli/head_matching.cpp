@@ -93,6 +93,51 @@ Result<HeadLandmarks> landmarksBetween(const HeadMatchOptions& options, Characte
   return out;
 }
 
+/// By shape, from heads of the cast. Humans alone: the cartoon fits no scan, and takes seconds to
+/// be refused.
+Result<FoundControlPoints> searchControlPoints(const TriMesh& head, bool upright,
+                                               Diagnostics& notes) {
+  const std::array<ReferenceHead, 2> references = {
+      {{"cast:man", [] { return makeCastMember("man"); }},
+       {"cast:woman", [] { return makeCastMember("woman"); }}}};
+  ProgressBar bar("control points");
+  return findControlPoints(head, references, upright ? HeadPose::Upright : HeadPose::Unknown, notes,
+                           bar.callback());
+}
+
+/// As landmarksBetween(). Two heads may be too different for each other while a third fits the
+/// target: then the target's control points are found from that one, and the map honours them.
+Result<HeadLandmarks> bestLandmarks(const HeadMatchOptions& options, const Character& source,
+                                    const Character& target, const std::string& target_name,
+                                    const std::vector<LabelledPoint>& known, Diagnostics& notes) {
+  Diagnostics first_notes;
+  Result<HeadLandmarks> first = landmarksBetween(options, source, target, known, first_notes);
+  const auto keep = [&]() -> Result<HeadLandmarks> {
+    notes.merge(first_notes);
+    return std::move(first);
+  };
+  if (!first || !first->registration || known.size() >= kEnoughPoints ||
+      first->registration->verdict == RegistrationVerdict::Good)
+    return keep();
+  Diagnostics more_notes;
+  const Result<FoundControlPoints> found =
+      searchControlPoints(target.mesh, options.upright, more_notes);
+  if (!found && found.error().code == ErrorCode::Cancelled) return found.error();
+  if (!found || found->residual >= 0.95 * first->registration->residual) return keep();
+  std::vector<LabelledPoint> more = known;
+  for (const LabelledPoint& p : found->points)
+    if (has(source.points, p.label) && !has(known, p.label)) more.push_back(p);
+  Result<HeadLandmarks> second = landmarksBetween(options, source, target, more, more_notes);
+  if (!second) return keep();
+  notes.warn("heads-differ", target_name,
+             fmt::format("the heads fit badly (misfit {:.2f}): its control points were found from "
+                         "{} instead (misfit {:.2f}); check them (--picture), or give them by "
+                         "--points",
+                         first->registration->residual, found->reference, found->residual));
+  second->seconds += first->seconds;
+  return second;
+}
+
 /// A head as its face frame sees it, the face alone, with points.
 Result<Rgba8Image> pictureOf(const Character& head, const FaceFrame& frame,
                              std::vector<LabelledPoint> points, const std::string& label,
@@ -162,14 +207,7 @@ Result<void> findMissingPoints(Character& head, const std::string& name, const s
   for (const LabelledPoint& p : head.points)
     if (const FaceFeature* feature = findFaceFeature(p.label))
       if (std::find(numbers.begin(), numbers.end(), feature->number) != numbers.end()) return {};
-  // Humans alone: the cartoon fits no scan, and takes seconds to be refused.
-  const std::array<ReferenceHead, 2> references = {
-      {{"cast:man", [] { return makeCastMember("man"); }},
-       {"cast:woman", [] { return makeCastMember("woman"); }}}};
-  ProgressBar bar("control points");
-  Result<FoundControlPoints> found =
-      findControlPoints(head.mesh, references, upright ? HeadPose::Upright : HeadPose::Unknown,
-                        notes, bar.callback());
+  Result<FoundControlPoints> found = searchControlPoints(head.mesh, upright, notes);
   if (!found) {
     Error e = found.error();
     if (e.code == ErrorCode::Cancelled) return e;
@@ -206,7 +244,7 @@ Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
     if (has(source.points, p.label)) known.push_back(p);
   const Clock::time_point start = Clock::now();
   HeadMatch out;
-  Result<HeadLandmarks> found = landmarksBetween(options, source, target, known, notes);
+  Result<HeadLandmarks> found = bestLandmarks(options, source, target, target_name, known, notes);
   if (found) {
     out.landmarks = *std::move(found);
   } else if (options.method == "registration" && known.size() >= kEnoughPoints &&

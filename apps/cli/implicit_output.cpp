@@ -16,6 +16,7 @@
 #include "derm/view/mesh_film.h"
 
 #include "character_input.h"
+#include "output_checks.h"
 #include "picture_size.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -103,9 +104,8 @@ void SkinOptions::addTo(CLI::App& verb) {
       ->check(within(0.01, 1024.0))
       ->capture_default_str();
   verb.add_option("--fps", fps, "[Hz] frames a second")->check(within(0.1, 1000.0));
-  verb.add_option(
-      "-o,--output", output,
-      "skin_{frame}.glb, .gltf, .obj, .ply or .vdb: a file per frame; name.glb: all in one");
+  addOutput(verb, output,
+            "skin_{frame}.glb, .gltf, .obj, .ply or .vdb: a file per frame; name.glb: all in one");
   verb.add_option("--film", film, "a film: .mp4, .mov, .webm, .gif or .webp");
   verb.add_option("--strip", strip, "a .png picture with the telling instants of the film");
   verb.add_option("--instants", instants, "of a strip, at most")
@@ -219,18 +219,18 @@ Result<void> SkinSink::finish(Diagnostics& notes) {
     still.size.supersample = 2;
     DERM_TRY(const Rgba8Image picture, drawMeshStrip(frames_, still, options_.instants));
     DERM_CHECK(savePng(options_.strip, picture));
-    fmt::print("{}\n", options_.strip);
+    say("{}\n", options_.strip);
   }
   if (!options_.film.empty()) {
     desc.curve = volumeCurve(records_, options_.fps, kHolds.at(options_.volume) != Hold::No);
     ProgressBar bar("film");
     DERM_TRY(const FilmResult film,
              drawMeshFilm(frames_, desc, options_.film, bar.callback(), notes));
-    fmt::print("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, options_.fps);
+    say("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, options_.fps);
   }
   const SkinRecord& r = records_.back();
-  fmt::print("frames {}, events {}; at the end: surfaces {}, Euler number {}, volume {:.6g} m³\n",
-             records_.size(), events_.size(), r.components, r.euler_number, r.volume);
+  say("frames {}, events {}; at the end: surfaces {}, Euler number {}, volume {:.6g} m³\n",
+      records_.size(), events_.size(), r.components, r.euler_number, r.volume);
   return {};
 }
 

@@ -23,7 +23,10 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
-void addThreads(CLI::App& verb, int& threads) {
+void addCommon(CLI::App& verb, int& threads) {
+  verb.add_flag("-q,--quiet", commonOptions().quiet, "no progress, warnings and summaries");
+  verb.add_flag("--json", commonOptions().json,
+                "one JSON document on standard output, errors included");
   verb.add_option("--threads", threads, "use at most this many threads (results do not change)")
       ->envname("DERM_THREADS")
       ->check(CLI::Range(1, kMaxThreads))
@@ -41,14 +44,55 @@ std::string verbAsked(const CLI::App& app) {
 }
 
 /// A first word that is no verb: what CLI11 says of it names neither it nor the nearest.
-std::string wrongVerb(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return {};
+std::string wrongVerb(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].starts_with('-')) return {};
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
     verbs.push_back(verb->get_name());
-  const std::string word = argv[1];
+  const std::string& word = words[0];
   if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return {};
   return "no verb \"" + word + "\"" + didYouMean(word, verbs);
+}
+
+/// The verb, or verb below a verb, whose options were being read.
+const CLI::App& verbBeingRead(const CLI::App& app) {
+  const CLI::App* verb = &app;
+  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands()[0];
+  return *verb;
+}
+
+/// ", did you mean --method?" for an option that the verb does not have.
+std::string nearestOption(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : verbBeingRead(app).get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+  }
+  for (const std::string& word : words) {
+    if (!word.starts_with('-')) continue;
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return nearestNames(name, known).empty() ? std::string() : didYouMean(name, known);
+  }
+  return {};
+}
+
+/// `derm help VERB …` is `derm VERB … --help`.
+std::vector<std::string> wordsOf(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  return words;
+}
+
+int badArguments(const std::string& message, const std::string& verb,
+                 const std::vector<std::string>& words) {
+  commonOptions().json = std::find(words.begin(), words.end(), "--json") != words.end();
+  const int code = report({ErrorCode::BadArgument, message, {}});
+  fmt::print(stderr, "({} --help tells more)\n", verb);
+  return code;
 }
 
 int runProgram(int argc, char** argv) {
@@ -62,6 +106,7 @@ int runProgram(int argc, char** argv) {
   addInfoVerb(app, run);
   addCheckVerb(app, run);
   addCastVerb(app, run);
+  addAutoVerb(app, run);
   addWeightsVerb(app, run);
   addWrinklesVerb(app, run);
   addPoseVerb(app, run);
@@ -72,22 +117,25 @@ int runProgram(int argc, char** argv) {
   addVolumeVerb(app, run);
   addImplicitVerb(app, run);
   addFaceVerb(app, run);
+  addStudioVerb(app, run);
+  addCompletionVerb(app, run);
   int threads = 0;
   for (CLI::App* verb : app.get_subcommands({})) {
-    addThreads(*verb, threads);
-    for (CLI::App* below : verb->get_subcommands({})) addThreads(*below, threads);
+    addCommon(*verb, threads);
+    for (CLI::App* below : verb->get_subcommands({})) addCommon(*below, threads);
   }
-  if (const std::string wrong = wrongVerb(app, argc, argv); !wrong.empty()) {
-    fmt::print(stderr, "derm: {}\n(derm --help tells more)\n", wrong);
-    return kBadArguments;
-  }
+  const std::vector<std::string> words = wordsOf(argc, argv);
+  if (const std::string wrong = wrongVerb(app, words); !wrong.empty())
+    return badArguments(wrong, "derm", words);
   try {
-    app.parse(argc, argv);
+    app.parse(
+        std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes the last first
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "derm: {}\n({} --help tells more)\n", e.what(), verbAsked(app));
-    return kBadArguments;
+    const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
+    return badArguments(e.what() + (unknown ? nearestOption(app, words) : std::string()),
+                        verbAsked(app), words);
   }
   std::optional<ThreadLimit> limit;
   if (threads > 0) limit.emplace(threads);

@@ -9,6 +9,7 @@
 #include "derm/io/character_file.h"
 
 #include "character_input.h"
+#include "output_checks.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -50,11 +51,8 @@ Result<Pose> poseOf(const Character& c, const PoseOptions& options, Diagnostics&
 Result<void> writePosed(const PoseOptions& options, Diagnostics& notes) {
   DERM_TRY(const SkinningMethod method, parseSkinningMethod(options.method));
   DERM_CHECK(checkWritable(options.output));
-  std::error_code differ;  // or one of them does not exist
-  if (std::filesystem::equivalent(options.input.source, options.output, differ))
-    return Error{ErrorCode::BadArgument,
-                 "is the character itself: a still would take its place",
-                 {.file = options.output}};
+  DERM_CHECK(checkOutputs({options.output}));
+  DERM_CHECK(checkNotAnInput({options.output}, {options.input.source, options.motion.file}));
   DERM_TRY(Character character, options.input.load(notes));
   DERM_CHECK(options.motion.applyTo(character, notes));
   DERM_TRY(const Pose pose, poseOf(character, options, notes));
@@ -76,7 +74,7 @@ void addPoseVerb(CLI::App& app, Run& run) {
   verb->add_option("--method", options->method, "rigid, linear, dual-quaternion or centre")
       ->capture_default_str();
   options->motion.addTo(*verb);
-  verb->add_option("-o,--output", options->output, ".glb, .gltf or .obj")->required();
+  addOutput(*verb, options->output, ".glb, .gltf or .obj")->required();
   verb->footer("example:\n  derm pose cast:cat --clip jump --time 0.6 --method linear -o leap.obj");
   setWork(*verb, run, options, writePosed);
 }

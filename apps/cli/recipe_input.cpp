@@ -7,22 +7,26 @@
 #include "verbs.h"
 
 namespace derm::cli {
-namespace {
 
 bool isRecipe(const std::string& source) {
   return std::filesystem::path(source).extension() == ".toml";
 }
 
-}  // namespace
-
-void RecipeInput::addTo(CLI::App& verb) {
+void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
   input.addTo(verb, "INPUT");
   verb.get_option("INPUT")->description("a recipe (.toml), a character file, or cast:NAME");
   verb.add_option("--recipe", recipe, "a recipe for the character given");
-  // An optional of its own would take "" for nothing at all.
-  verb.add_option_function<std::string>(
-      "--clip", [this](const std::string& given) { clip = given; },
-      "name or number; \"\" is the rest pose; default the recipe's, or the first");
+  if (how_many == Clips::One)
+    // An optional of its own would take "" for nothing at all.
+    verb.add_option_function<std::string>(
+        "--clip", [this](const std::string& given) { clip = given; },
+        "name or number; \"\" is the rest pose; default the recipe's, or the first");
+  else
+    verb.add_option("--clip", clips,
+                    "name or number, or all; default the recipe's, or the first; may be given "
+                    "again for correctives of several clips")
+        ->allow_extra_args(false)
+        ->type_name("CLIP");
   verb.add_option("--method", method, "skinning method, instead of the recipe's");
   verb.add_option("--fps", fps, "[Hz] of what comes out, instead of the recipe's")
       ->check(within(Recipe::kMinFps, Recipe::kMaxFps));
@@ -71,6 +75,7 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     out.recipe.clip = *clip;
     given["clip"] = "--clip";
   }
+  if (!clips.empty()) given["clip"] = "--clip";
   if (!method.empty()) {
     DERM_TRY(out.recipe.skinning, parseSkinningMethod(method));
   }

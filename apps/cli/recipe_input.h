@@ -28,14 +28,20 @@ struct RecipeInput {
   MotionInput motion;
   std::string recipe;
   std::optional<std::string> clip;  ///< as given; empty = the rest pose, as in a recipe
+  std::vector<std::string> clips;  ///< of verbs that take several
   std::string method;
   std::optional<double> fps;
   std::vector<double> range_s;
 
-  void addTo(CLI::App& verb);
+  /// Several: --clip may be given again, for `clips`, which are not put into the recipe.
+  enum class Clips { One, Several };
+  void addTo(CLI::App& verb, Clips how_many = Clips::One);
   /// `bare` is the recipe of a character that comes without one.
   Result<SceneSource> load(Diagnostics& notes, const Recipe& bare = {}) const;
 };
+
+/// Whether an input is a recipe, by its ending.
+bool isRecipe(const std::string& source);
 
 /// Notes that a recipe adds nothing to linear skinning, for verbs that show or keep what it adds.
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes);

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "derm/base/nearest_name.h"
 #include "derm/io/png.h"
 #include "derm/scene/volume_study.h"
 #include "derm/view/film_strip.h"
 
 #include "orbit_options.h"
+#include "output_checks.h"
 #include "picture_size.h"
 #include "recipe_input.h"
 #include "terminal.h"
@@ -30,7 +32,7 @@ struct RenderOptions {
   std::size_t strip = 0;
   std::string film;
   std::string output;
-  std::string size = "1280x720";
+  std::string size;
   OrbitOptions orbit;
   std::string camera;
   std::string compare;
@@ -38,14 +40,67 @@ struct RenderOptions {
   std::string weights;
   std::string channel;
   std::string focus;
+  std::vector<std::string> shapes;
   ViewDesc view;
 };
 
+/// "jawOpen=0.5", or "jawOpen" alone for all of it: the weight of every morph target of that name.
+Result<void> setShape(const std::string& text, Character& character) {
+  const std::size_t equals = text.rfind('=');
+  const std::string name = text.substr(0, equals);
+  const std::optional<double> weight =
+      equals == std::string::npos ? 1.0 : numberOf(std::string_view(text).substr(equals + 1));
+  if (name.empty() || !weight || !(std::abs(*weight) <= 100))
+    return Error{ErrorCode::BadArgument,
+                 "\"" + text + "\" is not NAME or NAME=WEIGHT",
+                 {.element = "--shape"}};
+  std::vector<std::string> names;
+  bool found = false;
+  for (std::uint32_t m = 0; m < character.morphs.size(); ++m) {
+    MorphTarget& morph = character.morphs[m];
+    names.push_back(morph.name);
+    if (morph.name != name) continue;
+    found = true;
+    morph.default_weight = static_cast<float>(*weight);
+    // What is asked for holds, whatever a clip does with it.
+    for (Clip& clip : character.clips)
+      for (Track& track : clip.tracks)
+        if (track.channel == Channel::MorphWeights && m >= track.first_morph &&
+            m < track.first_morph + track.morph_count)
+          for (std::size_t i = m - track.first_morph; i < track.values.size();
+               i += track.morph_count)
+            track.values[i] = morph.default_weight;
+  }
+  if (found) return {};
+  return Error{ErrorCode::BadArgument,
+               names.empty()
+                   ? std::string("the character has no shapes; derm face shapes makes some")
+                   : "no shape is called \"" + name + "\"" + didYouMean(name, names),
+               {.element = "--shape"}};
+}
+
+Result<void> setShapes(std::span<const std::string> shapes, SceneSource& source,
+                       Diagnostics& notes) {
+  if (shapes.empty()) return {};
+  if (source.options.character == nullptr) {
+    const auto folder = std::filesystem::path(source.recipe.origin.file).parent_path();
+    DERM_TRY(Character character,
+             openCharacter(source.recipe.character, folder, source.options.import, notes));
+    source.options.character = std::make_shared<const Character>(std::move(character));
+  }
+  Character shaped = *source.options.character;
+  for (const std::string& shape : shapes) DERM_CHECK(setShape(shape, shaped));
+  source.options.character = std::make_shared<const Character>(std::move(shaped));
+  return {};
+}
+
 Result<ViewDesc> viewOf(const RenderOptions& options) {
   ViewDesc view = options.view;
-  DERM_TRY(view.size, pictureSize(options.size));
+  DERM_TRY(view.size, pictureSize(!options.size.empty() ? options.size
+                                  : view.quick          ? "640x360"
+                                                        : "1280x720"));
   // Stills are looked at longer than frames of a film, and thin strokes need it most.
-  view.size.supersample = options.film.empty() ? 2 : 1;
+  view.size.supersample = options.film.empty() && !view.quick ? 2 : 1;
   view.follow = options.camera.empty() ? options.strip > 0 : options.camera == "follow";
   view.orbit = options.orbit.orbit();
   if (!options.focus.empty()) view.focus = options.focus;
@@ -97,20 +152,21 @@ Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   const bool of_change = !options.compare.empty() || options.view.field;
   const bool with_volume = of_change || desc.channel || desc.diagram == Diagram::Regions ||
                            desc.diagram == Diagram::Prisms;
-  DERM_TRY(const SceneSource source,
+  DERM_TRY(SceneSource source,
            options.input.load(notes, with_volume ? defaultVolumeRecipe("") : Recipe()));
+  DERM_CHECK(setShapes(options.shapes, source, notes));
   if (of_change) noteNothingAdded(source.recipe, notes);
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
   noteTime(options, scene, notes);
   DERM_TRY(SceneView view, SceneView::make(scene, desc, notes));
   if (!options.output.empty()) {
     DERM_CHECK(saveStill(options, view));
-    fmt::print("{}\n", options.output);
+    say("{}\n", options.output);
   }
   if (!options.film.empty()) {
     ProgressBar bar("film");
     DERM_TRY(const FilmResult film, drawFilm(view, options.film, bar.callback(), notes));
-    fmt::print("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, scene.recipe().fps);
+    say("{}: {} frames at {:g} Hz\n", film.path.string(), film.frames, scene.recipe().fps);
   }
   return {};
 }
@@ -128,14 +184,22 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->check(CLI::Range(std::size_t{1}, kMaxInStrip))
       ->excludes(time)
       ->type_name("N");
-  verb->add_option("--size", options->size, "[px] WIDTHxHEIGHT of the whole picture")
-      ->capture_default_str();
+  verb->add_option(
+      "--size", options->size,
+      "[px] WIDTHxHEIGHT of the whole picture; default 1280x720, with --quick 640x360");
+  verb->add_flag("--quick", options->view.quick,
+                 "one light, no soft shadows: for looking at a motion");
   options->orbit.addTo(*verb);
   verb->add_option("--look-at", options->focus, "the camera looks at this joint")
       ->type_name("JOINT");
   verb->add_option("--camera", options->camera,
                    "still, or follow the character; default follow for strips, still for films")
       ->check(CLI::IsMember({"still", "follow"}));
+  verb->add_option(
+          "--shape", options->shapes,
+          "hold this shape (morph target): NAME or NAME=WEIGHT; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("NAME=WEIGHT");
   verb->add_flag("--skeleton", options->view.skeleton, "show the bones");
   verb->add_flag("--wireframe", options->view.wireframe, "show the edges");
   verb->add_flag("--points", options->view.points, "show labelled points with their names");
@@ -168,8 +232,10 @@ void addRenderVerb(CLI::App& app, Run& run) {
       "given centre skinning and the volume layer.\n"
       "examples:\n"
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
+      "  derm render head52.glb --shape mouthSmileLeft --shape jawOpen=0.3 -o grin.png\n"
       "  derm render belly.toml --channel belly -o where_it_swings.png\n"
       "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"
+      "  derm render belly.toml --quick --film look.mp4\n"
       "  derm render belly.toml --compare side --film belly.mp4");
   setWork(*verb, run, options, runRender);
 }

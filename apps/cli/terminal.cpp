@@ -1,8 +1,10 @@
 #include "terminal.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
@@ -15,10 +17,86 @@ volatile std::sig_atomic_t interrupted = 0;
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::string_view kRed = "\033[31m", kYellow = "\033[33m", kPlain = "\033[0m";
+
+/// The escape sequence where people look at a terminal that shows colours (see no-color.org).
+std::string_view colour(std::string_view sequence) {
+  static const bool wanted = [] {
+    const char* none = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    return ::isatty(STDERR_FILENO) != 0 && (none == nullptr || *none == '\0') &&
+           terminal != nullptr && std::string_view(terminal) != "dumb";
+  }();
+  return wanted ? sequence : std::string_view();
+}
+
+std::string_view nameOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::BadData:
+      return "bad-data";
+    case ErrorCode::BadArgument:
+      return "bad-argument";
+    case ErrorCode::Unsupported:
+      return "unsupported";
+    case ErrorCode::CannotRead:
+      return "cannot-read";
+    case ErrorCode::CannotWrite:
+      return "cannot-write";
+    case ErrorCode::Cancelled:
+      return "cancelled";
+  }
+  return "";
+}
+
+nlohmann::json toJson(const Error& error) {
+  nlohmann::json out = {
+      {"code", nameOf(error.code)}, {"message", error.message}, {"text", error.text()}};
+  const Where& where = error.where;
+  if (!where.file.empty()) out["file"] = where.file;
+  if (!where.element.empty()) out["element"] = where.element;
+  if (where.line) out["line"] = *where.line;
+  if (where.column) out["column"] = *where.column;
+  if (where.byte) out["byte"] = *where.byte;
+  if (where.index) out["index"] = *where.index;
+  return out;
+}
+
+/// File names and joint names may hold any bytes; JSON may not.
+void printAnswer() {
+  fmt::print("{}\n", jsonAnswer().dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 }  // namespace
 
+CommonOptions& commonOptions() {
+  static CommonOptions options;
+  return options;
+}
+
+nlohmann::json& jsonAnswer() {
+  static nlohmann::json answer = nlohmann::json::object();
+  return answer;
+}
+
+nlohmann::json toJson(const Diagnostics& notes) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const Diagnostics::Note& n : notes.notes())
+    out.push_back({{"severity", n.severity == Severity::Warning ? "warning" : "info"},
+                   {"kind", n.kind},
+                   {"element", n.element},
+                   {"message", n.message},
+                   {"count", n.count},
+                   {"indices", n.first_indices}});
+  return out;
+}
+
 int report(const Error& error) {
-  fmt::print(stderr, "derm: {}\n", error.text());
+  if (commonOptions().json) {
+    if (!jsonAnswer().is_object()) jsonAnswer() = nlohmann::json::object();
+    jsonAnswer()["error"] = toJson(error);
+    printAnswer();
+  }
+  fmt::print(stderr, "{}derm: {}{}\n", colour(kRed), error.text(), colour(kPlain));
   switch (error.code) {
     case ErrorCode::BadArgument:
       return kBadArguments;
@@ -35,8 +113,18 @@ int report(const Error& error) {
 }
 
 void printWarnings(const Diagnostics& notes) {
+  if (commonOptions().quiet || commonOptions().json) return;
   for (const Diagnostics::Note& note : notes.notes())
-    if (note.severity == Severity::Warning) fmt::print(stderr, "warning: {}\n", note.text());
+    if (note.severity == Severity::Warning)
+      fmt::print(stderr, "{}warning:{} {}\n", colour(kYellow), colour(kPlain), note.text());
+}
+
+int finish(const Diagnostics& notes) {
+  printWarnings(notes);
+  if (!commonOptions().json) return kDone;
+  if (jsonAnswer().is_object()) jsonAnswer()["notes"] = toJson(notes);
+  printAnswer();
+  return kDone;
 }
 
 void catchInterrupts() {
@@ -49,11 +137,24 @@ void catchInterrupts() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
+namespace {
+
+/// ", 12 s left": by the speed so far, once that says something.
+std::string timeLeft(Clock::duration spent, double fraction) {
+  constexpr double kTelling = 0.02;
+  if (fraction < kTelling || fraction >= 1) return {};
+  const double left_s = std::chrono::duration<double>(spent).count() * (1 - fraction) / fraction;
+  return left_s < 90 ? fmt::format(", {:.0f} s left", left_s)
+                     : fmt::format(", {:.0f} min left", left_s / 60);
+}
+
+}  // namespace
+
 struct ProgressBar::State {
   std::string title;
   Clock::time_point start = Clock::now();
   Clock::time_point last_draw = start;
-  bool terminal = ::isatty(STDERR_FILENO) != 0;
+  bool terminal = !commonOptions().quiet && !commonOptions().json && ::isatty(STDERR_FILENO) != 0;
   bool drawn = false;
 };
 
@@ -71,8 +172,8 @@ Progress ProgressBar::callback() {
     if (state->terminal && now - state->start > 1s && now - state->last_draw > 50ms) {
       constexpr int kWidth = 30;
       const int filled = static_cast<int>(fraction * kWidth + 0.5);
-      fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} % {}", state->title, "", filled, "",
-                 kWidth - filled, 100 * fraction, stage);
+      fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %{} {}", state->title, "", filled, "",
+                 kWidth - filled, 100 * fraction, timeLeft(now - state->start, fraction), stage);
       state->last_draw = now;
       state->drawn = true;
     }

@@ -2,6 +2,10 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/progress.h"
@@ -16,11 +20,40 @@ inline constexpr int kBadArguments = 2;
 inline constexpr int kCannotWrite = 3;
 inline constexpr int kCancelled = 130;  ///< what shells give for Ctrl-C
 
-/// Prints "derm: <error>" on one line and returns the exit code that belongs to it.
+/// What every verb takes.
+struct CommonOptions {
+  bool quiet = false;  ///< no progress, no warnings, no summaries
+  bool json = false;   ///< one JSON document on standard output, errors included
+  bool force = false;  ///< replace what derm did not write
+};
+CommonOptions& commonOptions();
+
+/// What --json prints in the end; verbs fill it as they go.
+nlohmann::json& jsonAnswer();
+nlohmann::json toJson(const Diagnostics& notes);
+
+/// Prints "derm: <error>" on one line, with --json the answer with an "error" too, and returns the
+/// exit code that belongs to it.
 int report(const Error& error);
 
 /// Prints warnings, one line per kind, to stderr. Info notes are for `derm info`.
 void printWarnings(const Diagnostics& notes);
+
+/// The end of work that went well: its warnings, or with --json the answer, with "notes" where it
+/// is an object.
+int finish(const Diagnostics& notes);
+
+/// Prints what a verb was asked for, unless JSON was wanted.
+template <class... Args>
+void tell(fmt::format_string<Args...> format, Args&&... args) {
+  if (!commonOptions().json) fmt::print(format, std::forward<Args>(args)...);
+}
+/// Prints what was done, for people, unless they want quiet or JSON.
+template <class... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  if (!commonOptions().quiet && !commonOptions().json)
+    fmt::print(format, std::forward<Args>(args)...);
+}
 
 /// Ctrl-C asks long work to stop at its next progress call instead of killing it mid-write.
 void catchInterrupts();

@@ -60,16 +60,16 @@ void setWork(CLI::App& verb, Run& run, const std::shared_ptr<Options>& options,
     run = [options, work] {
       Diagnostics notes;
       const Result<void> done = work(*options, notes);
-      if (!done) return report(done.error());
-      printWarnings(notes);
-      return kDone;
+      return done ? finish(notes) : report(done.error());
     };
   });
 }
 
+void addAutoVerb(CLI::App& app, Run& run);
 void addBakeVerb(CLI::App& app, Run& run);
 void addCastVerb(CLI::App& app, Run& run);
 void addCheckVerb(CLI::App& app, Run& run);
+void addCompletionVerb(CLI::App& app, Run& run);
 void addDemoVerb(CLI::App& app, Run& run);
 void addFaceVerb(CLI::App& app, Run& run);
 void addFleshVerb(CLI::App& app, Run& run);
@@ -78,6 +78,7 @@ void addInfoVerb(CLI::App& app, Run& run);
 void addPlotVerb(CLI::App& app, Run& run);
 void addPoseVerb(CLI::App& app, Run& run);
 void addRenderVerb(CLI::App& app, Run& run);
+void addStudioVerb(CLI::App& app, Run& run);
 void addVolumeVerb(CLI::App& app, Run& run);
 void addWeightsVerb(CLI::App& app, Run& run);
 void addWrinklesVerb(CLI::App& app, Run& run);

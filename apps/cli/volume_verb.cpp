@@ -2,12 +2,14 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "derm/image/role_colours.h"
 #include "derm/io/file_bytes.h"
 #include "derm/scene/volume_study.h"
 #include "derm/view/report_plots.h"
 
+#include "output_checks.h"
 #include "recipe_input.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -19,13 +21,10 @@ constexpr std::size_t kMaxLines = 24;  ///< frames that the table for people sho
 constexpr double kBareFps = 30;        ///< [Hz] of a character without a recipe
 
 constexpr double kWorthTelling = 1e-5;  ///< of a region's volume
-/// Skinning loses more than this of a region's volume only where a joint lies off the middle of its
-/// limb: the rig wants mending.
-constexpr double kJointOffMiddle = 0.1;
 
 struct VolumeOptions {
   RecipeInput input;
-  bool csv = false, json = false, compare = false;
+  bool csv = false, compare = false;
   std::string plot;
   std::string output;
 };
@@ -56,12 +55,6 @@ std::string tableOf(const VolumeStudy& study) {
       "\nworst change before {:.4f} %, of a region {:.4f} %{}; largest error after {:.2e}\n",
       100 * study.max_relative_loss_before, worst ? 100 * study.region_loss_before[*worst] : 0,
       worst ? " (\"" + study.region_names[*worst] + "\")" : "", study.max_relative_error_after);
-  for (std::size_t l = 0; l < study.region_names.size(); ++l)
-    if (study.region_loss_before[l] > kJointOffMiddle)
-      out += fmt::format(
-          "skinning alone changes \"{}\" by {:.1f} %: its joints may lie off the middle of the "
-          "limb\n",
-          study.region_names[l], 100 * study.region_loss_before[l]);
   if (study.max_relative_change_unheld > kWorthTelling)
     out += fmt::format("regions that no layer holds change by up to {:.4f} %\n",
                        100 * study.max_relative_change_unheld);
@@ -79,13 +72,12 @@ std::string tableOf(const std::vector<VolumeComparison>& rows) {
 }
 
 template <class Report>
-std::string textOf(const Report& report, const VolumeOptions& options) {
-  return options.json ? toJson(report) : options.csv ? toCsv(report) : tableOf(report);
-}
-
-Result<void> writeText(const std::string& text, const std::string& output) {
-  if (!output.empty()) return writeFileWhole(output, text);
-  fmt::print("{}", text);
+Result<void> writeReport(const Report& report, const VolumeOptions& options) {
+  const bool json = commonOptions().json;
+  const std::string text = json ? toJson(report) : options.csv ? toCsv(report) : tableOf(report);
+  if (!options.output.empty() && options.output != "-") return writeFileWhole(options.output, text);
+  if (json) jsonAnswer() = nlohmann::json::parse(text);
+  tell("{}", text);
   return {};
 }
 
@@ -103,8 +95,10 @@ PlotDesc inRoleColours(PlotDesc plot, std::size_t regions) {
 }
 
 Result<void> runVolume(const VolumeOptions& options, Diagnostics& notes) {
+  if (options.csv && commonOptions().json)
+    return Error{ErrorCode::BadArgument, "--csv and --json exclude each other", {}};
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
-  DERM_CHECK(checkOutputs({options.output, options.plot}));
+  DERM_CHECK(checkOutputs({options.output == "-" ? "" : options.output, options.plot}));
   Recipe bare = defaultVolumeRecipe("");
   bare.fps = kBareFps;
   DERM_TRY(const SceneSource source, options.input.load(notes, bare));
@@ -112,13 +106,13 @@ Result<void> runVolume(const VolumeOptions& options, Diagnostics& notes) {
   if (options.compare) {
     DERM_TRY(const auto rows,
              compareVolumeMethods(source.recipe, source.options, notes, bar.callback()));
-    return writeText(textOf(rows, options), options.output);
+    return writeReport(rows, options);
   }
   DERM_TRY(const VolumeStudy study,
            studyVolume(source.recipe, source.options, notes, bar.callback()));
   const PlotDesc plot = inRoleColours(plotOf(study), study.region_names.size());
   if (!options.plot.empty()) DERM_CHECK(savePlots(std::array{plot}, options.plot));
-  return writeText(textOf(study, options), options.output);
+  return writeReport(study, options);
 }
 
 }  // namespace
@@ -128,13 +122,12 @@ void addVolumeVerb(CLI::App& app, Run& run) {
   CLI::App* verb =
       app.add_subcommand("volume", "volume, area and stretch per frame, before and after");
   options->input.addTo(*verb);
-  CLI::Option* csv = verb->add_flag("--csv", options->csv, "one line per frame, for spreadsheets");
-  verb->add_flag("--json", options->json, "everything, for machines")->excludes(csv);
+  verb->add_flag("--csv", options->csv, "one line per frame, for spreadsheets");
   CLI::Option* compare = verb->add_flag("--compare", options->compare,
                                         "every skinning and correction on the same clip, instead");
   verb->add_option("--plot", options->plot, "the change of volume as .svg or .png")
       ->excludes(compare);
-  verb->add_option("-o,--output", options->output, "write here instead of standard output");
+  verb->add_option("-o,--output", options->output, "write here instead of standard output (-)");
   verb->footer(
       "A bare character is played at 30 Hz with centre skinning and the default volume layer.\n"
       "example:\n  derm volume cast:arm --clip flex --plot arm.svg");

@@ -4,6 +4,7 @@
 #include "derm/weights/character_weights.h"
 
 #include "character_input.h"
+#include "output_checks.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -42,7 +43,9 @@ Result<void> writeWeighted(const WeightsOptions& given, Diagnostics& notes) {
   DERM_TRY(options.desc.method, weightMethodNamed(options.method));
   if (options.distance_to == "joints") options.desc.to = DistanceTo::JointPoints;
   DERM_CHECK(validate(options.desc));
-  DERM_CHECK(checkWritable(options.output));
+  DERM_CHECK(checkWritableRig(options.output));
+  DERM_CHECK(checkOutputs({options.output}));
+  DERM_CHECK(checkNotAnInput({options.output}, {options.input.source, options.rig.source}));
   DERM_TRY(Character character, options.input.load(notes));
   if (options.rig.source.empty()) {
     if (!hasSkeleton(character))
@@ -96,7 +99,7 @@ void addWeightsVerb(CLI::App& app, Run& run) {
   verb->add_option("--smooth", desc.smoothing_passes, "smoothing passes")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  verb->add_option("-o,--output", options->output, ".glb or .gltf")->required();
+  addOutput(*verb, options->output, ".glb or .gltf")->required();
   verb->footer(
       "example:\n  derm weights body.glb --method heat --max-influences 4 -o weighted.glb");
   setWork(*verb, run, options, writeWeighted);

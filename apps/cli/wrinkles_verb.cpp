@@ -6,8 +6,7 @@
 #include "derm/deform/wrinkle_proposal.h"
 #include "derm/io/png.h"
 #include "derm/scene/normal_map.h"
-#include "derm/scene/recipe_text.h"
-#include "derm/scene/wrinkle_recipe.h"
+#include "derm/scene/stack_proposal.h"
 
 #include "proposal_input.h"
 #include "recipe_input.h"
@@ -17,20 +16,19 @@
 namespace derm::cli {
 namespace {
 
-struct AutoOptions {
+struct WrinklesAutoOptions {
   ProposalInput input;
   WrinkleProposalDesc desc;
-  bool json = false;
 };
 
-Result<std::vector<WrinkleProposal>> proposalsFor(const AutoOptions& options,
+Result<std::vector<WrinkleProposal>> proposalsFor(const WrinklesAutoOptions& options,
                                                   const Character& character, const Clip& clip) {
   ProgressBar bar("measuring");
   return proposeWrinkles(character, clip, options.desc, bar.callback());
 }
 
-Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
-  DERM_TRY(ProposalSource source, options.input.load(notes));
+Result<void> proposeRecipe(const WrinklesAutoOptions& options, Diagnostics& notes) {
+  DERM_TRY(const ProposalSource source, options.input.load(notes));
   const Character& character = source.character;
   if (!source.clip)
     return Error{ErrorCode::BadArgument,
@@ -38,9 +36,10 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
                  {.file = character.name}};
   const Clip& clip = character.clips[*source.clip];
   DERM_TRY(const std::vector<WrinkleProposal> proposals, proposalsFor(options, character, clip));
-  for (const WrinkleProposal& p : proposals)
-    source.recipe.layers.push_back(wrinkleRecipeLayer(p.tool));
-  DERM_CHECK(saveRecipe(options.input.output, source.recipe));
+  std::vector<ProposedLayer> layers;
+  for (const WrinkleProposal& p : proposals) layers.push_back(proposedLayer(p));
+  DERM_CHECK(options.input.save(source.recipe, layers, "derm wrinkles auto", notes));
+  if (options.input.printsRecipe()) return {};
   nlohmann::json list = nlohmann::json::array();
   for (const WrinkleProposal& p : proposals) {
     list.push_back({{"name", p.tool.name},
@@ -48,26 +47,28 @@ Result<void> proposeRecipe(const AutoOptions& options, Diagnostics& notes) {
                     {"squeeze", p.squeeze},
                     {"time_s", p.time_s},
                     {"lost_area_m2", p.lost_area_m2}});
-    if (!options.json)
-      fmt::print("{:<24} squeezed by {:>2.0f} % at {:.2f} s, {:.1f} cm2 of skin lost\n",
-                 p.tool.name, 100 * p.squeeze, p.time_s, 1e4 * p.lost_area_m2);
+    say("{:<24} squeezed by {:>2.0f} % at {:.2f} s, {:.1f} cm2 of skin lost\n", p.tool.name,
+        100 * p.squeeze, p.time_s, 1e4 * p.lost_area_m2);
   }
-  if (options.json)
-    fmt::print("{}\n", nlohmann::json{{"recipe", options.input.output}, {"tools", list}}.dump(2));
-  if (proposals.empty() && !options.json)
-    fmt::print("no skin of \"{}\" is squeezed by {:.0f} % or more in \"{}\"\n", character.name,
-               100 * options.desc.min_squeeze, clip.name);
+  jsonAnswer()["recipe"] = options.input.output;
+  jsonAnswer()["tools"] = std::move(list);
+  if (proposals.empty())
+    say("no skin of \"{}\" is squeezed by {:.0f} % or more in \"{}\"\n", character.name,
+        100 * options.desc.min_squeeze, clip.name);
   return {};
 }
 
 void addAuto(CLI::App& wrinkles, Run& run) {
-  const auto options = std::make_shared<AutoOptions>();
+  const auto options = std::make_shared<WrinklesAutoOptions>();
   CLI::App* verb = wrinkles.add_subcommand("auto", "propose tools where a clip squeezes the skin");
   options->input.addTo(*verb);
-  verb->add_option("--least", options->desc.min_squeeze, "smallest squeeze worth a fold, of 1")
+  verb->add_option("--min-squeeze,--least", options->desc.min_squeeze,
+                   "smallest squeeze worth a fold, of 1")
+      ->check(within(0.01, 0.99))
       ->capture_default_str();
-  verb->add_option("--most", options->desc.max_tools, "tools at most")->capture_default_str();
-  verb->add_flag("--json", options->json, "the list as JSON");
+  verb->add_option("--max-folds,--most", options->desc.max_tools, "folds at most")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   verb->footer("example:\n  derm wrinkles auto cast:arm --clip flex -o arm.toml");
   setWork(*verb, run, options, proposeRecipe);
 }

@@ -18,7 +18,7 @@
 #include "support/rigged_tube.h"
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::flesh_bench {
 namespace {
 
 using bench_support::Clock;
@@ -151,4 +151,4 @@ void crowdStep(benchmark::State& state) {
 BENCHMARK(crowdStep)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_bench

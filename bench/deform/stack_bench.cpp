@@ -14,7 +14,7 @@
 #include "support/rigged_tube.h"
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::stack_bench {
 namespace {
 
 using bench_support::Clock;
@@ -78,4 +78,4 @@ void stackOverhead(benchmark::State& state) {
 BENCHMARK(stackOverhead)->Arg(10000)->Arg(100000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::stack_bench

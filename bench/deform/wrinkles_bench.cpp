@@ -16,7 +16,7 @@
 #include "support/rigged_tube.h"
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::wrinkles_bench {
 namespace {
 
 using bench_support::Clock;
@@ -123,4 +123,4 @@ void oneToolOnALargerMesh(benchmark::State& state) {
 BENCHMARK(oneToolOnALargerMesh)->Arg(100)->Arg(400)->Arg(1600)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::wrinkles_bench

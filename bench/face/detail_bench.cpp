@@ -11,7 +11,7 @@
 #include "derm/face/wrinkle_poses.h"
 #include "derm/image/normal_map.h"
 
-namespace derm {
+namespace derm::detail_bench {
 namespace {
 
 template <class T>
@@ -149,4 +149,4 @@ void blendingPlainLoop(benchmark::State& state) {
 BENCHMARK(blendingPlainLoop)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::detail_bench

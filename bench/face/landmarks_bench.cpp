@@ -7,7 +7,7 @@
 
 #include "head_pair.h"
 
-namespace derm {
+namespace derm::landmarks_bench {
 namespace {
 
 void landmarksByWatershed(benchmark::State& state) {
@@ -35,4 +35,4 @@ void landmarksByProfiles(benchmark::State& state) {
 BENCHMARK(landmarksByProfiles)->Arg(36)->Arg(100)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::landmarks_bench

@@ -10,7 +10,7 @@
 
 #include "head_pair.h"
 
-namespace derm {
+namespace derm::registration_bench {
 namespace {
 
 Result<HeadRegistration> registered(const HeadPair& heads) {
@@ -50,4 +50,4 @@ void denseMap(benchmark::State& state) {
 BENCHMARK(denseMap)->Arg(36)->Arg(100)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::registration_bench

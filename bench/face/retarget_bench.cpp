@@ -14,7 +14,7 @@
 #include "derm/face/face_retarget.h"
 #include "derm/face/face_rig.h"
 
-namespace derm {
+namespace derm::retarget_bench {
 namespace {
 
 /// Head A plays on head C.
@@ -131,4 +131,4 @@ void faceFrameSkinAlone(benchmark::State& state) {
 BENCHMARK(faceFrameSkinAlone)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::retarget_bench

@@ -10,7 +10,7 @@
 #include "derm/face/landmark_correspondence.h"
 #include "derm/face/shape_transfer.h"
 
-namespace derm {
+namespace derm::shapes_bench {
 namespace {
 
 Character castHead(const char* name) {
@@ -56,4 +56,4 @@ void shapesFromAnotherHead(benchmark::State& state) {
 BENCHMARK(shapesFromAnotherHead)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shapes_bench

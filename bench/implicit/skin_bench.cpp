@@ -27,7 +27,7 @@
 #include "implicit/openvdb_peer.h"
 #include "support/arguments.h"
 
-namespace derm::implicit_bench {
+namespace derm::implicit_bench::skin_bench {
 namespace {
 
 constexpr int kResolutions[] = {50, 128, 256};
@@ -228,10 +228,10 @@ class RatioReporter : public benchmark::ConsoleReporter {
 };
 
 }  // namespace
-}  // namespace derm::implicit_bench
+}  // namespace derm::implicit_bench::skin_bench
 
 int main(int argc, char** argv) {
-  using namespace derm::implicit_bench;
+  using namespace derm::implicit_bench::skin_bench;
   std::string defaults[] = {"--benchmark_repetitions=5", "--benchmark_min_time=0.1",
                             "--benchmark_report_aggregates_only=true"};
   std::vector<char*> arguments = derm::bench_support::withDefaults(defaults, argc, argv);

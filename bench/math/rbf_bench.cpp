@@ -15,7 +15,7 @@
 
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::rbf_bench {
 namespace {
 
 using bench_support::Clock;
@@ -112,4 +112,4 @@ BENCHMARK(rbfMesh)
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::rbf_bench

@@ -20,7 +20,7 @@
 #include <opensubdiv/far/topologyRefinerFactory.h>
 #endif
 
-namespace derm {
+namespace derm::butterfly_bench {
 namespace {
 
 using bench_support::Clock;
@@ -129,4 +129,4 @@ void refineTwice(benchmark::State& state) {
 BENCHMARK(refineTwice)->Arg(1200)->Arg(20000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::butterfly_bench

@@ -13,7 +13,7 @@
 #include "support/rigged_tube.h"
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::bake_bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -101,4 +101,4 @@ void correctiveShapes(benchmark::State& state) {
 BENCHMARK(correctiveShapes)->Arg(16)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::bake_bench

@@ -16,7 +16,7 @@
 
 #include "support/rigged_tube.h"
 
-namespace derm {
+namespace derm::bind_bench {
 namespace {
 
 /// Every kind of layer; the fields are what edits change.
@@ -102,4 +102,4 @@ BENCHMARK(binding)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::bind_bench

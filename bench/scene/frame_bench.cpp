@@ -21,7 +21,7 @@
 #include "support/rigged_tube.h"
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::frame_bench {
 namespace {
 
 using bench_support::Clock;
@@ -171,4 +171,4 @@ BENCHMARK_CAPTURE(growth, volume, std::string("volume"))->Apply(sizes);
 BENCHMARK_CAPTURE(growth, wrinkles, std::string("wrinkles"))->Apply(sizes);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::frame_bench

@@ -13,7 +13,7 @@
 #include "derm/track/marker_detection.h"
 #include "derm/track/marker_tracker.h"
 
-namespace derm {
+namespace derm::tracker_bench {
 namespace {
 
 /// Dark dots on blotched skin that sways; every fifteenth frame a bar lies over some of them.
@@ -94,4 +94,4 @@ void findDots(benchmark::State& state) {
 BENCHMARK(findDots)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::tracker_bench

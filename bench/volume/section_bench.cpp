@@ -20,7 +20,7 @@
 #include "support/rigged_tube.h"
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::section_bench {
 namespace {
 
 using bench_support::Clock;
@@ -166,4 +166,4 @@ BENCHMARK_CAPTURE(methodLayer, gradient, VolumeMethod::Gradient)
 BENCHMARK(section)->Arg(13000)->Arg(100000)->Iterations(kFrames)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::section_bench

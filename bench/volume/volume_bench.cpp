@@ -19,7 +19,7 @@
 #include "support/rigged_tube.h"
 #include "support/timing.h"
 
-namespace derm {
+namespace derm::volume_bench {
 namespace {
 
 using bench_support::Clock;
@@ -176,4 +176,4 @@ BENCHMARK_CAPTURE(volumeMethod, laplacian - stated / 10k, 200, 4, kStated)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_bench

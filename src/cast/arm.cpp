@@ -153,7 +153,7 @@ void curl(ClipSketch& clip, const Rig& rig, double time_s, double degrees) {
 
 constexpr double kRate = 30.0;  // [Hz] of keys
 
-Clip flexClip(const Rig& rig) {
+Clip elbowFlexClip(const Rig& rig) {
   static const Curve elbow({{0, 0}, {1.6, 120}, {2.2, 120}, {4.0, 0}});
   static const Curve fist({{0, 0}, {1.4, 42}, {2.3, 42}, {3.6, 0}, {4.0, 0}});
   ClipSketch clip("flex");
@@ -247,7 +247,7 @@ Character makeArm() {
       {"caps", [](const Vec3d& p) { return smoothStep(-0.020, -0.040, p.x()); }},
   };
   Character arm = built(f);
-  arm.clips = {flexClip(f.rig), twistClip(f.rig), waveClip(f.rig)};
+  arm.clips = {elbowFlexClip(f.rig), twistClip(f.rig), waveClip(f.rig)};
   return arm;
 }
 

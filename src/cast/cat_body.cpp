@@ -6,8 +6,6 @@
 namespace derm::detail::cast {
 namespace {
 
-constexpr bool kMirrored = true;
-
 /// The head is modelled about the middle of its skull and then placed.
 const Vec3d kHeadCentre(0, 0.336, 0.240);
 constexpr double kHeadScale = 1.2;
@@ -187,14 +185,14 @@ Sculpt head() {
   Sculpt s;
   s.ellipsoid({0, 0, 0}, {0.041, 0.036, 0.041}, Quatd::Identity(), {0});
   s.ellipsoid({0.0215, -0.015, 0.011}, {0.0225, 0.021, 0.024}, Quatd::Identity(),
-              {0.02, kMirrored});
+              {0.02, kBothSides});
   s.cone({{0, 0.004, 0.026}, 0.0155}, {{0, -0.012, 0.049}, 0.0090}, {0.016});
   s.ellipsoid({0.0088, -0.0215, 0.046}, {0.0125, 0.0105, 0.0130}, Quatd::Identity(),
-              {0.007, kMirrored});
+              {0.007, kBothSides});
   s.ellipsoid({0, -0.0320, 0.041}, {0.011, 0.0085, 0.0125}, Quatd::Identity(), {0.006});
   s.ellipsoid(kNose, {0.0075, 0.0050, 0.0050}, Quatd::Identity(), {0.003});
-  s.ellipsoid(kEye, {0.0110, 0.0088, 0.0092}, kEyeTurn, {0.002, kMirrored});
-  s.add(ear(), {0.010, kMirrored}, kEarPlacement);
+  s.ellipsoid(kEye, {0.0110, 0.0088, 0.0092}, kEyeTurn, {0.002, kBothSides});
+  s.add(ear(), {0.010, kBothSides}, kEarPlacement);
   return s;
 }
 
@@ -202,11 +200,11 @@ Sculpt head() {
 /// that their outlines on it are well defined.
 std::vector<Region> headRegions() {
   Sculpt eyes, pupils, nose, inner_ear, ears;
-  eyes.ellipsoid(kEye + kEyeAxis * 0.005, {0.0092, 0.0072, 0.020}, kEyeTurn, {0, kMirrored});
-  pupils.ellipsoid(kEye + kEyeAxis * 0.005, {0.0038, 0.0068, 0.020}, kEyeTurn, {0, kMirrored});
+  eyes.ellipsoid(kEye + kEyeAxis * 0.005, {0.0092, 0.0072, 0.020}, kEyeTurn, {0, kBothSides});
+  pupils.ellipsoid(kEye + kEyeAxis * 0.005, {0.0038, 0.0068, 0.020}, kEyeTurn, {0, kBothSides});
   nose.ellipsoid(kNose + Vec3d(0, 0.0010, 0.004), {0.0078, 0.0052, 0.015}, Quatd::Identity(), {0});
   inner_ear.ellipsoid({0, 0.015, 0.012}, {0.0105, 0.0225, 0.015}, Quatd::Identity(), {0});
-  ears.add(inner_ear, {0, kMirrored}, kEarPlacement);
+  ears.add(inner_ear, {0, kBothSides}, kEarPlacement);
   std::vector<Region> regions(4);
   for (const auto& [material, part] : {std::pair{1, &eyes}, {2, &pupils}, {3, &nose}, {4, &ears}}) {
     regions[material - 1].material = material;
@@ -252,8 +250,8 @@ Sculpt tail() {
 
 Sculpt catBody() {
   Sculpt s = trunk();
-  s.add(hindLeg(), {0.035, kMirrored});
-  s.add(frontLeg(), {0.030, kMirrored});
+  s.add(hindLeg(), {0.035, kBothSides});
+  s.add(frontLeg(), {0.030, kBothSides});
   s.add(head(), {0.025}, kHeadPlacement);
   s.add(tail(), {0.025});
   return s;

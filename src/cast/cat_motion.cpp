@@ -179,8 +179,7 @@ constexpr double kLeave_s = 0.80;  // hind paws leave the ground
 constexpr double kFrontLeave_s = 0.64;
 constexpr double kLand_s = 1.30;  // front paws land
 constexpr double kHindLand_s = 1.42;
-constexpr double kLeap_m = 0.72;   // [m] distance, from stand to stand
-constexpr double kGravity = 9.81;  // [m/s^2]
+constexpr double kLeap_m = 0.72;  // [m] distance, from stand to stand
 
 /// The trunk's middle relative to its position at rest: pushed by the legs, free in flight, caught
 /// again.

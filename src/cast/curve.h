@@ -5,6 +5,8 @@
 
 namespace derm::detail::cast {
 
+inline constexpr double kGravity = 9.81;  ///< [m/s^2] in leaps
+
 /// A smooth curve through keys, as animators draw them: tangents are automatic (no overshoot at a
 /// high or low key, even speed elsewhere) unless a key gives its own slope.
 class Curve {

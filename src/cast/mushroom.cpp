@@ -90,7 +90,7 @@ Sculpt foot() {
 Clip hopClip(const Rig& rig) {
   constexpr double kLength_s = 1.2;
   // Free flight from 0.36 s to 0.76 s: g t^2 / 8 = 0.196 m high.
-  constexpr double kLeave_s = 0.36, kLand_s = 0.76, kGravity = 9.81;
+  constexpr double kTakeOff_s = 0.36, kTouchDown_s = 0.76;
   static const Curve press({{0, 0},
                             {0.24, -0.030},
                             {0.30, -0.028},
@@ -118,8 +118,8 @@ Clip hopClip(const Rig& rig) {
   const Vec3d cap_rest = rig.position(cap_joint) - rig.position(foot_joint);
   for (int f = 0; f <= 72; ++f) {
     const double t = f / 60.0;
-    const double s = t - kLeave_s, flight = kLand_s - kLeave_s;
-    const double high = s > 0 && t < kLand_s ? 0.5 * kGravity * s * (flight - s) : 0.0;
+    const double s = t - kTakeOff_s, flight = kTouchDown_s - kTakeOff_s;
+    const double high = s > 0 && t < kTouchDown_s ? 0.5 * kGravity * s * (flight - s) : 0.0;
     const double angle = t >= kLength_s ? 0.0 : lean(t);
     // Leaning turns about the rim of the base, so that no part of it sinks into the ground.
     const double lift = 0.046 * std::abs(std::sin(angle * std::numbers::pi / 180.0));

@@ -21,6 +21,8 @@ struct Join {
   bool mirrored = false;  ///< also at -x; the two blend with each other first, so symmetry is exact
 };
 
+inline constexpr bool kBothSides = true;  ///< for Join::mirrored
+
 /// Where a sub-sculpt stands: scale, then turn, then move.
 struct Placement {
   Vec3d move = Vec3d::Zero();

@@ -12,7 +12,6 @@
 namespace derm::detail::cast {
 namespace {
 
-constexpr bool kMirrored = true;
 constexpr double kWaist_m = 1.02, kHem_m = 0.075;
 
 Sculpt trousersBody() {
@@ -25,7 +24,7 @@ Sculpt trousersBody() {
   Sculpt s;
   s.add(hips, {0}, {.scale = {1.38, 1, 1}});
   s.ellipsoid({0.082, 0.885, -0.050}, {0.085, 0.095, 0.082}, aboutX(12),
-              {0.05, kMirrored});  // seat
+              {0.05, kBothSides});  // seat
   Sculpt leg;
   leg.limb({{{0.094, 0.865, 0.000}, 0.096},
             {{0.100, 0.770, 0.004}, 0.089},
@@ -36,7 +35,7 @@ Sculpt trousersBody() {
             {{0.117, 0.020, -0.008}, 0.072}},
            0.06, {0});
   leg.ellipsoid({0.107, 0.515, 0.030}, {0.046, 0.060, 0.048}, Quatd::Identity(), {0.03});  // knee
-  s.add(leg, {0.028, kMirrored});
+  s.add(leg, {0.028, kBothSides});
   s.displace([](const Vec3d& p) {  // the waistband and the turned hems stand proud
     return 0.0035 * smoothStep(kWaist_m - 0.052, kWaist_m - 0.044, p.y()) +
            0.0030 * smoothStep(kHem_m + 0.046, kHem_m + 0.038, p.y());
@@ -49,7 +48,7 @@ Sculpt trousersBody() {
   s.carve(above, {0.009});
   s.carve(below, {0.008});
   s.carve(waist_hollow, {0.010});
-  s.carve(leg_hollow, {0.009, kMirrored});
+  s.carve(leg_hollow, {0.009, kBothSides});
   return s;
 }
 

@@ -80,7 +80,7 @@ std::vector<Bone> wristBones(const Rig& rig) {
 }
 
 /// Down, back through straight, up, and to rest again; the fingers close as the hand goes up.
-Clip flexClip(const Rig& rig) {
+Clip wristFlexClip(const Rig& rig) {
   static const Curve bend({{0, 0}, {1.0, -68}, {1.4, -68}, {2.6, 48}, {3.0, 48}, {4.0, 0}});
   static const Curve grip({{0, 0}, {1.2, -8}, {2.6, 38}, {3.0, 38}, {3.7, 0}, {4.0, 0}});
   ClipSketch clip("flex");
@@ -124,7 +124,7 @@ Character makeWrist() {
                  return smoothStep(0.016, 0.006, std::abs(p.x() - kCrease_m));
                }}};
   Character wrist = built(f);
-  wrist.clips = {flexClip(f.rig)};
+  wrist.clips = {wristFlexClip(f.rig)};
   return wrist;
 }
 

@@ -81,11 +81,14 @@ Result<void> validateShape(const FleshDesc& desc) {
     return badField("gravity_direction", "expected a direction with a length");
   if (!within(desc.bone_radius_m, 0, 1e9))
     return badField("bone_radius_m", "expected 0 metres or more");
+  if (desc.reach_m && !(*desc.reach_m > desc.bone_radius_m && *desc.reach_m <= 1e9))
+    return badField("reach_m", "expected more than bone_radius_m");
   if (!positive(desc.shape_power, 8))
     return badField("shape_power", "expected more than 0, at most 8");
   if (!positive(desc.max_elongation, 1))
     return badField("max_elongation", "expected more than 0, at most 1");
   if (!within(desc.soft_limit, 0, 1)) return badField("soft_limit", "expected 0 to 1");
+  if (!within(desc.max_slope, 0, 1)) return badField("max_slope", "expected 0 to 1");
   if (!within(desc.contact_margin_m, 0, 1e9))
     return badField("contact_margin_m", "expected 0 metres or more");
   return {};

@@ -10,6 +10,7 @@
 #include "derm/weights/character_weights.h"
 
 #include "anim/joint_names.h"
+#include "deform/flesh_bulges.h"
 #include "deform/flesh_weights.h"
 
 namespace derm {
@@ -55,6 +56,8 @@ struct Tissue {
 constexpr Tissue kLimbTissue = {0.12, 0.2, 0.35};
 constexpr Tissue kBellyTissue = {0.08, 0.3, 0.4};
 constexpr Tissue kHangingBellyTissue = {0.05, 0.3, 0.25};  ///< its depth counts from the back
+constexpr Tissue kBreastTissue = {0.15, 0.2, 0.35};
+constexpr Tissue kButtockTissue = {0.08, 0.3, 0.25};
 constexpr Tissue kCheekTissue = {0.12, 0.25, 0.25};
 
 /// The joints that carry skin and those that join them, as a tree of their own.
@@ -133,9 +136,9 @@ std::string withoutNumber(std::string text) {
   return text;
 }
 
-class Proposer {
+class ElementProposer {
  public:
-  Proposer(const Character& character)
+  ElementProposer(const Character& character)
       : c_(character),
         bind_(bindModelMatrices(character)),
         surface_(character.mesh, character.skin),
@@ -193,7 +196,10 @@ class Proposer {
     std::uint32_t at = branch;
     while (at != kNone && !tree_.fork(at)) at = tree_.branches[at].empty() ? kNone : next(at);
     if (at != kNone) {
-      if (!belowFork(from)) addBelly(from, branch, at);  // further up it is the chest
+      if (!belowFork(from)) {  // further up it is the chest
+        addBelly(from, branch, at);
+        addBulges(from, at);
+      }
       return;
     }
     if (!endsTrunk(from) || hasTwin(from, branch))
@@ -300,6 +306,41 @@ class Proposer {
     p.desc.name = "belly";
     const bool hangs = hangFromTheBack(p.desc);
     if (measure(p, hangs ? kHangingBellyTissue : kBellyTissue)) found_.push_back(std::move(p));
+  }
+
+  /// Breasts and buttocks, where the trunk stands.
+  void addBulges(std::uint32_t pelvis, std::uint32_t chest) {
+    const Vec3d along = tree_.position[chest] - tree_.position[pelvis];
+    if (!(along.y() > kLyingTrunk * along.norm())) return;
+    detail::Trunk trunk{.pelvis = tree_.joints[pelvis], .chest = tree_.joints[chest]};
+    trunk.trunk_joint.assign(c_.skeleton.size(), false);
+    trunk.leg_joint = trunk.trunk_joint;
+    const auto mark = [&](std::vector<bool>& joints, JointId root, bool value) {
+      for (std::size_t j = 0; j < c_.skeleton.size(); ++j)
+        if (JointId(j) == root || isBelow(c_.skeleton, JointId(j), root)) joints[j] = value;
+    };
+    mark(trunk.trunk_joint, trunk.pelvis, true);
+    int legs = 0, arms = 0;
+    for (const std::uint32_t fork : {pelvis, chest})
+      for (const std::uint32_t branch : tree_.branches[fork]) {
+        const JointId root = tree_.joints[branch];
+        if (root == trunk.chest || isBelow(c_.skeleton, trunk.chest, root)) continue;
+        mark(trunk.trunk_joint, root, false);
+        if (!hasTwin(fork, branch)) continue;
+        (fork == pelvis ? legs : arms) += 1;
+        (fork == pelvis ? trunk.hips_m : trunk.shoulders_m) += tree_.position[branch].y();
+        if (fork == pelvis) mark(trunk.leg_joint, root, true);
+      }
+    if (legs != 2 || arms != 2) return;
+    trunk.hips_m /= legs;
+    trunk.shoulders_m /= arms;
+    for (FleshProposal& p : detail::findBulges(c_, bind_, trunk)) {
+      p.desc.from = rounded(*p.desc.from);
+      p.desc.to = rounded(*p.desc.to);
+      p.desc.reach_m = rounded(Vec3d(*p.desc.reach_m, 0, 0)).x();
+      const bool breast = p.region == FleshRegion::Breast;
+      if (measure(p, breast ? kBreastTissue : kButtockTissue)) found_.push_back(std::move(p));
+    }
   }
 
   /// Bones of a branch in a row; those that differ by a number alone are joined.
@@ -465,6 +506,10 @@ std::string_view nameOf(FleshRegion region) {
       return "belly";
     case FleshRegion::Cheeks:
       return "cheeks";
+    case FleshRegion::Breast:
+      return "breast";
+    case FleshRegion::Buttock:
+      return "buttock";
   }
   return "";
 }
@@ -480,7 +525,7 @@ Result<std::vector<FleshProposal>> proposeFlesh(const Character& character, Diag
       !instances.empty() && std::all_of(instances.begin(), instances.end(),
                                         [](const MeshInstance& m) { return m.rigid; });
   std::vector<FleshProposal> out;
-  if (!all_rigid) out = Proposer(character).propose();
+  if (!all_rigid) out = ElementProposer(character).propose();
   if (out.empty())
     notes.warn("no-flesh", character.name, "no bone has enough flesh around it for an element");
   return out;

@@ -10,6 +10,7 @@
 
 #include "deform/flesh_kernels.h"
 #include "deform/flesh_motion.h"
+#include "deform/flesh_slope.h"
 #include "deform/flesh_weights.h"
 
 namespace derm {
@@ -31,6 +32,9 @@ constexpr float kContactFull = 0.2f;
 /// Passes over several contact shapes, since one may push into another.
 constexpr int kContactPasses = 3;
 constexpr std::size_t kChunk = 2048;
+/// A swing that at rest would stay below this share of the steepest slope is not looked at: an edge
+/// would have to be squeezed to that share of its length to reach it.
+constexpr float kFarFromSteep = 1.0f / 16;
 
 /// A point beside the bind-pose mesh that follows some joints: the mean of where they carry it.
 struct CarriedPoint {
@@ -56,6 +60,7 @@ struct CarriedPoint {
 struct FleshTables {
   detail::FleshWeights weights;
   detail::FleshRuns runs;
+  detail::FleshPatch patch;
 };
 
 struct FleshElement {
@@ -82,7 +87,9 @@ class SwingingLayer final : public FleshLayer {
  public:
   explicit SwingingLayer(std::shared_ptr<const FleshElement> element)
       : element_(std::move(element)), tightest_(element_->tables->runs.taskCount()) {
-    if (element_->contact.empty()) return;
+    if (element_->desc.max_slope > 0)
+      slope_scratch_ = detail::FleshSlopeScratch(element_->tables->patch);
+    if (element_->contact.empty() && !(element_->desc.max_slope > 0)) return;
     shapes_.resize(element_->contact.size());
     posed_.resize(element_->tables->weights.vertices.size());
   }
@@ -112,6 +119,8 @@ class SwingingLayer final : public FleshLayer {
   void writeMask(std::span<float> channel) const noexcept;
   bool setUp(const FrameInput& in, FleshFrame& frame) const noexcept;
   void limitWhole(FleshFrame& frame) noexcept;
+  bool mayBeSteep(const FleshFrame& frame) const noexcept;
+  void flatten(const FleshFrame& frame, SkinFrame& skin) noexcept;
   void pushOut(const FleshFrame& frame, SkinFrame& skin) const noexcept;
   Vec3f pushedOut(const FleshFrame& frame, const Vec3f& posed, const Vec3f& moved,
                   float alpha) const noexcept;
@@ -121,6 +130,7 @@ class SwingingLayer final : public FleshLayer {
   std::vector<FleshTightest> tightest_;
   std::vector<PosedContact> shapes_;
   std::vector<Vec3f> posed_;  ///< where the element's vertices were before the flesh moved
+  detail::FleshSlopeScratch slope_scratch_;
 };
 
 /// Everything of the frame but the vertices; false where nothing can be done with it.
@@ -215,6 +225,26 @@ void SwingingLayer::pushOut(const FleshFrame& frame, SkinFrame& skin) const noex
   });
 }
 
+bool SwingingLayer::mayBeSteep(const FleshFrame& frame) const noexcept {
+  const auto max_slope = static_cast<float>(element_->desc.max_slope);
+  if (!(max_slope > 0)) return false;
+  if (frame.rotates || !shapes_.empty()) return true;
+  return frame.offset.norm() * element_->tables->patch.steepest > kFarFromSteep * max_slope;
+}
+
+/// Takes back what is too steep along the skin, so that it does not fold over itself.
+void SwingingLayer::flatten(const FleshFrame& frame, SkinFrame& skin) noexcept {
+  const detail::FleshOffsets offsets{.vertices = element_->tables->weights.vertices,
+                                     .before = posed_,
+                                     .positions = skin.positions(),
+                                     .bone_from = frame.bone_from,
+                                     .bone_along = frame.bone_along,
+                                     .bone_radius = frame.bone_radius,
+                                     .reach = frame.reach};
+  limitSlope(element_->tables->patch, static_cast<float>(element_->desc.max_slope),
+             frame.rotates || !shapes_.empty(), offsets, slope_scratch_);
+}
+
 /// What each vertex takes part in the swing, moving or not.
 void SwingingLayer::writeMask(std::span<float> channel) const noexcept {
   if (channel.empty()) return;
@@ -232,11 +262,11 @@ void SwingingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   skin.materialise();
   skin.beforeMoving();
   const std::span<Vec3f> positions = skin.positions();
-  if (touches) {
-    element_->contact.pose(in.model, shapes_);
+  if (touches) element_->contact.pose(in.model, shapes_);
+  const bool steep = mayBeSteep(frame);
+  if (touches || steep)
     for (std::size_t i = 0; i < posed_.size(); ++i)
       posed_[i] = positions[element_->tables->weights.vertices[i]];
-  }
   frame.positions = positions.data()->data();
   if (moves) {
     if (!frame.per_vertex) limitWhole(frame);
@@ -245,6 +275,7 @@ void SwingingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
     });
   }
   if (touches) pushOut(frame, skin);
+  if (steep) flatten(frame, skin);
 }
 
 class FleshBinding final : public LayerBinding {
@@ -301,7 +332,8 @@ detail::FleshDynamics dynamicsOf(const FleshDesc& desc, const detail::VirtualBon
 bool sameTables(const FleshDesc& a, const FleshDesc& b) {
   return a.dominant == b.dominant && a.ends == b.ends && a.from == b.from && a.to == b.to &&
          a.vertex_group == b.vertex_group && a.shape_power == b.shape_power &&
-         a.attenuation == b.attenuation && a.bone_radius_m == b.bone_radius_m;
+         a.attenuation == b.attenuation && a.bone_radius_m == b.bone_radius_m &&
+         a.reach_m == b.reach_m;
 }
 
 BindResult bindFlesh(const std::string&, const FleshDesc& desc, const BindInput& input) {
@@ -321,6 +353,8 @@ BindResult bindFlesh(const std::string&, const FleshDesc& desc, const BindInput&
     auto tables = std::make_shared<FleshTables>();
     DERM_TRY(tables->weights, detail::fleshWeights(desc, skeleton, bind, *input.surface));
     tables->runs = detail::makeFleshRuns(tables->weights.vertices, tables->weights.alpha);
+    tables->patch = detail::makeFleshPatch(input.surface->rest, tables->weights.vertices,
+                                           tables->weights.alpha);
     element->tables = std::move(tables);
   }
   const detail::VirtualBone bone = detail::virtualBone(desc, bind);

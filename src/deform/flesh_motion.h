@@ -33,9 +33,9 @@ struct FleshDynamics {
 /// The anchor moves straight between two steps, so that what it does to the mass is a jump of
 /// their relative velocity at the beginning of each step; the rest of the step is exact. Rotation
 /// obeys the same equation for the rotation vector from F_s to F_d in F_s's axes (small angles).
-/// Elongation beyond farthest_m is cut, and velocity outwards taken away.
-/// A cut (the anchor leaps where its velocity does not lead) keeps elongation and velocity and
-/// forgets the anchor's past: it causes no motion.
+/// At farthest_m it meets a smooth wall: velocity outwards is taken away, what leads along it
+/// stays. The error falls with the square of the step. A cut (the anchor leaps where its velocity
+/// does not lead) keeps elongation and velocity and forgets the anchor's past: it causes no motion.
 class FleshMotion {
  public:
   /// At rest at this anchor: hanging where gravity pulls, moving with the anchor whatever speed it
@@ -69,8 +69,10 @@ class FleshMotion {
     int substeps = 1;
     SpringStep spring;
     SpringStep rotation;
+    SpringStep spring_part, rotation_part;  ///< for steps that meet the limit
   };
   void prepare(const FleshDynamics& dynamics, double dt_s) noexcept;
+  void startLate(const Vec3d& change, double dt_s) noexcept;
   void turnOn(const FleshDynamics& dynamics, const FleshAnchor& anchor, double dt_s,
               bool known) noexcept;
 
@@ -81,9 +83,11 @@ class FleshMotion {
   Vec3d position_ = Vec3d::Zero();  ///< of the anchor after the last step
   Vec3d anchor_velocity_ = Vec3d::Zero();
   Quatd orientation_ = Quatd::Identity();
-  Vec3d spin_ = Vec3d::Zero();  ///< [rad/s] of the anchor in model space
-  std::uint32_t known_ = 0;     ///< of the anchor: 0 nothing, 1 its position, 2 its velocity too
-  Coefficients steps_;          ///< no state: follows from the dynamics and dt
+  Vec3d spin_ = Vec3d::Zero();          ///< [rad/s] of the anchor in model space
+  Vec3d first_change_ = Vec3d::Zero();  ///< [m/s] of the anchor's velocity, the last one
+  /// Of the anchor: 0 nothing, 1 its position, 2 its velocity too, 3 and 4 one and more changes.
+  std::uint32_t known_ = 0;
+  Coefficients steps_;  ///< no state: follows from the dynamics and dt
 };
 
 }  // namespace derm::detail

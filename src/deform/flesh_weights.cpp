@@ -62,6 +62,12 @@ Result<std::vector<double>> strengths(const FleshDesc& desc, const Skeleton& ske
   return out;
 }
 
+/// 1 up to half of the reach, 0 beyond it, smooth between.
+double fadeInReach(double share) {
+  const double t = std::clamp(2 * (1 - share), 0.0, 1.0);
+  return t * t * (3 - 2 * t);
+}
+
 }  // namespace
 
 double attenuation(FleshAttenuation kind, double y) {
@@ -131,13 +137,14 @@ Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleto
   DERM_CHECK(checkNear(desc.to, "to_m", box));
   if (!(bone.length() > kNoLength * box.diagonal()))
     return badElement("ends", "the virtual bone has no length: its ends are at one place");
-  DERM_TRY(const std::vector<double> strength, strengths(desc, skeleton, bind_model, surface));
+  DERM_TRY(std::vector<double> strength, strengths(desc, skeleton, bind_model, surface));
   std::vector<double> amount(strength.size(), 0.0);
   double max_amount = 0;
   for (std::size_t v = 0; v < amount.size(); ++v) {
     if (!(strength[v] > 0)) continue;
     const Vec3d p = surface.rest.positions[v].cast<double>();
     const double depth = std::max(0.0, bone.distance(p) - desc.bone_radius_m);
+    if (desc.reach_m) strength[v] *= fadeInReach(bone.distance(p) / *desc.reach_m);
     amount[v] = std::pow(depth / bone.length(), desc.shape_power) * strength[v] *
                 attenuation(desc.attenuation, bone.along(p));
     max_amount = std::max(max_amount, amount[v]);

@@ -42,7 +42,8 @@ struct FleshWeights {
 };
 
 /// alpha = shape * attenuation * strength, normalised: shape = max(0, distance - bone radius) to
-/// shape_power; strength from the vertex group or the skin weights of jointsOfElement(). Entries
+/// shape_power; strength from the vertex group or the skin weights of jointsOfElement(), faded out
+/// towards reach_m. Entries
 /// below 1e-5 are left out. O(vertices). Fails on a bone without length and where nothing can move.
 Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleton,
                                   std::span<const Affine3d> bind_model,

@@ -63,9 +63,9 @@ struct Candidate {
   std::vector<std::uint32_t> skin;  ///< triangles under the tool
 };
 
-class Proposer {
+class WrinkleProposer {
  public:
-  Proposer(const Character& character, const Clip& clip, const WrinkleProposalDesc& desc)
+  WrinkleProposer(const Character& character, const Clip& clip, const WrinkleProposalDesc& desc)
       : character_(character),
         clip_(clip),
         desc_(desc),
@@ -106,7 +106,7 @@ class Proposer {
       for (const std::uint32_t t : region) taken[t] = 1;
       if (region.size() < 4) continue;
       Candidate candidate = toolAt(stripOver(seed, region));
-      if (candidate.proposal.squeeze > desc_.min_squeeze / 4)
+      if (candidate.proposal.squeeze >= desc_.min_squeeze)
         candidates.push_back(std::move(candidate));
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
@@ -383,7 +383,7 @@ class Proposer {
         Strip strip = longer[i].strip;
         strip.half_length *= kLonger;
         Candidate trial = toolAt(strip);
-        if (!(trial.proposal.squeeze > 0)) continue;
+        if (trial.proposal.squeeze < desc_.min_squeeze) continue;
         trial.proposal.lost_area_m2 = best[i].proposal.lost_area_m2;  // no more skin is squeezed
         longer[i] = std::move(trial);
         any = true;
@@ -480,7 +480,7 @@ Result<std::vector<WrinkleProposal>> proposeWrinkles(const Character& character,
   DERM_CHECK(validate(character));
   if (character.skin.empty())
     return Error{ErrorCode::BadData, "has no skin: nothing is squeezed", {.file = character.name}};
-  Proposer proposer(character, clip, desc);
+  WrinkleProposer proposer(character, clip, desc);
   DERM_CHECK(proposer.measure(progress));
   return proposer.propose(progress);
 }

@@ -14,6 +14,7 @@
 
 #include "face/control_units.h"
 #include "face/gaze.h"
+#include "face/lid_closing.h"
 #include "face/shape_morph.h"
 #include "face/shape_openings.h"
 #include "face/shape_pieces.h"
@@ -23,12 +24,10 @@
 namespace derm {
 namespace {
 
+using detail::kLowerLidShare;
 using detail::OpeningChange;
 using detail::OpeningPair;
 using detail::WeldedMesh;
-
-/// Of a blink: how much of the way the lower lid comes up.
-constexpr double kLowerLidShare = 0.08;
 
 /// One point's part in a shape, in the units of its region (control_units.h).
 struct Move {
@@ -89,7 +88,7 @@ constexpr std::array kMoves{
     Move{"jawOpen", "2.1", 0, -.85, -.50},
     Move{"jawOpen", "8.2", 0, -.85, -.40},
     Move{"jawOpen", "8.7", -.01, -.78, -.38},
-    Move{"jawOpen", "8.3", -.05, -.32, -.20},
+    Move{"jawOpen", "8.3", -.05, -.33, -.27},
     Move{"jawOpen", "8.1", 0, -.03, -.01},
     Move{"jawOpen", "8.5", 0, -.04, -.02},
     Move{"jawOpen", "5.1", -.01, -.07, -.02},
@@ -105,7 +104,7 @@ constexpr std::array kMoves{
     Move{"mouthFunnel", "8.5", -.02, .12, .18},
     Move{"mouthFunnel", "8.2", 0, -.22, .12},
     Move{"mouthFunnel", "8.7", -.03, -.18, .13},
-    Move{"mouthFunnel", "8.3", -.09, -.01, .16},
+    Move{"mouthFunnel", "8.3", -.09, 0, .20},
     Move{"mouthFunnel", "2.1", 0, -.09, -.02},
     Move{"mouthLeft", "8.1", .24, .02, -.05},
     Move{"mouthLeft", "8.2", .23, .02, -.05},
@@ -132,7 +131,7 @@ constexpr std::array kMoves{
     Move{"mouthPucker", "8.5", -.05, .04, .22},
     Move{"mouthPucker", "8.2", 0, -.03, .20},
     Move{"mouthPucker", "8.7", -.06, -.02, .19},
-    Move{"mouthPucker", "8.3", -.15, .03, .18},
+    Move{"mouthPucker", "8.3", -.13, .04, .23},
     Move{"mouthPucker", "5.1", -.02, 0, .01},
     Move{"mouthRollLower", "8.2", 0, .16, -.12},
     Move{"mouthRollLower", "8.7", -.01, .14, -.10},
@@ -147,17 +146,17 @@ constexpr std::array kMoves{
     Move{"mouthShrugUpper", "8.1", 0, .15, .02},
     Move{"mouthShrugUpper", "8.5", 0, .13, .01},
     Move{"mouthShrugUpper", "9.1", 0, .04, 0},
-    Move{"mouthSmileLeft", "8.3", .11, .25, -.14},
-    Move{"mouthSmileLeft", "8.5", .04, .07, -.05},
-    Move{"mouthSmileLeft", "8.7", .04, .06, -.05},
-    Move{"mouthSmileLeft", "8.1", 0, .02, -.02},
-    Move{"mouthSmileLeft", "8.2", 0, .02, -.02},
+    Move{"mouthSmileLeft", "8.3", .14, .27, -.23},
+    Move{"mouthSmileLeft", "8.5", .07, .10, -.12},
+    Move{"mouthSmileLeft", "8.7", .07, .12, -.11},
+    Move{"mouthSmileLeft", "8.1", 0, .04, -.04},
+    Move{"mouthSmileLeft", "8.2", 0, .04, -.03},
     Move{"mouthSmileLeft", "5.1", .05, .14, .07},
     Move{"mouthSmileLeft", "9.1", .04, .03, -.01},
     Move{"mouthSmileLeft", "3.3", 0, .08, .02},
-    Move{"mouthStretchLeft", "8.3", .14, -.08, -.15},
-    Move{"mouthStretchLeft", "8.5", .03, -.02, -.03},
-    Move{"mouthStretchLeft", "8.7", .04, -.03, -.04},
+    Move{"mouthStretchLeft", "8.3", .13, -.08, -.18},
+    Move{"mouthStretchLeft", "8.5", .04, -.03, -.06},
+    Move{"mouthStretchLeft", "8.7", .06, -.01, -.07},
     Move{"mouthUpperUpLeft", "8.5", .02, .20, -.01},
     Move{"mouthUpperUpLeft", "8.1", 0, .12, -.01},
     Move{"mouthUpperUpLeft", "8.3", 0, .06, 0},

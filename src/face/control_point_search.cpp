@@ -17,10 +17,17 @@ namespace derm {
 namespace {
 
 /// The triangles of the piece that most of the points lie on.
-class Skin {
+class FaceSkin {
  public:
-  Skin(const TriMesh& mesh, std::span<const LabelledPoint> points)
-      : Skin(mesh, trianglesOf(mesh, points)) {}
+  FaceSkin(const TriMesh& mesh, std::span<const LabelledPoint> points)
+      : FaceSkin(mesh, trianglesOf(mesh, points)) {}
+
+  /// [m] How far towards `forward` the skin lies before `p`; none where it does not.
+  std::optional<double> depthAt(const Vec3d& p, const Vec3d& forward, double reach_m) const {
+    const auto hit = tree_.firstHit(p + reach_m * forward, p - reach_m * forward);
+    if (!hit) return {};
+    return reach_m * (1 - 2 * hit->t);
+  }
 
   /// Among the triangles that look `outward`: at a margin those of the socket are as near.
   SurfacePoint nearest(const Vec3d& p, const Vec3d& outward) const {
@@ -36,7 +43,7 @@ class Skin {
   }
 
  private:
-  Skin(const TriMesh& mesh, std::vector<std::uint32_t> numbers)
+  FaceSkin(const TriMesh& mesh, std::vector<std::uint32_t> numbers)
       : mesh_(mesh),
         numbers_(std::move(numbers)),
         tree_(mesh.positions, cornersOf(mesh, numbers_)) {}
@@ -67,11 +74,87 @@ class Skin {
   TriangleTree tree_;
 };
 
-/// Lids' points to the margins beside them, the eyes' corners to where the margins end.
+/// The lips' points to the borders of the lips, the mouth's corners to where its slit ends. Lips
+/// differ more from head to head than a smooth map can follow: the thin lip of one is half of the
+/// full one of another.
+class LipBorders {
+ public:
+  LipBorders(const TriMesh& mesh, const FaceSkin& skin, const FaceSlit& slit)
+      : mesh_(mesh), skin_(skin), slit_(slit) {}
+
+  void put(std::vector<LabelledPoint>& points) const {
+    const auto find = [&](std::string_view label) {
+      return std::find_if(points.begin(), points.end(),
+                          [&](const LabelledPoint& p) { return p.label == label; });
+    };
+    const std::array<std::vector<LabelledPoint>::iterator, 2> corners = {find("8.4"), find("8.3")};
+    for (std::size_t i = 0; i < 2; ++i)
+      if (corners[i] != points.end())
+        putCorner(i == 0 ? slit_.upper.front() : slit_.upper.back(), i == 0 ? -1 : 1,
+                  corners[i]->point);
+    for (const std::string_view label : {"8.1", "8.5", "8.6"})
+      if (const auto p = find(label); p != points.end()) putBorder(slit_.upper, 1, p->point);
+    for (const std::string_view label : {"8.2", "8.7", "8.8"})
+      if (const auto p = find(label); p != points.end()) putBorder(slit_.lower, -1, p->point);
+  }
+
+ private:
+  // Shares of the slit's width. A corner's point lies on the skin beside the slit's end, where
+  // upper and lower border meet.
+  static constexpr double kCornerNearest = 0.01, kCornerFarthest = 0.08;
+  static constexpr double kThinnest = 0.08, kThickest = 0.32;  ///< of a lip
+
+  Vec3d at(const SurfacePoint& p) const {
+    return positionAt(p, mesh_.triangles, mesh_.positions).cast<double>();
+  }
+
+  void putCorner(std::uint32_t end, double outwards, SurfacePoint& point) const {
+    const Vec3d corner = mesh_.positions[end].cast<double>();
+    const double off = outwards * slit_.along.dot(at(point) - corner) / slit_.width_m;
+    const double beside = std::clamp(off, kCornerNearest, kCornerFarthest) * slit_.width_m;
+    point = skin_.nearest(corner + outwards * beside * slit_.along, slit_.outward);
+  }
+
+  /// Where a lip is most prominent, about half way up its red part (labrale superius and inferius),
+  /// is what a shape tells for sure; the border is not far beyond.
+  void putBorder(const std::vector<std::uint32_t>& chain, double upwards,
+                 SurfacePoint& point) const {
+    constexpr double kNearest = 1.0, kFarthest = 1.6;  // of the border, over the prominent height
+    constexpr int kSteps = 24;
+    const std::vector<Vec3d> margin = detail::positionsOf(chain, mesh_.positions);
+    const Vec3d found = at(point), foot = detail::besideOnMargin(margin, slit_.along, found);
+    const Vec3d up = upwards * slit_.up;
+    double prominent = 0, most = -std::numeric_limits<double>::infinity();
+    for (int i = 0; i <= kSteps; ++i) {
+      const double share = kThinnest + (kThickest - kThinnest) * i / kSteps;
+      const double height = share * slit_.width_m;
+      const auto depth = skin_.depthAt(foot + height * up, slit_.outward, slit_.width_m);
+      // Chins and noses are farther out still: the first top counts.
+      if (!depth || *depth < most) break;
+      most = *depth;
+      prominent = height;
+    }
+    if (prominent <= kThinnest * slit_.width_m || prominent >= kThickest * slit_.width_m)
+      prominent = 0.13 * slit_.width_m;  // a lip without a top, as most have it
+    const double height =
+        std::clamp(up.dot(found - foot), kNearest * prominent, kFarthest * prominent);
+    const Vec3d border = foot + height * up;
+    const auto depth = skin_.depthAt(border, slit_.outward, slit_.width_m);
+    point = skin_.nearest(border + depth.value_or(0) * slit_.outward, slit_.outward);
+  }
+
+  const TriMesh& mesh_;
+  const FaceSkin& skin_;
+  const FaceSlit& slit_;
+};
+
+/// Lids' points to the margins beside them, the eyes' corners to where the margins end; lips'
+/// points to the lips' borders.
 void putOnMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
-  Diagnostics ignored;  // an eye that does not open is nothing that was asked for here
-  const Skin skin(mesh, points);
+  Diagnostics ignored;  // what does not open is nothing that was asked for here
+  const FaceSkin skin(mesh, points);
   const FaceSlits slits = findFaceSlits(mesh, points, ignored);
+  if (slits.mouth) LipBorders(mesh, skin, *slits.mouth).put(points);
   const auto putEye = [&](const std::optional<FaceSlit>& slit,
                           const std::array<std::string_view, 4>& labels) {
     if (!slit) return;

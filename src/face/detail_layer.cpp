@@ -148,25 +148,16 @@ class DetailBinding final : public LayerBinding,
                             public std::enable_shared_from_this<DetailBinding> {
  public:
   DetailBinding(const std::string& layer, const DetailDesc& desc, const BindInput& input,
-                WrinklePoses poses)
+                const DetailTables& tables, WrinklePoses poses)
       : LayerBinding(layer, "detail"),
         poses_(std::move(poses)),
-        refined_(input.character->mesh, input.character->mesh.positions.size(), *input.surface) {
+        refined_(input.character->mesh, input.character->mesh.positions.size(), *input.surface),
+        head_(tables.head),
+        head_bind_(tables.head_bind) {
     for (const DetailPose& pose : desc.poses) channels_.push_back(detailChannel(layer, pose.name));
-    const Character& c = *input.character;
-    for (const std::string_view number : controlPointNumbers())
-      for (const LabelledPoint& p : c.points)
-        if (const FaceFeature* feature = findFaceFeature(p.label);
-            feature != nullptr && feature->number == number) {
-          corners_.push_back(c.mesh.triangles[p.point.triangle]);
-          shares_.push_back(p.point.barycentric);
-          break;
-        }
-    head_ = detail::headJoint(c);
-    if (head_.valid()) {
-      std::vector<Affine3d> model(c.skeleton.size());
-      localToModel(c.skeleton, c.bindPose().local, model);
-      head_bind_ = model[head_.index()];
+    for (const SurfacePoint& p : tables.points) {
+      corners_.push_back(input.character->mesh.triangles[p.triangle]);
+      shares_.push_back(p.barycentric);
     }
   }
 
@@ -230,19 +221,39 @@ BindResult bindDetail(const std::string& name, const DetailDesc& desc, const Bin
   const Character& character = *input.character;
   if (input.skinning == nullptr && !character.skin.empty())
     return badDetail("must come after skinning", "");
-  DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
-  DERM_CHECK(validateControlPoints(points));
-  DERM_TRY(const WrinklePosesDesc poses, posesOf(desc, character, points));
-  DERM_TRY(const FaceWeights weights, weightsOf(character, points, input.notes));
-  DERM_TRY(WrinklePoses bound, WrinklePoses::bind(poses, weights));
+  DERM_TRY(const DetailTables tables, detailTables(desc, character, input.notes));
+  DERM_TRY(WrinklePoses bound, WrinklePoses::bind(tables.poses, tables.weights));
   return std::shared_ptr<const LayerBinding>(
-      std::make_shared<DetailBinding>(name, desc, input, std::move(bound)));
+      std::make_shared<DetailBinding>(name, desc, input, tables, std::move(bound)));
 }
 
 }  // namespace
 
 std::string detailChannel(std::string_view layer, std::string_view pose) {
   return std::string(layer) + "." + std::string(pose);
+}
+
+Result<DetailTables> detailTables(const DetailDesc& desc, const Character& character,
+                                  Diagnostics& notes) {
+  DERM_TRY(const FacePoints points, facePoints(character.points, character.mesh));
+  DERM_CHECK(validateControlPoints(points));
+  DetailTables out;
+  DERM_TRY(out.poses, posesOf(desc, character, points));
+  DERM_TRY(out.weights, weightsOf(character, points, notes));
+  for (const std::string_view number : controlPointNumbers())
+    for (const LabelledPoint& p : character.points)
+      if (const FaceFeature* feature = findFaceFeature(p.label);
+          feature != nullptr && feature->number == number) {
+        out.points.push_back(p.point);
+        break;
+      }
+  out.head = detail::headJoint(character);
+  if (out.head.valid()) {
+    std::vector<Affine3d> model(character.skeleton.size());
+    localToModel(character.skeleton, character.bindPose().local, model);
+    out.head_bind = model[out.head.index()];
+  }
+  return out;
 }
 
 LayerFactory detailLayer(std::string name, DetailDesc desc) {

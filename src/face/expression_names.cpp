@@ -7,6 +7,8 @@
 
 #include "derm/base/nearest_name.h"
 
+#include "face/side_names.h"
+
 namespace derm {
 namespace {
 
@@ -67,9 +69,9 @@ struct Row {
   std::array<std::string_view, 8> points;
 };
 
-constexpr FaceSide kMiddle = FaceSide::Middle;
-constexpr FaceSide kLeft = FaceSide::Left;
-constexpr FaceSide kRight = FaceSide::Right;
+using detail::kLeft;
+using detail::kMiddle;
+using detail::kRight;
 
 constexpr std::array kRows = {
     Row{"eyeBlinkLeft", kLeft, "eyeBlinkRight", 45, {"3.1", "3.3"}},

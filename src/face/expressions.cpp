@@ -16,92 +16,92 @@ constexpr Unit kMns = Unit::MouthNose;
 constexpr Unit kMw = Unit::MouthWidth;
 constexpr Unit kIr = Unit::LidOpening;
 
-/// One displacement of a point of the left side or the middle; right ones are mirrored. Rows of one
-/// point add up.
-struct Row {
+/// One displacement of a point of the left side or the middle; right ones are mirrored. Those of
+/// one point add up.
+struct Shift {
   std::string_view expression;
   std::string_view point;
   Unit unit;
   double outward, up, forward;
 };
 
-constexpr std::array kRows = {
-    Row{"joy", "8.3", kMw, .16, 0, 0},
-    Row{"joy", "8.3", kMns, 0, .35, 0},
-    Row{"joy", "8.5", kMw, .06, 0, 0},
-    Row{"joy", "8.5", kMns, 0, .10, 0},
-    Row{"joy", "8.7", kMw, .06, 0, 0},
-    Row{"joy", "8.7", kMns, 0, -.05, 0},
-    Row{"joy", "8.2", kMns, 0, -.10, 0},
-    Row{"joy", "8.1", kMns, 0, .05, 0},
-    Row{"joy", "5.1", kEns, .04, .16, .08},
-    Row{"joy", "3.3", kIr, 0, .25, 0},
-    Row{"joy", "3.1", kIr, 0, -.10, 0},
+constexpr std::array kShifts = {
+    Shift{"joy", "8.3", kMw, .16, 0, 0},
+    Shift{"joy", "8.3", kMns, 0, .35, 0},
+    Shift{"joy", "8.5", kMw, .06, 0, 0},
+    Shift{"joy", "8.5", kMns, 0, .10, 0},
+    Shift{"joy", "8.7", kMw, .06, 0, 0},
+    Shift{"joy", "8.7", kMns, 0, -.05, 0},
+    Shift{"joy", "8.2", kMns, 0, -.10, 0},
+    Shift{"joy", "8.1", kMns, 0, .05, 0},
+    Shift{"joy", "5.1", kEns, .04, .16, .08},
+    Shift{"joy", "3.3", kIr, 0, .25, 0},
+    Shift{"joy", "3.1", kIr, 0, -.10, 0},
 
-    Row{"sadness", "4.1", kEns, -.03, .20, 0},
-    Row{"sadness", "4.3", kEns, 0, .02, 0},
-    Row{"sadness", "4.5", kEns, 0, -.10, 0},
-    Row{"sadness", "8.3", kMns, 0, -.25, 0},
-    Row{"sadness", "8.7", kMns, 0, -.10, 0},
-    Row{"sadness", "3.1", kIr, 0, -.30, 0},
-    Row{"sadness", "2.1", kMns, 0, .06, 0},
+    Shift{"sadness", "4.1", kEns, -.03, .20, 0},
+    Shift{"sadness", "4.3", kEns, 0, .02, 0},
+    Shift{"sadness", "4.5", kEns, 0, -.10, 0},
+    Shift{"sadness", "8.3", kMns, 0, -.25, 0},
+    Shift{"sadness", "8.7", kMns, 0, -.10, 0},
+    Shift{"sadness", "3.1", kIr, 0, -.30, 0},
+    Shift{"sadness", "2.1", kMns, 0, .06, 0},
 
-    Row{"disgust", "4.1", kEns, -.05, -.15, 0},
-    Row{"disgust", "4.3", kEns, 0, -.12, 0},
-    Row{"disgust", "9.1", kEns, .03, .14, 0},
-    Row{"disgust", "9.3", kEns, 0, .05, 0},
-    Row{"disgust", "8.1", kMns, 0, .22, .05},
-    Row{"disgust", "8.5", kMns, 0, .25, 0},
-    Row{"disgust", "8.3", kMns, 0, -.05, 0},
-    Row{"disgust", "5.1", kEns, 0, .14, .05},
-    Row{"disgust", "3.3", kIr, 0, .30, 0},
-    Row{"disgust", "3.1", kIr, 0, -.20, 0},
+    Shift{"disgust", "4.1", kEns, -.05, -.15, 0},
+    Shift{"disgust", "4.3", kEns, 0, -.12, 0},
+    Shift{"disgust", "9.1", kEns, .03, .14, 0},
+    Shift{"disgust", "9.3", kEns, 0, .05, 0},
+    Shift{"disgust", "8.1", kMns, 0, .22, .05},
+    Shift{"disgust", "8.5", kMns, 0, .25, 0},
+    Shift{"disgust", "8.3", kMns, 0, -.05, 0},
+    Shift{"disgust", "5.1", kEns, 0, .14, .05},
+    Shift{"disgust", "3.3", kIr, 0, .30, 0},
+    Shift{"disgust", "3.1", kIr, 0, -.20, 0},
 
-    Row{"surprise", "4.1", kEns, 0, .35, 0},
-    Row{"surprise", "4.3", kEns, 0, .42, 0},
-    Row{"surprise", "4.5", kEns, 0, .33, 0},
-    Row{"surprise", "3.1", kIr, 0, .35, 0},
-    Row{"surprise", "3.3", kIr, 0, -.10, 0},
-    Row{"surprise", "2.1", kMns, 0, -.95, -.10},
-    Row{"surprise", "8.2", kMns, 0, -.80, -.05},
-    Row{"surprise", "8.7", kMns, 0, -.65, 0},
-    Row{"surprise", "8.3", kMw, -.06, 0, 0},
-    Row{"surprise", "8.3", kMns, 0, -.30, 0},
-    Row{"surprise", "8.1", kMns, 0, .06, 0},
+    Shift{"surprise", "4.1", kEns, 0, .35, 0},
+    Shift{"surprise", "4.3", kEns, 0, .42, 0},
+    Shift{"surprise", "4.5", kEns, 0, .33, 0},
+    Shift{"surprise", "3.1", kIr, 0, .35, 0},
+    Shift{"surprise", "3.3", kIr, 0, -.10, 0},
+    Shift{"surprise", "2.1", kMns, 0, -.95, -.10},
+    Shift{"surprise", "8.2", kMns, 0, -.80, -.05},
+    Shift{"surprise", "8.7", kMns, 0, -.65, 0},
+    Shift{"surprise", "8.3", kMw, -.06, 0, 0},
+    Shift{"surprise", "8.3", kMns, 0, -.30, 0},
+    Shift{"surprise", "8.1", kMns, 0, .06, 0},
 
-    Row{"fear", "4.1", kEns, -.06, .32, 0},
-    Row{"fear", "4.3", kEns, -.02, .22, 0},
-    Row{"fear", "4.5", kEns, 0, .10, 0},
-    Row{"fear", "3.1", kIr, 0, .30, 0},
-    Row{"fear", "3.3", kIr, 0, .05, 0},
-    Row{"fear", "8.3", kMw, .08, 0, 0},
-    Row{"fear", "8.3", kMns, 0, -.12, 0},
-    Row{"fear", "8.2", kMns, 0, -.25, 0},
-    Row{"fear", "8.7", kMns, 0, -.22, 0},
-    Row{"fear", "2.1", kMns, 0, -.25, 0},
+    Shift{"fear", "4.1", kEns, -.06, .32, 0},
+    Shift{"fear", "4.3", kEns, -.02, .22, 0},
+    Shift{"fear", "4.5", kEns, 0, .10, 0},
+    Shift{"fear", "3.1", kIr, 0, .30, 0},
+    Shift{"fear", "3.3", kIr, 0, .05, 0},
+    Shift{"fear", "8.3", kMw, .08, 0, 0},
+    Shift{"fear", "8.3", kMns, 0, -.12, 0},
+    Shift{"fear", "8.2", kMns, 0, -.25, 0},
+    Shift{"fear", "8.7", kMns, 0, -.22, 0},
+    Shift{"fear", "2.1", kMns, 0, -.25, 0},
 
-    Row{"anger", "4.1", kEns, -.09, -.24, .02},
-    Row{"anger", "4.3", kEns, -.04, -.18, 0},
-    Row{"anger", "4.5", kEns, 0, .04, 0},
-    Row{"anger", "3.1", kIr, 0, -.12, 0},
-    Row{"anger", "3.3", kIr, 0, .15, 0},
-    Row{"anger", "8.1", kMns, 0, -.10, 0},
-    Row{"anger", "8.2", kMns, 0, .12, 0},
-    Row{"anger", "8.3", kMw, -.05, 0, 0},
-    Row{"anger", "9.1", kEns, .05, .05, 0},
+    Shift{"anger", "4.1", kEns, -.09, -.24, .02},
+    Shift{"anger", "4.3", kEns, -.04, -.18, 0},
+    Shift{"anger", "4.5", kEns, 0, .04, 0},
+    Shift{"anger", "3.1", kIr, 0, -.12, 0},
+    Shift{"anger", "3.3", kIr, 0, .15, 0},
+    Shift{"anger", "8.1", kMns, 0, -.10, 0},
+    Shift{"anger", "8.2", kMns, 0, .12, 0},
+    Shift{"anger", "8.3", kMw, -.05, 0, 0},
+    Shift{"anger", "9.1", kEns, .05, .05, 0},
 
     // The chin swings down and back about the ears, and the lower lip goes with it; the corners are
     // held by both jaws.
-    Row{"jawOpen", "2.1", kMns, 0, -.90, -.25},
-    Row{"jawOpen", "8.2", kMns, 0, -.80, -.18},
-    Row{"jawOpen", "8.7", kMns, 0, -.68, -.14},
-    Row{"jawOpen", "8.3", kMns, 0, -.30, -.06},
-    Row{"jawOpen", "8.3", kMw, -.03, 0, 0},
-    Row{"jawOpen", "8.5", kMns, 0, -.07, -.01},
+    Shift{"jawOpen", "2.1", kMns, 0, -.90, -.25},
+    Shift{"jawOpen", "8.2", kMns, 0, -.80, -.18},
+    Shift{"jawOpen", "8.7", kMns, 0, -.68, -.14},
+    Shift{"jawOpen", "8.3", kMns, 0, -.30, -.06},
+    Shift{"jawOpen", "8.3", kMw, -.03, 0, 0},
+    Shift{"jawOpen", "8.5", kMns, 0, -.07, -.01},
 };
 
-constexpr std::array<std::string_view, 8> kNames = {"joy",  "sadness", "disgust", "surprise",
-                                                    "fear", "anger",   "blink",   "jawOpen"};
+constexpr std::array<std::string_view, 8> kExpressionNames = {
+    "joy", "sadness", "disgust", "surprise", "fear", "anger", "blink", "jawOpen"};
 
 double lengthOf(Unit unit, const FaceUnits& units) {
   switch (unit) {
@@ -128,13 +128,13 @@ void add(std::vector<PointDisplacement>& out, std::string_view point, const Vec3
 
 }  // namespace
 
-std::span<const std::string_view> expressionNames() { return kNames; }
+std::span<const std::string_view> expressionNames() { return kExpressionNames; }
 
 Result<std::vector<PointDisplacement>> expressionDisplacements(std::string_view name,
                                                                const FacePoints& points,
                                                                double strength) {
-  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
-    const std::vector<std::string> names(kNames.begin(), kNames.end());
+  if (std::find(kExpressionNames.begin(), kExpressionNames.end(), name) == kExpressionNames.end()) {
+    const std::vector<std::string> names(kExpressionNames.begin(), kExpressionNames.end());
     return Error{ErrorCode::BadArgument,
                  "no expression is called \"" + std::string(name) + "\"" + didYouMean(name, names),
                  {}};
@@ -147,7 +147,7 @@ Result<std::vector<PointDisplacement>> expressionDisplacements(std::string_view 
     add(out, "3.1", strength * (points.at("3.3") - points.at("3.1")));
     add(out, "3.2", strength * (points.at("3.4") - points.at("3.2")));
   }
-  for (const Row& row : kRows) {
+  for (const Shift& row : kShifts) {
     if (row.expression != name) continue;
     const FaceFeature* point = findFaceFeature(row.point);
     const double length = strength * lengthOf(row.unit, units);

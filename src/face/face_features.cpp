@@ -7,16 +7,18 @@
 
 #include "derm/base/nearest_name.h"
 
+#include "face/side_names.h"
+
 namespace derm {
 namespace {
 
-constexpr FaceSide kMiddle = FaceSide::Middle;
-constexpr FaceSide kLeft = FaceSide::Left;
-constexpr FaceSide kRight = FaceSide::Right;
+using detail::kLeft;
+using detail::kMiddle;
+using detail::kRight;
 
 // Odd numbers are the subject's left in groups 2 to 6 and 10 but for the eye corners; the standard
 // counts Cupid's bow, the nose's edges and the hair line from the right.
-constexpr std::array kPoints = {
+constexpr std::array kFeatures = {
     FaceFeature{"2.1", "chin_bottom", kMiddle, "2.1", "bottom of the chin"},
     FaceFeature{"2.2", "inner_upper_lip_middle", kMiddle, "2.2", "middle of the inner upper lip"},
     FaceFeature{"2.3", "inner_lower_lip_middle", kMiddle, "2.3", "middle of the inner lower lip"},
@@ -118,7 +120,7 @@ constexpr std::array kPoints = {
     FaceFeature{"11.5", "hair_top", kMiddle, "11.5", "top of the hair over 11.4"},
     FaceFeature{"11.6", "skull_back", kMiddle, "11.6", "back of the skull"},
 };
-static_assert(kPoints.size() == 84);
+static_assert(kFeatures.size() == 84);
 
 constexpr std::array<std::string_view, 28> kControlPoints = {
     "2.1", "3.1", "3.2", "3.3", "3.4", "3.7", "3.8", "3.11", "3.12", "4.1",
@@ -150,7 +152,7 @@ std::string swappedWord(std::string_view label, std::string_view word, std::stri
 
 }  // namespace
 
-std::span<const FaceFeature> faceFeatures() { return kPoints; }
+std::span<const FaceFeature> faceFeatures() { return kFeatures; }
 
 std::span<const std::string_view> controlPointNumbers() { return kControlPoints; }
 
@@ -159,7 +161,7 @@ bool isControlPoint(std::string_view number) {
 }
 
 const FaceFeature* findFaceFeature(std::string_view label) {
-  for (const FaceFeature& p : kPoints)
+  for (const FaceFeature& p : kFeatures)
     if (p.number == label || sameLetters(p.name, label)) return &p;
   return nullptr;
 }
@@ -169,7 +171,7 @@ Result<const FaceFeature*> faceFeatureNamed(std::string_view label) {
   // Of numbers any two are alike; only a word is worth a guess among the names.
   const bool is_number = !label.empty() && label.find_first_not_of("0123456789.") == label.npos;
   std::vector<std::string> names;
-  for (const FaceFeature& p : kPoints) names.emplace_back(is_number ? p.number : p.name);
+  for (const FaceFeature& p : kFeatures) names.emplace_back(is_number ? p.number : p.name);
   return Error{
       ErrorCode::BadArgument,
       "no feature point is called \"" + std::string(label) + "\"" + didYouMean(label, names),

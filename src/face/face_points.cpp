@@ -10,7 +10,7 @@
 namespace derm {
 namespace {
 
-std::size_t indexOf(std::string_view number) {
+std::size_t featureIndex(std::string_view number) {
   const std::span<const FaceFeature> all = faceFeatures();
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].number == number) return i;
@@ -103,13 +103,13 @@ Result<void> checkSides(const FacePoints& points) {
 }  // namespace
 
 void FacePoints::set(std::string_view number, const Vec3d& position_m) {
-  const std::size_t i = indexOf(number);
+  const std::size_t i = featureIndex(number);
   DERM_REQUIRE(i < positions_.size());
   positions_[i] = position_m;
 }
 
 const Vec3d* FacePoints::find(std::string_view number) const {
-  const std::size_t i = indexOf(number);
+  const std::size_t i = featureIndex(number);
   return i < positions_.size() && positions_[i] ? &*positions_[i] : nullptr;
 }
 

@@ -8,6 +8,7 @@
 
 #include "derm/base/number_text.h"
 
+#include "face/control_point_index.h"
 #include "face/eye_centre.h"
 #include "face/lid_closing.h"
 
@@ -22,9 +23,10 @@ void noteSize(const FacePoints& points, Diagnostics& notes) {
                "its eyes are " + shortNumber(eyes_m) + " m apart; is the unit right (--unit)?");
 }
 
-constexpr std::size_t kPoints = 28;
+using detail::controlPointIndex;
+using detail::kControlPointCount;
+
 using Rows = Eigen::Matrix<double, 28, 3>;
-constexpr std::uint32_t kHead = FaceWeights::kHead;
 
 /// Where a head without a skeleton turns: at the height of the nose's tip, about the middle of the
 /// skull.
@@ -117,7 +119,8 @@ void rigBareHead(Character& c, const FacePoints& points, const FaceWeights& weig
   for (std::size_t v = 0; v < weights.vertexCount(); ++v) {
     row.clear();
     for (const FaceWeights::Share& s : weights[v])
-      row.push_back({s.point == kHead ? 0 : first + s.point, static_cast<float>(s.weight)});
+      row.push_back(
+          {s.point == FaceWeights::kHead ? 0 : first + s.point, static_cast<float>(s.weight)});
     builder.addVertex(row, 0, "face rig", notes);
   }
   c.skin = std::move(builder).finish();
@@ -139,7 +142,7 @@ class FaceRow {
     face_.clear();
     double of_face = 0, head_share = 0;
     for (const FaceWeights::Share& s : shares)
-      if (s.point == kHead) head_share = s.weight;
+      if (s.point == FaceWeights::kHead) head_share = s.weight;
     for (const Influence& i : old) {
       if (!of_head_[i.slot]) {
         row.push_back(i);
@@ -149,7 +152,7 @@ class FaceRow {
       if (head_share > 0) face_.push_back({i.slot, double(i.weight) * head_share});
     }
     for (const FaceWeights::Share& s : shares)
-      if (s.point != kHead) face_.push_back({first_ + s.point, of_face * s.weight});
+      if (s.point != FaceWeights::kHead) face_.push_back({first_ + s.point, of_face * s.weight});
     std::stable_sort(face_.begin(), face_.end(),
                      [](const Part& a, const Part& b) { return a.weight > b.weight; });
     const std::size_t room = std::max(max_influences, old.size()) - row.size();
@@ -189,7 +192,7 @@ void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& w
       const std::span<const Influence> old = c.skin[v];
       const bool follows =
           std::any_of(old.begin(), old.end(), [&](const Influence& i) { return of_head[i.slot]; });
-      if (m.rigid || !follows || weights.weight(v, kHead) == 1) {
+      if (m.rigid || !follows || weights.weight(v, FaceWeights::kHead) == 1) {
         row.assign(old.begin(), old.end());
       } else {
         for (const Influence& i : old)
@@ -214,11 +217,6 @@ Result<void> addClips(Character& c, const FaceRig& rig, const FacePoints& points
   for (const std::string_view name : expressionNames())
     c.clips.push_back(poser.clip(name, detail::expressionOf(c, rig, points, slits, name)));
   return {};
-}
-
-std::size_t columnOf(std::string_view number) {
-  const std::span<const std::string_view> all = controlPointNumbers();
-  return static_cast<std::size_t>(std::find(all.begin(), all.end(), number) - all.begin());
 }
 
 }  // namespace
@@ -292,6 +290,26 @@ std::vector<PointDisplacement> slidLids(std::span<const PointDisplacement> displ
   return out;
 }
 
+std::vector<PointDisplacement> slidLips(std::span<const PointDisplacement> displacements,
+                                        const FacePoints& points) {
+  std::vector<PointDisplacement> out(displacements.begin(), displacements.end());
+  const FaceAxes axes = faceAxes(points);
+  const Vec3d corners = 0.5 * (points.at("8.3") + points.at("8.4"));
+  const double half = 0.5 * std::abs(axes.left.dot(points.at("8.3") - points.at("8.4")));
+  const double depth = axes.forward.dot(0.5 * (points.at("8.1") + points.at("8.2")) - corners);
+  if (!(half > 0) || !(depth > 0)) return out;
+  const auto arch = [&](double sideways) {
+    return -depth * (sideways / half) * (sideways / half);  // a parabola through lips and corners
+  };
+  for (PointDisplacement& d : out) {
+    if (d.point[0] != '8') continue;
+    const double from = axes.left.dot(points.at(d.point) - corners);
+    const double to = from + axes.left.dot(d.displacement_m);
+    d.displacement_m += (arch(to) - arch(from)) * axes.forward;
+  }
+  return out;
+}
+
 Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig) {
   FacePoser out;
   out.rig_ = rig;
@@ -306,13 +324,14 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
     out.positions_.push_back(points.at(number));
   }
   std::vector<std::optional<std::size_t>> column(character.skeleton.size());
-  for (std::size_t j = 0; j < kPoints; ++j) column[rig.joints[j].index()] = j;
+  for (std::size_t j = 0; j < kControlPointCount; ++j) column[rig.joints[j].index()] = j;
   Eigen::Matrix<double, 28, 28> weights = Eigen::Matrix<double, 28, 28>::Zero();
-  std::vector<bool> found(kPoints, false);
+  std::vector<bool> found(kControlPointCount, false);
   for (const LabelledPoint& p : character.points) {
     const FaceFeature* feature = findFaceFeature(p.label);
-    const std::size_t row = feature != nullptr ? columnOf(feature->number) : kPoints;
-    if (row == kPoints || found[row]) continue;
+    const std::size_t row =
+        feature != nullptr ? controlPointIndex(feature->number) : kControlPointCount;
+    if (row == kControlPointCount || found[row]) continue;
     found[row] = true;
     const Triangle& t = character.mesh.triangles[p.point.triangle];
     for (std::size_t i = 0; i < 3; ++i)
@@ -341,11 +360,11 @@ std::vector<JointMove> FacePoser::jointMoves(
     std::span<const PointDisplacement> displacements) const {
   Rows wanted = Rows::Zero();
   for (const PointDisplacement& d : displacements) {
-    const std::size_t row = columnOf(d.point);
-    DERM_REQUIRE(row < kPoints);
+    const std::size_t row = controlPointIndex(d.point);
+    DERM_REQUIRE(row < kControlPointCount);
     wanted.row(static_cast<Eigen::Index>(row)) += d.displacement_m.transpose();
   }
-  std::vector<JointMove> out(kPoints);
+  std::vector<JointMove> out(kControlPointCount);
   solve(wanted, out);
   return out;
 }
@@ -356,7 +375,7 @@ void FacePoser::solve(const Rows& wanted, std::span<JointMove> out) const noexce
   Rows aim = wanted;
   for (int round = 0; round < kRounds; ++round) {
     const Rows moved = solve_ * aim;
-    for (std::size_t j = 0; j < kPoints; ++j) {
+    for (std::size_t j = 0; j < kControlPointCount; ++j) {
       out[j].translation_m = moved.row(static_cast<Eigen::Index>(j));
       if (hinges_[j])
         out[j].rotation = detail::turnAbout(hinges_[j]->centre_m, hinges_[j]->axis, positions_[j],
@@ -382,17 +401,17 @@ void FacePoser::pose(std::span<const PointDisplacement> displacements, Pose& pos
 }
 
 void FacePoser::pose(std::span<const Vec3d> displacements_m, Pose& pose) const noexcept {
-  DERM_REQUIRE(displacements_m.size() == kPoints);
+  DERM_REQUIRE(displacements_m.size() == kControlPointCount);
   Rows wanted;
-  for (std::size_t i = 0; i < kPoints; ++i)
+  for (std::size_t i = 0; i < kControlPointCount; ++i)
     wanted.row(static_cast<Eigen::Index>(i)) = displacements_m[i].transpose();
-  std::array<JointMove, kPoints> moves;
+  std::array<JointMove, kControlPointCount> moves;
   solve(wanted, moves);
   apply(moves, pose);
 }
 
 void FacePoser::apply(std::span<const JointMove> moves, Pose& pose) const noexcept {
-  for (std::size_t j = 0; j < kPoints; ++j) {
+  for (std::size_t j = 0; j < kControlPointCount; ++j) {
     Transform& local = pose.local[rig_.joints[j].index()];
     local = moved(local, moves[j]);
   }
@@ -409,7 +428,7 @@ Clip FacePoser::clip(std::string_view name,
   for (const JointMove& m : moves) largest = std::max(largest, m.translation_m.norm());
   Clip out;
   out.name = name;
-  for (std::size_t j = 0; j < kPoints; ++j) {
+  for (std::size_t j = 0; j < kControlPointCount; ++j) {
     if (!(moves[j].translation_m.norm() > 1e-5 * largest)) continue;
     JointMove half{0.5 * moves[j].translation_m, Quatd::Identity()};
     if (hinges_[j]) {

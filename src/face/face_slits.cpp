@@ -33,7 +33,7 @@ constexpr double kShortestBorder = 0.6;  ///< a border that spans less is no sli
 constexpr double kFacing = 0.05;
 constexpr double kSideView = 0.5;  ///< [rad]
 
-struct SlitPoints {
+struct SlitPositions {
   Vec3d first, second, upper, lower;  ///< [m]
   std::uint32_t piece = 0;
   double depth = 0;
@@ -53,7 +53,7 @@ Vec3d areaVector(const WeldedMesh& mesh, std::size_t t) {
 /// One slit of one mesh, while it is looked for.
 class SlitFinder {
  public:
-  SlitFinder(const WeldedMesh& mesh, const SlitPoints& points) : mesh_(mesh), points_(points) {}
+  SlitFinder(const WeldedMesh& mesh, const SlitPositions& points) : mesh_(mesh), points_(points) {}
 
   std::optional<FaceSlit> find() {
     slit_.width_m = (points_.second - points_.first).norm();
@@ -313,7 +313,7 @@ class SlitFinder {
   };
 
   const WeldedMesh& mesh_;
-  const SlitPoints& points_;
+  const SlitPositions& points_;
   Vec3d centre_ = Vec3d::Zero();
   std::vector<std::uint32_t> box_;                    ///< triangles
   std::vector<Edge> edges_;                           ///< of the box's triangles, sorted
@@ -328,7 +328,7 @@ constexpr SlitNumbers kLeftEye = {"3.11", "3.7", "3.1", "3.3"};
 constexpr SlitNumbers kRightEye = {"3.12", "3.8", "3.2", "3.4"};
 constexpr SlitNumbers kMouth = {"8.4", "8.3", "8.1", "8.2"};
 
-std::optional<FaceSlit> slitBetween(const WeldedMesh& mesh, SlitPoints points,
+std::optional<FaceSlit> slitBetween(const WeldedMesh& mesh, SlitPositions points,
                                     std::span<const double> depths, const char* name,
                                     Diagnostics& notes) {
   for (const double depth : depths) {
@@ -346,7 +346,7 @@ template <class PointsOf>
 FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf, Diagnostics& notes) {
   const auto find = [&](const SlitNumbers& numbers, std::span<const double> depths,
                         const char* name) -> std::optional<FaceSlit> {
-    const std::optional<SlitPoints> points = pointsOf(numbers);
+    const std::optional<SlitPositions> points = pointsOf(numbers);
     if (!points) return {};
     return slitBetween(mesh, *points, depths, name, notes);
   };
@@ -381,9 +381,9 @@ std::uint32_t skinOf(const WeldedMesh& mesh, const FacePoints& points) {
 FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> points,
                         Diagnostics& notes) {
   const WeldedMesh welded = detail::weldedMesh(mesh);
-  const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPoints> {
+  const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPositions> {
     std::array<Vec3d, 4> at;
-    SlitPoints out;
+    SlitPositions out;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const auto found = std::find_if(points.begin(), points.end(), [&](const LabelledPoint& p) {
         return p.label == numbers[i];
@@ -404,10 +404,10 @@ FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> poin
 FaceSlits findFaceSlits(const TriMesh& mesh, const FacePoints& points, Diagnostics& notes) {
   const WeldedMesh welded = detail::weldedMesh(mesh);
   const std::uint32_t skin = skinOf(welded, points);
-  const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPoints> {
+  const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPositions> {
     if (!points.missing(numbers).empty()) return {};
-    return SlitPoints{points.at(numbers[0]), points.at(numbers[1]), points.at(numbers[2]),
-                      points.at(numbers[3]), skin};
+    return SlitPositions{points.at(numbers[0]), points.at(numbers[1]), points.at(numbers[2]),
+                         points.at(numbers[3]), skin};
   };
   return slitsOf(welded, pointsOf, notes);
 }

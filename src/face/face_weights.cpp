@@ -8,56 +8,80 @@
 #include "derm/face/face_slits.h"
 #include "derm/mesh/triangle_tree.h"
 
+#include "face/control_point_index.h"
 #include "face/lid_zone.h"
+#include "face/lip_field.h"
 #include "face/slit_sides.h"
 
 namespace derm {
 namespace {
 
+using detail::controlPointIndex;
 using detail::HeadSurface;
+using detail::kControlPointCount;
 using detail::LidZone;
+using detail::LipField;
 using detail::SlitContours;
 using detail::SlitPoints;
 
-constexpr std::size_t kPoints = 28;
-constexpr std::uint32_t kHead = FaceWeights::kHead;
-constexpr double kMinWeight = 1e-3;           ///< smaller weights move nothing by what can be seen
-using Row = std::array<double, kPoints + 1>;  ///< weights of the points, then the head's
-
-std::uint32_t columnOf(std::string_view number) {
-  const std::span<const std::string_view> all = controlPointNumbers();
-  return static_cast<std::uint32_t>(std::find(all.begin(), all.end(), number) - all.begin());
-}
+constexpr double kMinWeight = 1e-3;  ///< smaller weights move nothing by what can be seen
+/// Weights of the points, then the head's.
+using WeightRow = std::array<double, kControlPointCount + 1>;
 
 /// Points whose zones end at a slit, by the side they lie on.
-struct Slit {
+struct SlitZones {
   std::vector<double> side;  ///< per vertex, see slitSides()
   std::vector<std::uint32_t> upper, lower;
 };
 
 /// The two lids of one eye.
-struct Eye {
+struct LidPair {
   LidZone upper, lower;
   std::uint32_t upper_column, lower_column;
-  std::vector<double> side;  ///< as Slit's, or empty
+  std::vector<double> side;  ///< as SlitZones's, or empty
 };
 
 Result<void> scaleZones(std::span<const ZoneScale> scales, std::vector<ControlZone>& zones) {
   for (const ZoneScale& scale : scales) {
     DERM_TRY(const FaceFeature* feature, faceFeatureNamed(scale.point));
-    const std::uint32_t column = columnOf(feature->number);
+    const std::uint32_t column = controlPointIndex(feature->number);
     const auto bad = [&](std::string message) {
       return Error{ErrorCode::BadArgument,
                    std::move(message),
                    {.element = "zone of " + std::string(feature->number)}};
     };
-    if (column == kPoints) return bad("is none of the 28 control points and has no zone");
+    if (column == kControlPointCount)
+      return bad("is none of the 28 control points and has no zone");
     for (int i = 0; i < 3; ++i)
       if (!(scale.factors[i] > 0 && scale.factors[i] <= 100))
         return bad("a factor must be above 0 and at most 100");
     zones[column].radii_m = zones[column].radii_m.cwiseProduct(scale.factors);
   }
   return {};
+}
+
+/// Points that mostly move as one: the lower lip with the jaw, the upper lip with the head.
+enum class Company { None, Upper, Lower };
+
+Company companyOf(std::uint32_t point) {
+  if (point == FaceWeights::kHead) return Company::Upper;
+  const std::string_view number = controlPointNumbers()[point];
+  if (number == "8.1" || number == "8.5" || number == "8.6") return Company::Upper;
+  if (number == "8.2" || number == "8.7" || number == "8.8" || number == "2.1")
+    return Company::Lower;
+  return Company::None;
+}
+
+/// Gives a share that is dropped to those kept that move as it does, where there are any: between
+/// two vertices of which one drops the jaw and the other the head the skin would tear.
+void giveAway(const FaceWeights::Share& dropped, std::span<FaceWeights::Share> kept) {
+  const Company company = companyOf(dropped.point);
+  if (company == Company::None) return;
+  double total = 0;
+  for (const FaceWeights::Share& s : kept)
+    if (companyOf(s.point) == company) total += s.weight;
+  for (FaceWeights::Share& s : kept)
+    if (companyOf(s.point) == company) s.weight *= 1 + dropped.weight / total;
 }
 
 /// What is left of a zone on the far side of a slit.
@@ -95,6 +119,7 @@ class WeightMaker {
     for (std::size_t v = 0; v < rows_.size(); ++v)
       if (onFace(v)) rows_[v] = blended(head.positions[v], v);
     if (desc_.smooth) smooth();
+    addLips();
     addLids();
     addOtherPieces();
     collect(out);
@@ -115,21 +140,31 @@ class WeightMaker {
   void prepareSlits(const GeodesicSurface& ways) {
     const auto columns = [](std::span<const std::string_view> numbers) {
       std::vector<std::uint32_t> out;
-      for (const std::string_view n : numbers) out.push_back(columnOf(n));
+      for (const std::string_view n : numbers) out.push_back(controlPointIndex(n));
       return out;
     };
-    const auto add = [&](const SlitPoints& points, const SlitContours& contours) -> Slit& {
+    const auto add = [&](const SlitPoints& points, const SlitContours& contours) -> SlitZones& {
       slits_.push_back(
           {detail::slitSides(ways, contours), columns(points.upper), columns(points.lower)});
       return slits_.back();
     };
-    if (desc_.separate_sides) {
-      const SlitPoints mouth = detail::mouthPoints();
-      Slit& lips = add(mouth, detail::contoursThrough(head_, points_, mouth, face_));
-      lips.lower.push_back(columnOf("2.1"));
-    }
-    Diagnostics ignored;  // eyes that do not open have contours all the same
+    Diagnostics ignored;  // what does not open has contours all the same
     const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
+    const SlitPoints mouth = detail::mouthPoints();
+    const SlitContours around = detail::contoursThrough(head_, points_, mouth, face_);
+    if (desc_.separate_sides) {
+      SlitZones& lips = add(mouth, around);
+      lips.lower.push_back(controlPointIndex("2.1"));
+    }
+    if (desc_.lips_around_slit && desc_.blend != ZoneBlend::Normalised) {
+      LipField::Desc desc;
+      desc.interpolating = desc_.blend == ZoneBlend::Interpolating;
+      for (std::size_t i = 0; i < LipField::kCount; ++i) {
+        lip_columns_.push_back(controlPointIndex(LipField::numbers()[i]));
+        desc.scale[i] = zoneScale(LipField::numbers()[i]);
+      }
+      lips_.emplace(head_, ways, points_, axes_, openings.mouth, around, face_, desc);
+    }
     for (const FaceSide side : {FaceSide::Left, FaceSide::Right}) {
       const SlitPoints eye = detail::eyePoints(side);
       const std::optional<FaceSlit>& slit =
@@ -138,7 +173,8 @@ class WeightMaker {
                                          : detail::contoursThrough(head_, points_, eye, face_);
       if (desc_.separate_sides) add(eye, contours);
       if (!desc_.lids_along_margins) continue;
-      const std::uint32_t upper = columnOf(eye.upper[0]), lower = columnOf(eye.lower[0]);
+      const std::uint32_t upper = controlPointIndex(eye.upper[0]),
+                          lower = controlPointIndex(eye.lower[0]);
       // The brow's own point must stay its own.
       const Vec3d& brow = points_.at(side == FaceSide::Left ? "4.3" : "4.4");
       const double to_brow = axes_.up.dot(brow - zones_[upper].centre_m);
@@ -154,14 +190,14 @@ class WeightMaker {
   }
 
   /// 1 - d of every zone at p, what lies beyond a slit faded out.
-  Row reached(const Vec3d& p, std::size_t vertex) const {
-    Row out{};
-    for (std::size_t j = 0; j < kPoints; ++j) {
+  WeightRow reached(const Vec3d& p, std::size_t vertex) const {
+    WeightRow out{};
+    for (std::size_t j = 0; j < kControlPointCount; ++j) {
       const Vec3d off = p - zones_[j].centre_m;
       const Vec3d local(axes_.left.dot(off), axes_.up.dot(off), axes_.forward.dot(off));
       out[j] = std::max(0.0, 1 - local.cwiseQuotient(zones_[j].radii_m).squaredNorm());
     }
-    for (const Slit& slit : slits_) {
+    for (const SlitZones& slit : slits_) {
       for (const std::uint32_t j : slit.upper) out[j] *= fade(-slit.side[vertex]);
       for (const std::uint32_t j : slit.lower) out[j] *= fade(slit.side[vertex]);
     }
@@ -169,20 +205,21 @@ class WeightMaker {
   }
 
   /// What zones and head have where there are no lids; sum 1.
-  Row blended(const Vec3d& p, std::size_t vertex) const {
-    Row a = reached(p, vertex);
-    for (const Eye& eye : eyes_) a[eye.upper_column] = a[eye.lower_column] = 0;
+  WeightRow blended(const Vec3d& p, std::size_t vertex) const {
+    WeightRow a = reached(p, vertex);
+    for (const LidPair& eye : eyes_) a[eye.upper_column] = a[eye.lower_column] = 0;
+    for (const std::uint32_t j : lip_columns_) a[j] = 0;
     double sum = 0, parts = 0;
-    for (std::size_t j = 0; j < kPoints; ++j) {
+    for (std::size_t j = 0; j < kControlPointCount; ++j) {
       sum += a[j];
       if (desc_.blend == ZoneBlend::Interpolating) a[j] /= std::max(1 - a[j], 1e-12);
       parts += a[j];
     }
     const bool torn = desc_.blend == ZoneBlend::Normalised;
     const double taken = torn ? (sum > 0 ? 1 : 0) : std::min(1.0, sum);
-    for (std::size_t j = 0; j < kPoints; ++j)
+    for (std::size_t j = 0; j < kControlPointCount; ++j)
       if (parts > 0) a[j] *= taken / parts;
-    a[kHead] = 1 - taken;
+    a[FaceWeights::kHead] = 1 - taken;
     return a;
   }
 
@@ -194,7 +231,7 @@ class WeightMaker {
     double edges = 0, count = 0;
     std::vector<std::uint32_t> touched;
     for (std::uint32_t v = 0; v < rows_.size(); ++v) {
-      if (!onFace(v) || rows_[v][kHead] == 1) continue;
+      if (!onFace(v) || rows_[v][FaceWeights::kHead] == 1) continue;
       touched.push_back(v);
       for (const std::uint32_t n : head_.neighbours[v]) {
         edges += (head_.positions[n] - head_.positions[v]).norm();
@@ -203,13 +240,13 @@ class WeightMaker {
     }
     if (!(edges > 0)) return;
     const double passes = std::min(40.0, std::pow(reach * count / edges, 2));
-    std::vector<Row> next;
+    std::vector<WeightRow> next;
     for (int pass = 0; pass < static_cast<int>(std::lround(passes)); ++pass) {
       grow(touched);
-      next.assign(touched.size(), Row{});
+      next.assign(touched.size(), WeightRow{});
       for (std::size_t i = 0; i < touched.size(); ++i) {
         const std::span<const std::uint32_t> around = head_.neighbours[touched[i]];
-        for (std::size_t j = 0; j <= kPoints; ++j) {
+        for (std::size_t j = 0; j <= kControlPointCount; ++j) {
           double mean = 0;
           for (const std::uint32_t n : around) mean += rows_[n][j];
           next[i][j] = 0.5 * rows_[touched[i]][j] + 0.5 * mean / double(around.size());
@@ -228,21 +265,52 @@ class WeightMaker {
     vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
   }
 
+  /// Over the others: the lips' shares fade on their own, and evening them out would make pointed
+  /// corners of round ones.
+  void addLips() {
+    if (!lips_) return;
+    const std::uint32_t chin = controlPointIndex("2.1");
+    for (std::uint32_t v = 0; v < rows_.size(); ++v) {
+      if (!onFace(v)) continue;
+      const LipField::Shares& lips = lips_->at(v);
+      if (lips.inside) {
+        rows_[v] = WeightRow{};
+        rows_[v][chin] = lips.jaw;
+        rows_[v][FaceWeights::kHead] = 1 - lips.jaw;
+      }
+      for (double& share : rows_[v]) share *= 1 - lips.sum;
+      for (std::size_t i = 0; i < lip_columns_.size(); ++i)
+        rows_[v][lip_columns_[i]] = lips.points[i];
+    }
+  }
+
   /// Over the others: what lids have on their margins must be exactly what shuts the eye.
   void addLids() {
     for (std::size_t v = 0; v < rows_.size(); ++v) {
       if (!onFace(v)) continue;
-      Row lids{};
+      WeightRow lids{};
       double sum = 0;
-      for (const Eye& eye : eyes_) {
+      for (const LidPair& eye : eyes_) {
         const double side = eye.side.empty() ? 0 : eye.side[v];
         lids[eye.upper_column] = fade(-side) * eye.upper.weight(head_.positions[v]);
         lids[eye.lower_column] = fade(side) * eye.lower.weight(head_.positions[v]);
         sum += lids[eye.upper_column] + lids[eye.lower_column];
       }
       const double scale = sum > 1 ? 1 / sum : 1, rest = sum > 1 ? 0 : 1 - sum;
-      for (std::size_t j = 0; j <= kPoints; ++j) rows_[v][j] = rest * rows_[v][j] + scale * lids[j];
+      for (std::size_t j = 0; j <= kControlPointCount; ++j)
+        rows_[v][j] = rest * rows_[v][j] + scale * lids[j];
     }
+  }
+
+  /// Of a lip's point: sideways at the corners, upwards elsewhere.
+  double zoneScale(std::string_view number) const {
+    const Eigen::Index axis = number == "8.3" || number == "8.4" ? 0 : 1;
+    double out = 1;
+    for (const ZoneScale& scale : desc_.zone_scales)
+      if (const FaceFeature* feature = findFaceFeature(scale.point);
+          feature != nullptr && feature->number == number)
+        out *= scale.factors[axis];
+    return out;
   }
 
   bool onFace(std::size_t v) const {
@@ -260,9 +328,11 @@ class WeightMaker {
   std::vector<ControlZone> zones_;
   HeadSurface head_;
   std::vector<bool> face_;  ///< per piece whether it is the face's skin
-  std::vector<Slit> slits_;
-  std::vector<Eye> eyes_;
-  std::vector<Row> rows_;  ///< per vertex that stands for itself
+  std::vector<SlitZones> slits_;
+  std::vector<LidPair> eyes_;
+  std::optional<LipField> lips_;
+  std::vector<std::uint32_t> lip_columns_;  ///< of its points; empty where they have plain zones
+  std::vector<WeightRow> rows_;             ///< per vertex that stands for itself
 };
 
 void WeightMaker::addOtherPieces() {
@@ -294,7 +364,7 @@ void WeightMaker::addOtherPieces() {
     const std::optional<TriangleTree::Nearest> at = tree.closestPoint(head_.positions[v]);
     extent.farthest = std::max(extent.farthest, at ? at->distance : 2 * close);
   }
-  const std::uint32_t chin = columnOf("2.1");
+  const std::uint32_t chin = controlPointIndex("2.1");
   for (std::size_t v = 0; v < rows_.size(); ++v) {
     const std::uint32_t piece = head_.pieces.of_vertex[v];
     if (head_.weld[v] != v || face_[piece]) continue;
@@ -314,10 +384,10 @@ void WeightMaker::addOtherPieces() {
       const TriangleTree::Nearest at = *tree.closestPoint(head_.positions[v]);
       const Triangle& t = skin[at.triangle];
       for (std::size_t c = 0; c < 3; ++c)
-        for (std::size_t j = 0; j <= kPoints; ++j)
+        for (std::size_t j = 0; j <= kControlPointCount; ++j)
           rows_[v][j] += at.barycentric[static_cast<Eigen::Index>(c)] * rows_[t[c]][j];
     } else {
-      rows_[v][kHead] = 1;
+      rows_[v][FaceWeights::kHead] = 1;
     }
   }
 }
@@ -326,19 +396,23 @@ void WeightMaker::collect(FaceWeights& out) const {
   out.offsets = {0};
   std::vector<FaceWeights::Share> row;
   for (std::size_t v = 0; v < rows_.size(); ++v) {
-    const Row& weights = rows_[head_.weld[v]];
+    const WeightRow& weights = rows_[head_.weld[v]];
     row.clear();
-    for (std::uint32_t j = 0; j <= kPoints; ++j)
+    for (std::uint32_t j = 0; j <= kControlPointCount; ++j)
       if (weights[j] > kMinWeight) row.push_back({j, weights[j]});
     const auto larger = [](const FaceWeights::Share& a, const FaceWeights::Share& b) {
       return a.weight != b.weight ? a.weight > b.weight : a.point < b.point;
     };
     std::sort(row.begin(), row.end(), larger);
-    if (row.size() > desc_.max_influences) row.resize(desc_.max_influences);
-    // What is dropped goes to the others, not to the lids: theirs is exact.
+    if (row.size() > desc_.max_influences) {
+      for (std::size_t i = desc_.max_influences; i < row.size(); ++i)
+        giveAway(row[i], std::span(row).first(desc_.max_influences));
+      row.resize(desc_.max_influences);
+    }
+    // What else is dropped goes to the others, not to the lids: theirs is exact.
     double lids = 0, others = 0;
     const auto isLid = [&](std::uint32_t j) {
-      for (const Eye& eye : eyes_)
+      for (const LidPair& eye : eyes_)
         if (j == eye.upper_column || j == eye.lower_column) return true;
       return false;
     };
@@ -351,7 +425,7 @@ void WeightMaker::collect(FaceWeights& out) const {
         s.weight *= (1 - lids) / others;
     }
     std::sort(row.begin(), row.end(), larger);
-    if (row.empty()) row.push_back({kHead, 1});
+    if (row.empty()) row.push_back({FaceWeights::kHead, 1});
     if (row.size() == 1) row[0].weight = 1;
     out.shares.insert(out.shares.end(), row.begin(), row.end());
     out.offsets.push_back(static_cast<std::uint32_t>(out.shares.size()));
@@ -369,7 +443,7 @@ double FaceWeights::weight(std::size_t vertex, std::uint32_t point) const {
 Result<FaceWeights> faceWeights(const TriMesh& mesh, const FacePoints& points,
                                 const FaceWeightsDesc& desc, Diagnostics& notes) {
   DERM_CHECK(validateControlPoints(points));
-  if (desc.max_influences < 2 || desc.max_influences > kPoints + 1)
+  if (desc.max_influences < 2 || desc.max_influences > kControlPointCount + 1)
     return Error{ErrorCode::BadArgument, "max_influences must be 2 to 29", {}};
   if (mesh.triangles.empty())
     return Error{ErrorCode::BadData, "the head has no triangles", {.element = "mesh"}};

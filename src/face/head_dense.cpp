@@ -9,6 +9,7 @@
 
 #include "framed_head.h"
 #include "head_slits.h"
+#include "smooth_step.h"
 
 namespace derm {
 namespace {
@@ -47,11 +48,6 @@ SidedHead sidedHead(const TriMesh& mesh, const FaceFrame& frame) {
       detail::findSlits(out.head.positions, out.head.normals, out.welded.triangles, out.samples),
       kSideReach);
   return out;
-}
-
-double smoothStep(double t) {
-  t = std::clamp(t, 0.0, 1.0);
-  return t * t * (3 - 2 * t);
 }
 
 }  // namespace
@@ -118,7 +114,7 @@ Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_mesh,
     const double d = found->distance / kSurfaceScale;
     const double radius = counterpart.found.norm();
     double sure = std::exp(-0.5 * d * d) *
-                  (1 - smoothStep((radius - kSureRadius) / (kFarthestRadius - kSureRadius))) *
+                  (1 - detail::smoothStep(kSureRadius, kFarthestRadius, radius)) *
                   std::clamp(facing[found->triangle].dot(counterpart.normal), 0.0, 1.0);
     const auto near = sample_tree.nearest(detail::treePoint(target.head.positions[v]));
     if (target.samples.openness[near.index] <= kMinOpenness) sure *= kInsideConfidence;

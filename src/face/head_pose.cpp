@@ -24,7 +24,7 @@ constexpr double kSourceRadius = 1.7;  // face units
 constexpr double kSourceVoxel = 0.19;  // face units
 constexpr double kTargetVoxel = 0.11;  // rms radii
 constexpr double kBackRadius = 1.25;   // face units: the part that the target must explain
-constexpr double kMinOpenness = 0.3;
+constexpr double kMinPoseOpenness = 0.3;
 
 struct PosePoints {
   std::vector<Vec3d> positions;
@@ -40,7 +40,7 @@ PosePoints posePoints(const Samples& samples, double radius, double voxel, doubl
   std::vector<std::uint32_t> open;
   std::vector<std::uint32_t> inner;
   for (std::uint32_t i = 0; i < samples.size(); ++i) {
-    if (samples.openness[i] <= kMinOpenness) continue;
+    if (samples.openness[i] <= kMinPoseOpenness) continue;
     const double r = samples.positions[i].norm();
     if (r < 1.3 * radius) open.push_back(i);
     if (r < radius) inner.push_back(i);

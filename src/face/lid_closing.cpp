@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "face/control_point_index.h"
 #include "face/eye_centre.h"
 #include "face/shape_openings.h"
 #include "face/slit_curves.h"
@@ -21,11 +22,6 @@ constexpr double kMinWeight = 1e-3;
 /// What is asked of the largest weight, and how much of all may be given up for it in one round: a
 /// lid that follows its joint by little turns too far for linear skinning.
 constexpr double kMaxWeight = 0.98, kMinScale = 0.9;
-
-std::size_t columnOf(std::string_view number) {
-  const std::span<const std::string_view> all = controlPointNumbers();
-  return static_cast<std::size_t>(std::find(all.begin(), all.end(), number) - all.begin());
-}
 
 /// Where on the way a + w b a point meets the line, w nearest to `near`; where it passes the line,
 /// next to the line's end.
@@ -56,7 +52,7 @@ class LidCloser {
         mesh_(mesh),
         surface_(slitSurface(mesh, slit, kLidRadius)),
         axes_(eyeAxes(points, side, faceAxes(points))),
-        lid_(columnOf(eyePoints(side).upper[0])) {
+        lid_(controlPointIndex(eyePoints(side).upper[0])) {
     joint_of_slot_.assign(character.skin.slots.size(), -1);
     for (std::size_t s = 0; s < joint_of_slot_.size(); ++s)
       for (std::size_t j = 0; j < rig.joints.size(); ++j)
@@ -244,7 +240,7 @@ std::vector<PointDisplacement> expressionOf(const Character& character, const Fa
       return blinkOf(*poser, closersOf(character, rig, mesh, points, slits), character.mesh, points,
                      slits);
   }
-  return slidLids(expressionDisplacements(name, points).value(), points);
+  return slidLips(slidLids(expressionDisplacements(name, points).value(), points), points);
 }
 
 void closeLids(Character& character, const FaceRig& rig, const FacePoints& points,

@@ -9,6 +9,9 @@
 
 namespace derm::detail {
 
+/// Of a blink: how much of the way the lower lid comes up.
+inline constexpr double kLowerLidShare = 0.08;
+
 /// What a blink brings together at the upper lid's point.
 struct LidMeeting {
   Vec3d upper, lower;  ///< [m]

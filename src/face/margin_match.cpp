@@ -8,6 +8,8 @@
 
 #include "derm/mesh/triangle_tree.h"
 
+#include "face/smooth_step.h"
+
 namespace derm::detail {
 namespace {
 
@@ -18,11 +20,6 @@ constexpr double kAgree = 0.012, kOff = 0.03;
 /// Parameter from a corner on up to which nothing is done, and from which all is: beyond the
 /// corners there is no upper and lower.
 constexpr double kCorner = 0.1, kInside = 0.22;
-
-double smoothStep(double from, double to, double x) {
-  const double t = std::clamp((x - from) / (to - from), 0.0, 1.0);
-  return t * t * (3 - 2 * t);
-}
 
 double awayFromCorners(double parameter) {
   return smoothStep(kCorner, kInside, parameter) * smoothStep(kCorner, kInside, 1 - parameter);

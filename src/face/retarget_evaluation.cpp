@@ -10,15 +10,19 @@
 
 #include "derm/face/expressions.h"
 
+#include "face/control_point_index.h"
+
 namespace derm {
 namespace {
 
+using detail::controlPointIndex;
+using detail::kControlPointCount;
+
 constexpr std::array<std::string_view, kEvaluatedExpressions> kExpressions = {
     "neutral", "joy", "sadness", "disgust", "surprise", "fear", "anger"};
-constexpr std::size_t kPoints = 28;
 
 using Points = std::vector<RbfPoint<3>>;
-using Map = std::function<Vec3d(const Vec3d&)>;
+using PointMap = std::function<Vec3d(const Vec3d&)>;
 
 Points controlPoints(const FacePoints& points) {
   Points out;
@@ -26,17 +30,13 @@ Points controlPoints(const FacePoints& points) {
   return out;
 }
 
-std::size_t indexOf(std::string_view number) {
-  const std::span<const std::string_view> all = controlPointNumbers();
-  return static_cast<std::size_t>(std::find(all.begin(), all.end(), number) - all.begin());
-}
-
 /// What an expression does to the control points, in their order.
 Result<Points> displacements(std::string_view expression, const FacePoints& points) {
-  Points out(kPoints, Vec3d::Zero());
+  Points out(kControlPointCount, Vec3d::Zero());
   if (expression == kExpressions[0]) return out;
   DERM_TRY(const std::vector<PointDisplacement> moves, expressionDisplacements(expression, points));
-  for (const PointDisplacement& move : moves) out[indexOf(move.point)] += move.displacement_m;
+  for (const PointDisplacement& move : moves)
+    out[controlPointIndex(move.point)] += move.displacement_m;
   return out;
 }
 
@@ -106,17 +106,18 @@ Points scaled(Points points, double factor) {
   return points;
 }
 
-Result<Map> mapBetween(const EvaluatedFace& from, const EvaluatedFace& to, RbfKernel kernel,
-                       double unit_m, const RetargetEvaluationDesc& desc, Diagnostics& notes) {
+Result<PointMap> mapBetween(const EvaluatedFace& from, const EvaluatedFace& to, RbfKernel kernel,
+                            double unit_m, const RetargetEvaluationDesc& desc, Diagnostics& notes) {
   const Points sources = controlPoints(from.points), targets = controlPoints(to.points);
   if (!desc.thesis_lambda) {
     DERM_TRY(RbfMap33 map, RbfMap33::bind(sources, targets, {.kernel = kernel}, notes));
-    return Map([bound = std::move(map)](const Vec3d& p) -> Vec3d { return bound.evaluate(p); });
+    return PointMap(
+        [bound = std::move(map)](const Vec3d& p) -> Vec3d { return bound.evaluate(p); });
   }
   // Lengths are in the evaluation's unit on both heads.
-  return Map([map = TikhonovMap(scaled(sources, 1 / unit_m), scaled(targets, 1 / unit_m), kernel,
-                                *desc.thesis_lambda),
-              unit_m](const Vec3d& p) -> Vec3d { return unit_m * map(p / unit_m); });
+  return PointMap([map = TikhonovMap(scaled(sources, 1 / unit_m), scaled(targets, 1 / unit_m),
+                                     kernel, *desc.thesis_lambda),
+                   unit_m](const Vec3d& p) -> Vec3d { return unit_m * map(p / unit_m); });
 }
 
 /// How the motions of one expression compare with those that are made for the target.
@@ -128,17 +129,18 @@ struct Fidelity {
 Fidelity compare(const Points& moved, const Points& wanted) {
   Fidelity out;
   double length = 0, wanted_length = 0;
-  for (std::size_t i = 0; i < kPoints; ++i) {
+  for (std::size_t i = 0; i < kControlPointCount; ++i) {
     length += moved[i].norm();
     wanted_length += wanted[i].norm();
-    out.distance_m += (moved[i] - wanted[i]).norm() / double(kPoints);
+    out.distance_m += (moved[i] - wanted[i]).norm() / double(kControlPointCount);
   }
   out.amplitude = length / wanted_length;
   return out;
 }
 
 /// What is left of the target's lid openings when the source's eyes are shut.
-double blinkOpening(const EvaluatedFace& source, const EvaluatedFace& target, const Map& there) {
+double blinkOpening(const EvaluatedFace& source, const EvaluatedFace& target,
+                    const PointMap& there) {
   const Vec3d up = faceAxes(target.points).up;
   double worst = 0;
   for (const auto& [upper, lower] : {std::pair{"3.1", "3.3"}, {"3.2", "3.4"}}) {
@@ -196,12 +198,12 @@ Result<RetargetEvaluation> evaluateRetargeting(const EvaluatedFace& source,
   for (std::size_t k = 0; k < kEvaluatedKernels.size(); ++k) {
     KernelEvaluation& kernel = out.kernels[k];
     kernel.kernel = kEvaluatedKernels[k];
-    DERM_TRY(const Map there, mapBetween(source, target, kernel.kernel, unit_m, desc, notes));
-    DERM_TRY(const Map back, mapBetween(target, source, kernel.kernel, unit_m, desc, notes));
+    DERM_TRY(const PointMap there, mapBetween(source, target, kernel.kernel, unit_m, desc, notes));
+    DERM_TRY(const PointMap back, mapBetween(target, source, kernel.kernel, unit_m, desc, notes));
     for (std::size_t e = 0; e < kEvaluatedExpressions; ++e) {
       Points moved;
       double sum = 0;
-      for (std::size_t i = 0; i < kPoints; ++i) {
+      for (std::size_t i = 0; i < kControlPointCount; ++i) {
         const Vec3d at = rest[i] + moves[e][i];
         const Vec3d carried = there(at);
         sum += (back(carried) - at).norm();

@@ -9,6 +9,7 @@
 #include "derm/face/face_points.h"
 #include "derm/face/face_slits.h"
 
+#include "face/control_point_index.h"
 #include "face/control_units.h"
 #include "face/lid_closing.h"
 #include "face/margin_match.h"
@@ -20,11 +21,12 @@
 namespace derm {
 namespace {
 
+using detail::kControlPointCount;
+
 using detail::Counterpart;
 using detail::OpeningPair;
 using detail::WeldedMesh;
 
-constexpr std::size_t kPoints = 28;
 /// In eye distances: as of shapes.
 constexpr double kGradientLength = 0.3, kFadeLength = 0.5;
 
@@ -39,13 +41,14 @@ std::vector<std::size_t> lidJoints() {
 }
 
 /// Per point of the welded source how much it follows each control joint.
-std::vector<std::array<double, kPoints>> weightsOf(const Character& source, const FaceRig& rig,
-                                                   const WeldedMesh& welded) {
+std::vector<std::array<double, kControlPointCount>> weightsOf(const Character& source,
+                                                              const FaceRig& rig,
+                                                              const WeldedMesh& welded) {
   std::vector<int> joint_of_slot(source.skin.slots.size(), -1);
   for (std::size_t s = 0; s < joint_of_slot.size(); ++s)
     for (std::size_t j = 0; j < rig.joints.size(); ++j)
       if (source.skin.slots[s].joint == rig.joints[j]) joint_of_slot[s] = static_cast<int>(j);
-  std::vector<std::array<double, kPoints>> out(welded.pointCount());
+  std::vector<std::array<double, kControlPointCount>> out(welded.pointCount());
   for (std::size_t p = 0; p < out.size(); ++p) {
     out[p].fill(0);
     for (const Influence& i : source.skin[welded.first_vertex[p]])
@@ -174,7 +177,7 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
                                 const HeadCorrespondence& correspondence,
                                 const RigTransferDesc& desc, Diagnostics& notes,
                                 const Progress& progress) {
-  if (desc.max_influences < 2 || desc.max_influences > kPoints + 1)
+  if (desc.max_influences < 2 || desc.max_influences > kControlPointCount + 1)
     return Error{ErrorCode::BadArgument, "must be 2 to 29", {.element = "max_influences"}};
   DERM_CHECK(validate(correspondence, source.mesh.triangles.size(), target.mesh.vertexCount()));
   const std::optional<FaceRig> from = findFaceRig(source);
@@ -208,7 +211,8 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
       desc.separate_sides
           ? counterparts(source_mesh, mesh, skin, correspondence, source_slits, slits)
           : counterparts(source_mesh, mesh, skin, correspondence, {}, {});
-  const std::vector<std::array<double, kPoints>> given = weightsOf(source, *from, source_mesh);
+  const std::vector<std::array<double, kControlPointCount>> given =
+      weightsOf(source, *from, source_mesh);
 
   const double unit = measureFaceUnits(target_points).eye_separation_m;
   std::vector<Counterpart> values(points.size());
@@ -218,36 +222,36 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
                               .gradient_length_m = kGradientLength * unit,
                               .fade_length_m = kFadeLength * unit,
                               .use_gradients = false});
-  std::vector<std::array<double, kPoints>> found(points.size());
+  std::vector<std::array<double, kControlPointCount>> found(points.size());
   // Three joints at a time, as the three axes of a displacement.
-  for (std::size_t first = 0; first < kPoints; first += 3) {
-    if (!keepGoing(progress, static_cast<double>(first) / kPoints, "weights"))
+  for (std::size_t first = 0; first < kControlPointCount; first += 3) {
+    if (!keepGoing(progress, static_cast<double>(first) / kControlPointCount, "weights"))
       return Error{ErrorCode::Cancelled, "cancelled", {}};
     for (std::size_t p = 0; p < points.size(); ++p) {
       values[p].displacement.setZero();
       if (!points[p]) continue;
       const Triangle& t = source_mesh.triangles[points[p]->triangle];
       for (std::size_t c = 0; c < 3; ++c)
-        for (std::size_t k = 0; k < 3 && first + k < kPoints; ++k)
+        for (std::size_t k = 0; k < 3 && first + k < kControlPointCount; ++k)
           values[p].displacement[static_cast<Eigen::Index>(k)] +=
               static_cast<double>(points[p]->barycentric[static_cast<Eigen::Index>(c)]) *
               given[t[c]][first + k];
     }
     const std::vector<Vec3d> solved = solver.solve(values);
     for (std::size_t p = 0; p < points.size(); ++p)
-      for (std::size_t k = 0; k < 3 && first + k < kPoints; ++k)
+      for (std::size_t k = 0; k < 3 && first + k < kControlPointCount; ++k)
         found[p][first + k] = solved[p][static_cast<Eigen::Index>(k)];
   }
 
   // Rows anew: what followed the head or its control joints shares that by the found weights.
   std::vector<int> joint_of_slot(target.skin.slots.size(), -2);
-  std::array<std::uint32_t, kPoints + 1> slot_of{};
+  std::array<std::uint32_t, kControlPointCount + 1> slot_of{};
   for (std::uint32_t s = 0; s < joint_of_slot.size(); ++s) {
     if (target.skin.slots[s].joint == to.head) {
       joint_of_slot[s] = -1;
-      slot_of[kPoints] = s;
+      slot_of[kControlPointCount] = s;
     }
-    for (std::size_t j = 0; j < kPoints; ++j)
+    for (std::size_t j = 0; j < kControlPointCount; ++j)
       if (target.skin.slots[s].joint == to.joints[j]) {
         joint_of_slot[s] = static_cast<int>(j);
         slot_of[j] = s;
@@ -278,7 +282,7 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
     if (mesh.pieces.of_vertex[p] == skin && face > 0) {
       double left = 1;
       std::vector<std::pair<double, std::size_t>> shares;
-      for (std::size_t j = 0; j < kPoints; ++j)
+      for (std::size_t j = 0; j < kControlPointCount; ++j)
         if (found[p][j] > 1e-4) shares.push_back({found[p][j], j});
       std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -290,9 +294,10 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
         left -= weight;
         row.push_back({slot_of[j], static_cast<float>(face * weight)});
       }
-      if (left > 1e-6) row.push_back({slot_of[kPoints], static_cast<float>(face * left)});
+      if (left > 1e-6)
+        row.push_back({slot_of[kControlPointCount], static_cast<float>(face * left)});
     }
-    builder.addVertex(row, slot_of[kPoints], "face rig", notes);
+    builder.addVertex(row, slot_of[kControlPointCount], "face rig", notes);
   }
   target.skin = pruned(std::move(builder).finish(), std::max<std::size_t>(desc.max_influences, 4));
   if (desc.own_lids) detail::closeLids(target, to, target_points, slits, desc.max_influences);

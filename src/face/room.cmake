@@ -1,5 +1,14 @@
 derm_room(face
   SOURCES
+    # Decompositions, the slowest of Eigen to compile: in one batch their templates are made once.
+    face_motion.cpp
+    face_retarget.cpp
+    head_pose.cpp
+    head_registration.cpp
+    head_warp.cpp
+    maps/map_transfer.cpp
+    maps/photo_light.cpp
+    margin_match.cpp
     arkit_shapes.cpp
     control_point_search.cpp
     control_points.cpp
@@ -7,16 +16,15 @@ derm_room(face
     depth_map.cpp
     depth_matches.cpp
     detail_layer.cpp
+    expression_clip.cpp
     expression_names.cpp
     expressions.cpp
     eye_centre.cpp
     face_features.cpp
     face_frame.cpp
     face_mix.cpp
-    face_motion.cpp
     face_points.cpp
     face_regions.cpp
-    face_retarget.cpp
     face_rig.cpp
     face_slits.cpp
     face_weights.cpp
@@ -25,29 +33,29 @@ derm_room(face
     head_dense.cpp
     head_joint.cpp
     head_pieces.cpp
-    head_pose.cpp
-    head_registration.cpp
     head_samples.cpp
     head_shapes.cpp
     head_slits.cpp
     head_surface.cpp
-    head_warp.cpp
     landmark_correspondence.cpp
+    maps/curve_fit.cpp
     maps/detail_acquisition.cpp
     maps/direct_slopes.cpp
+    maps/drawn_wrinkles.cpp
     maps/height_energy.cpp
     maps/height_fit.cpp
     maps/lbfgs.cpp
-    maps/map_transfer.cpp
-    maps/photo_light.cpp
     maps/photo_pairs.cpp
     maps/plane.cpp
     maps/ratio.cpp
+    maps/sculpt_map.cpp
+    maps/skin_piece.cpp
     maps/spline_alignment.cpp
+    maps/texel_frames.cpp
     maps/wrinkle_poses.cpp
     lid_closing.cpp
     lid_zone.cpp
-    margin_match.cpp
+    lip_field.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
     retarget_evaluation.cpp

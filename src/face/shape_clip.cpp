@@ -58,7 +58,7 @@ class TurningJoint {
   Quatd parent_ = Quatd::Identity();
 };
 
-void addKey(Track& track, const Quatf& q) {
+void addRotationKey(Track& track, const Quatf& q) {
   // Neighbouring keys on one side of the sphere, for players that do not look.
   const std::size_t n = track.values.size();
   float sign = 1;
@@ -75,7 +75,7 @@ void turnHead(const Character& c, JointId head, const FaceAxes& axes, const Shap
   const TurningJoint joint(c, head);
   Track track = joint.track({times.begin(), times.end()});
   for (const Quatd& turn : tracks.head)
-    addKey(track, joint.turned(detail::turnInModel(turn, axes)));
+    addRotationKey(track, joint.turned(detail::turnInModel(turn, axes)));
   clip.tracks.push_back(std::move(track));
 }
 
@@ -94,11 +94,11 @@ JointId jointCalled(const Skeleton& skeleton, std::span<const std::string_view> 
 }
 
 JointId eyeJoint(const Skeleton& skeleton, bool left) {
-  constexpr std::array<std::string_view, 6> kLeft = {"lefteye", "eyeleft",     "eyel",
-                                                     "leye",    "lefteyeball", "jadjlfaceeye"};
-  constexpr std::array<std::string_view, 6> kRight = {"righteye", "eyeright",     "eyer",
-                                                      "reye",     "righteyeball", "jadjrfaceeye"};
-  return jointCalled(skeleton, left ? kLeft : kRight);
+  constexpr std::array<std::string_view, 6> kLeftEyes = {"lefteye", "eyeleft",     "eyel",
+                                                         "leye",    "lefteyeball", "jadjlfaceeye"};
+  constexpr std::array<std::string_view, 6> kRightEyes = {
+      "righteye", "eyeright", "eyer", "reye", "righteyeball", "jadjrfaceeye"};
+  return jointCalled(skeleton, left ? kLeftEyes : kRightEyes);
 }
 
 JointId jointCalledHead(const Character& c) {
@@ -121,7 +121,7 @@ void turnEyes(const Character& c, const FaceAxes& axes, const ShapeTracks& track
         gaze.left += double(tracks.frame(f)[s]) * part.left;
         gaze.up += double(tracks.frame(f)[s]) * part.up;
       }
-      addKey(track, joint.turned(gaze.turn(axes)));
+      addRotationKey(track, joint.turned(gaze.turn(axes)));
     }
     clip.tracks.push_back(std::move(track));
   }
@@ -297,7 +297,7 @@ Result<Clip> rigShapeClip(const Character& rigged, const FaceRig& rig, const Sha
       const Transform& local = pose.local[rig.joints[j].index()];
       const Transform& before = rest.local[rig.joints[j].index()];
       for (int i = 0; i < 3; ++i) ways[j].values.push_back(local.translation[i]);
-      addKey(turns[j], local.rotation);
+      addRotationKey(turns[j], local.rotation);
       goes[j] = goes[j] || double((local.translation - before.translation).norm()) > still_m;
       rotates[j] = rotates[j] || local.rotation.angularDistance(before.rotation) > 1e-6f;
     }

@@ -9,7 +9,9 @@
 #include "derm/face/expression_names.h"
 #include "derm/face/face_slits.h"
 
+#include "face/control_point_index.h"
 #include "face/gaze.h"
+#include "face/lid_closing.h"
 #include "face/shape_names.h"
 #include "face/shape_projection.h"
 #include "face/slit_curves.h"
@@ -18,28 +20,23 @@
 namespace derm {
 namespace {
 
+using detail::controlPointIndex;
+using detail::kLowerLidShare;
 using detail::shapeIndex;
 
 /// How much of the lids' opening a lower lid may rise by, and from where on it is held back.
 constexpr double kLowerLidFree = 0.3, kLowerLidMost = 0.5;
-/// Of a blink: how much of the way the lower lid comes up.
-constexpr double kLowerLidShare = 0.08;
 /// Heights of lips are compared at this many steps along the mouth.
 constexpr int kLipSteps = 12;
 
 /// The points that keep lips apart; the corners follow both.
 constexpr std::array<std::string_view, 6> kLipPoints = {"8.1", "8.2", "8.5", "8.6", "8.7", "8.8"};
 
-struct Eye {
+struct BlinkPoints {
   std::string_view upper, lower, blink;
 };
-constexpr std::array<Eye, 2> kEyes = {
+constexpr std::array<BlinkPoints, 2> kEyes = {
     {{"3.1", "3.3", "eyeBlinkLeft"}, {"3.2", "3.4", "eyeBlinkRight"}}};
-
-std::size_t pointIndex(std::string_view number) {
-  const std::span<const std::string_view> all = controlPointNumbers();
-  return static_cast<std::size_t>(std::find(all.begin(), all.end(), number) - all.begin());
-}
 
 /// Goes on as it is up to `free`, then ever more slowly towards `most`; never steeper than 1.
 double heldBack(double value, double free, double most) {
@@ -147,7 +144,7 @@ Result<ShapeMotion> ShapeMotion::bind(const FacePoints& points) {
     row.fill(Vec3d::Zero());
     DERM_TRY(const std::vector<PointDisplacement> moves,
              faceShapeDisplacements(shape.name, out.points_));
-    for (const PointDisplacement& d : moves) row[pointIndex(d.point)] += d.displacement_m;
+    for (const PointDisplacement& d : moves) row[controlPointIndex(d.point)] += d.displacement_m;
     out.table_.push_back(row);
   }
   return out;
@@ -219,7 +216,7 @@ void ShapeMotion::closeLids(std::span<const float> coefficients,
   static const std::array<std::size_t, 2> kBlink = {shapeIndex("eyeBlinkLeft"),
                                                     shapeIndex("eyeBlinkRight")};
   for (std::size_t e = 0; e < 2; ++e) {
-    const std::size_t u = pointIndex(kEyes[e].upper), l = pointIndex(kEyes[e].lower);
+    const std::size_t u = controlPointIndex(kEyes[e].upper), l = controlPointIndex(kEyes[e].lower);
     const Vec3d rest = points_.at(kEyes[e].upper) - points_.at(kEyes[e].lower);
     const double height = axes_.up.dot(rest);
     if (!(height > 0)) continue;
@@ -244,7 +241,7 @@ void ShapeMotion::keepLipsApart(std::span<Vec3d> displacements) const noexcept {
   if (lips_.empty()) return;
   constexpr std::size_t kFree = kLipPoints.size();
   std::array<std::size_t, kFree> points{};
-  for (std::size_t i = 0; i < kFree; ++i) points[i] = pointIndex(kLipPoints[i]);
+  for (std::size_t i = 0; i < kFree; ++i) points[i] = controlPointIndex(kLipPoints[i]);
   std::array<double, kFree> heights{};
   std::array<double, kFree * kLipSteps> rows{};
   std::array<double, kLipSteps> limits{}, multipliers{};

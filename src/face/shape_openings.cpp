@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "face/smooth_step.h"
+
 namespace derm::detail {
 namespace {
 
@@ -15,16 +17,11 @@ constexpr double kClear = 1.15;
 /// In widths: a smaller correction leaves the shape as the donor's artist made it.
 constexpr double kNoticed = 1e-4;
 /// Parameter up to which smooth corrections grow from a corner on.
-constexpr double kCorner = 0.15;
+constexpr double kNearCorner = 0.15;
 /// Lips: a change of less of the mouth's width is none; one of more is meant.
 constexpr double kLipsHold = 0.008, kLipsPart = 0.025;
 /// Lips on top of a base: this near counts as meeting.
 constexpr double kLipsMeet = 0.03, kLipsApart = 0.08;
-
-double smoothStep(double from, double to, double x) {
-  const double t = std::clamp((x - from) / (to - from), 0.0, 1.0);
-  return t * t * (3 - 2 * t);
-}
 
 double sampled(const std::vector<double>& samples, double parameter) {
   const double x = std::clamp(parameter, 0.0, 1.0) * OpeningChange::kSteps;
@@ -85,7 +82,7 @@ void correctSmoothly(const WeldedMesh& mesh, const SlitSurface& slit, double upp
     for (int i = 0; i <= OpeningChange::kSteps; ++i) {
       const double a = static_cast<double>(i) / OpeningChange::kSteps;
       const Vec3d step = missing(a, gapAt(slit, a, rest), gapAt(slit, a, now));
-      const double inside = smoothStep(0, kCorner, a) * smoothStep(0, kCorner, 1 - a);
+      const double inside = smoothStep(0, kNearCorner, a) * smoothStep(0, kNearCorner, 1 - a);
       for (int axis = 0; axis < 3; ++axis)
         steps[static_cast<std::size_t>(axis)].push_back(inside * step[axis]);
     }

@@ -80,7 +80,7 @@ Similarity alignment(const WeldedMesh& target, std::span<const Counterpart> coun
   return out;
 }
 
-std::string plainName(std::string_view name) {
+std::string lowerCaseName(std::string_view name) {
   std::string out;
   for (const char c : name)
     if (c != '_' && c != '-' && c != '.' && c != ' ')
@@ -129,7 +129,7 @@ class Transfer {
     std::vector<std::size_t> order;
     std::optional<std::size_t> jaw;
     for (std::size_t i = 0; i < shapes.size(); ++i)
-      if (!jaw && plainName(shapes[i].name) == "jawopen") jaw = i;
+      if (!jaw && lowerCaseName(shapes[i].name) == "jawopen") jaw = i;
     if (jaw) order.push_back(*jaw);
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (i != jaw) order.push_back(i);
@@ -144,7 +144,7 @@ class Transfer {
       std::vector<Vec3d> donor(donor_welded_.pointCount(), Vec3d::Zero());
       for (std::size_t i = 0; i < shape.vertices.size(); ++i)
         donor[donor_welded_.of_vertex[shape.vertices[i]]] = shape.positions[i].cast<double>();
-      const bool on_jaw = jaw && plainName(shape.name) == "mouthclose";
+      const bool on_jaw = jaw && lowerCaseName(shape.name) == "mouthclose";
       std::vector<Vec3d> found = one(donor, on_jaw ? jaw_donor : std::vector<Vec3d>{},
                                      on_jaw ? jaw_target : std::vector<Vec3d>{});
       MorphTarget& result = out[order[k]];

@@ -202,6 +202,41 @@ FloatImage decodeNormals(const UInt16Image& image, NormalGreen green) {
   return out;
 }
 
+FloatImage normalsOfStored(const FloatImage& stored, NormalGreen green, float strength) {
+  DERM_REQUIRE(stored.channels >= 3);
+  FloatImage out(stored.width, stored.height, 3);
+  const auto channels = static_cast<std::size_t>(stored.channels);
+  // The middle of an even number of steps is half a step off: 8 bits have the wider ones.
+  const auto side = [&](float v) {
+    const float s = 2 * v - 1;
+    return std::abs(s) < 1.01f / 255.0f ? 0.0f : strength * s;
+  };
+  for (std::size_t i = 0; 3 * i < out.values.size(); ++i) {
+    const float* p = stored.values.data() + channels * i;
+    const Vec3f n = unitOf(side(p[0]), signOf(green) * side(p[1]), std::max(0.0f, 2 * p[2] - 1));
+    std::copy_n(n.data(), 3, out.values.data() + 3 * i);
+  }
+  return out;
+}
+
+FloatImage normalsOfHeights(const FloatImage& heights, float height_px) {
+  FloatImage out(heights.width, heights.height, 3);
+  const int right = heights.width - 1, bottom = heights.height - 1;
+  for (int y = 0; y < heights.height; ++y)
+    for (int x = 0; x < heights.width; ++x) {
+      const int x0 = std::max(x - 1, 0), x1 = std::min(x + 1, right);
+      const int y0 = std::max(y - 1, 0), y1 = std::min(y + 1, bottom);
+      const auto slope = [&](float rise, int way) {
+        return way > 0 ? height_px * rise / static_cast<float>(way) : 0.0f;
+      };
+      const float p = slope(heights.at(x1, y, 0) - heights.at(x0, y, 0), x1 - x0);
+      const float q = slope(heights.at(x, y1, 0) - heights.at(x, y0, 0), y1 - y0);
+      const Vec3f n = unitOf(-p, q, 1);
+      for (int c = 0; c < 3; ++c) out.at(x, y, c) = n[c];
+    }
+  return out;
+}
+
 void blendNormals(const FloatImage& base, std::span<const NormalLayer> layers, NormalBlend blend,
                   FloatImage& blended) {
   DERM_REQUIRE(base.channels == 3);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kFirstColumn = 0x0101010101010101ull;  // x = 0 of every row
 constexpr std::uint64_t kFirstRow = 0xFF;                      // y = 0
-constexpr std::size_t kBlocksPerChunk = 64;
+constexpr std::size_t kGridBlocksPerChunk = 64;
 
 BlockCoord offset(const BlockCoord& at, int n) {
   return {at.x + n % 3 - 1, at.y + n / 3 % 3 - 1, at.z + n / 9 - 1};
@@ -191,7 +191,7 @@ bool BandGrid::removeEmptyBlocks() {
 }
 
 bool BandGrid::fitToBand() {
-  parallelFor(order_.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(order_.size(), kGridBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) wants_[order_[i]] = touchedBlocks(active_[order_[i]]);
   });
   std::vector<BlockCoord> wanted;

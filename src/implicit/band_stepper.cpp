@@ -10,7 +10,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 16;
+constexpr std::size_t kStepBlocksPerChunk = 16;
 
 bool any(const BandGrid::Words& words) {
   std::uint64_t all = 0;
@@ -92,7 +92,7 @@ void BandStepper::prepare(const BandGrid& grid) {
   resizeTight(rows_, grid.slotCount());
   layers_.build(grid);
   const std::span<const std::uint32_t> order = grid.order();
-  parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(order.size(), kStepBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       near_[order[i]] = index_.nearWords(grid, order[i]);
       rows_[order[i]] = rowsNearBand(grid, order[i]);
@@ -113,7 +113,7 @@ void BandStepper::curvatureOf(const BandGrid& grid, std::uint32_t slot, float* o
 void BandStepper::findCurvature(const BandGrid& grid, std::vector<float>& out) const {
   out.resize(grid.slotCount() * BandGrid::kNodes);
   const std::span<const std::uint32_t> order = grid.order();
-  parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(order.size(), kStepBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       curvatureOf(grid, order[i], out.data() + order[i] * BandGrid::kNodes);
   });

@@ -37,7 +37,7 @@ namespace detail {
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-constexpr std::size_t kBlocksPerChunk = 64;
+constexpr std::size_t kBodyBlocksPerChunk = 64;
 
 /// Union-find in which the smallest member stands for its set.
 class Sets {
@@ -422,7 +422,7 @@ void BodyTracker::renumberSlots(std::span<const std::uint32_t> was) {
 
 void BodyTracker::labelNodes(const BandGrid& grid, const EdgeIndex& index) {
   resizeTight(node_labels_, grid.slotCount() * BandGrid::kNodes);
-  parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(grid.blockCount(), kBodyBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b)
       std::fill_n(
           node_labels_.begin() + static_cast<std::ptrdiff_t>(grid.order()[b] * BandGrid::kNodes),

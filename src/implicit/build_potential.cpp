@@ -12,7 +12,7 @@
 namespace derm {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 8;
+constexpr std::size_t kBuiltBlocksPerChunk = 8;
 constexpr int kSweeps = 16;  // enough for slopes from 0.3 to 3
 
 /// A box of blocks, upper end not included.
@@ -21,7 +21,7 @@ struct BlockRange {
   int longest() const { return std::max({high.x - low.x, high.y - low.y, high.z - low.z}); }
 };
 
-Error bad(std::string message) {
+Error badTarget(std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {.element = "target"}};
 }
 
@@ -70,9 +70,9 @@ class BlockSearch {
       for (std::int32_t y = r.low.y; y < r.high.y; ++y)
         for (std::int32_t x = r.low.x; x < r.high.x; ++x) list.push_back({x, y, z});
     if (surface.size() + inside.size() / 64 > max_blocks_)
-      return bad("the band needs more than the " + std::to_string(desc_.max_memory >> 20) +
-                 " MB allowed at a voxel of " + std::to_string(desc_.voxel_m) +
-                 " m; use a larger voxel or allow more memory");
+      return badTarget("the band needs more than the " + std::to_string(desc_.max_memory >> 20) +
+                       " MB allowed at a voxel of " + std::to_string(desc_.voxel_m) +
+                       " m; use a larger voxel or allow more memory");
     return {};
   }
 
@@ -86,8 +86,9 @@ Result<BlockRange> blocksAround(const Box3d& box, const PotentialDesc& desc) {
   const Box3d grown = box.grown((desc.band_width + 2) * desc.voxel_m);
   const Vec3d low = (grown.low - desc.origin) / side, high = (grown.high - desc.origin) / side;
   if (!(std::max(low.cwiseAbs().maxCoeff(), high.cwiseAbs().maxCoeff()) < BlockCoord::kLimit - 4))
-    return bad("the target lies beyond the lattice's " + std::to_string(8 * BlockCoord::kLimit) +
-               " voxels either way at a voxel of " + std::to_string(desc.voxel_m) + " m");
+    return badTarget("the target lies beyond the lattice's " +
+                     std::to_string(8 * BlockCoord::kLimit) + " voxels either way at a voxel of " +
+                     std::to_string(desc.voxel_m) + " m");
   const auto coord = [](const Vec3d& v, double add) {
     return BlockCoord{static_cast<std::int32_t>(std::floor(v.x() + add)),
                       static_cast<std::int32_t>(std::floor(v.y() + add)),
@@ -98,13 +99,14 @@ Result<BlockRange> blocksAround(const Box3d& box, const PotentialDesc& desc) {
 
 Result<void> checkDesc(const Target& target, const PotentialDesc& desc) {
   if (!(desc.voxel_m > 0) || !std::isfinite(desc.voxel_m))
-    return bad("the voxel size must be positive, not " + std::to_string(desc.voxel_m));
+    return badTarget("the voxel size must be positive, not " + std::to_string(desc.voxel_m));
   if (!(desc.band_width >= 2 && desc.band_width <= 6))
-    return bad("the band's width must be 2 to 6 voxels, not " + std::to_string(desc.band_width));
-  if (!desc.origin.allFinite()) return bad("the lattice's origin is not finite");
+    return badTarget("the band's width must be 2 to 6 voxels, not " +
+                     std::to_string(desc.band_width));
+  if (!desc.origin.allFinite()) return badTarget("the lattice's origin is not finite");
   const Box3d box = target.bounds();
-  if (box.empty()) return bad("the target is empty: it has no inside");
-  if (!box.finite()) return bad("the target's bounds are not finite");
+  if (box.empty()) return badTarget("the target is empty: it has no inside");
+  if (!box.finite()) return badTarget("the target's bounds are not finite");
   return {};
 }
 
@@ -118,7 +120,7 @@ void sampleBlocks(const Target& target, Potential& potential) {
   }
   BandGrid& grid = potential.grid;
   const float iso = static_cast<float>(target.iso());
-  parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(grid.blockCount(), kBuiltBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       const std::uint32_t slot = grid.order()[b];
       const BlockCoord& at = grid.coord(slot);
@@ -154,7 +156,7 @@ double rawSlope(const BandGrid& grid) {
 
 void scaleAndClamp(BandGrid& grid, float scale) {
   const float w = grid.width();
-  parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(grid.blockCount(), kBuiltBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       const std::uint32_t slot = grid.order()[b];
       float* f = grid.values(slot);
@@ -206,8 +208,8 @@ Result<Potential> buildPotential(const Target& target, const PotentialDesc& desc
   const double slope = known > 0 ? known : rawSlope(grid);
   scaleAndClamp(grid, slope > 0 ? static_cast<float>(1 / slope) : 1.0f);
   if (!activateNearNodes(grid))
-    return bad("the target has no inside at a voxel of " + std::to_string(desc.voxel_m) +
-               " m: it is empty, or slips between the nodes");
+    return badTarget("the target has no inside at a voxel of " + std::to_string(desc.voxel_m) +
+                     " m: it is empty, or slips between the nodes");
   grid.fitToBand();
   detail::renormalise(grid, kSweeps);
   static_cast<void>(

@@ -7,7 +7,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 32;
+constexpr std::size_t kIndexBlocksPerChunk = 32;
 
 void findCrossed(const BandGrid& grid, std::uint32_t slot, BlockEdges& out) {
   const BandGrid::Words& own = grid.signs(slot);
@@ -38,7 +38,7 @@ std::uint32_t countBefore(BlockEdges& edges) {
 void EdgeIndex::build(const BandGrid& grid) {
   const std::span<const std::uint32_t> order = grid.order();
   resizeTight(edges_, grid.slotCount());
-  parallelFor(order.size(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(order.size(), kIndexBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       BlockEdges& edges = edges_[order[i]];
       findCrossed(grid, order[i], edges);

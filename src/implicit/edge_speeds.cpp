@@ -10,7 +10,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 8;
+constexpr std::size_t kSpeedBlocksPerChunk = 8;
 constexpr std::size_t kMaxEdges = 3 * BandGrid::kNodes;
 
 /// Positions of a block's points in voxels from its first node; room for the fullest block.
@@ -150,7 +150,7 @@ void sampleNearNodes(const Potential& potential, const BandStepper& stepper, con
                      const FieldScale& scale, std::vector<float>& out) {
   const BandGrid& grid = potential.grid;
   out.resize(grid.slotCount() * BandGrid::kNodes);
-  parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(grid.blockCount(), kSpeedBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     BlockPoints points;
     float values[BandGrid::kNodes];
     for (std::size_t b = begin; b < end; ++b) {

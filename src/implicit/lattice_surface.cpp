@@ -13,7 +13,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 8;
+constexpr std::size_t kSurfaceBlocksPerChunk = 8;
 
 /// Sign words of a block's slice z at the four columns (x, y), (x+1, y), (x, y+1), (x+1, y+1).
 struct SliceCorners {
@@ -156,11 +156,11 @@ void polygoniseLattice(const BandGrid& grid, const EdgeIndex& index, bool normal
   // Triangles are gathered a few chunks at a time: enough for every thread, and no second copy of
   // them all.
   out.chunks.resize(LatticeSurface::kChunks);
-  constexpr std::size_t kBlocksPerWave = LatticeSurface::kChunks * kBlocksPerChunk;
+  constexpr std::size_t kBlocksPerWave = LatticeSurface::kChunks * kSurfaceBlocksPerChunk;
   for (std::size_t wave = 0; wave < order.size(); wave += kBlocksPerWave) {
     const std::size_t count = std::min(kBlocksPerWave, order.size() - wave);
-    parallelFor(count, kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
-      std::vector<Triangle>& triangles = out.chunks[begin / kBlocksPerChunk];
+    parallelFor(count, kSurfaceBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+      std::vector<Triangle>& triangles = out.chunks[begin / kSurfaceBlocksPerChunk];
       triangles.clear();
       CellWalker walker(grid, index, triangles);
       for (std::size_t b = begin; b < end; ++b) {
@@ -170,7 +170,7 @@ void polygoniseLattice(const BandGrid& grid, const EdgeIndex& index, bool normal
         walker.walk(slot);
       }
     });
-    for (std::size_t c = 0; c * kBlocksPerChunk < count; ++c)
+    for (std::size_t c = 0; c * kSurfaceBlocksPerChunk < count; ++c)
       out.triangles.insert(out.triangles.end(), out.chunks[c].begin(), out.chunks[c].end());
   }
 }

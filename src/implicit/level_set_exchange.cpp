@@ -10,7 +10,7 @@
 namespace derm {
 namespace {
 
-Error bad(std::string message) {
+Error badLevelSet(std::string message) {
   return Error{ErrorCode::BadData, std::move(message), {.element = "level set"}};
 }
 
@@ -36,15 +36,15 @@ LevelSetBlocks levelSetOf(const Potential& potential) {
 
 Result<Potential> potentialOf(const LevelSetBlocks& s) {
   if (!(s.voxel_m > 0) || !std::isfinite(s.voxel_m) || !s.origin.allFinite())
-    return bad("voxel size or origin is not a positive, finite number");
+    return badLevelSet("voxel size or origin is not a positive, finite number");
   if (s.values.size() != BandGrid::kNodes * s.blocks.size())
-    return bad("has not 512 values a block");
+    return badLevelSet("has not 512 values a block");
   Potential potential{s.voxel_m, s.origin, BandGrid(std::clamp(s.width, 2.0f, 6.0f))};
   BandGrid& grid = potential.grid;
   std::vector<BlockCoord> coords;
   for (const auto& b : s.blocks) {
     coords.push_back({b[0], b[1], b[2]});
-    if (!coords.back().inRange()) return bad("lies beyond the lattice");
+    if (!coords.back().inRange()) return badLevelSet("lies beyond the lattice");
   }
   grid.createBlocks(coords);
   std::vector<BandGrid::Words> outside(grid.slotCount());
@@ -52,7 +52,7 @@ Result<Potential> potentialOf(const LevelSetBlocks& s) {
     const std::uint32_t slot = grid.slotAt(coords[b]);
     for (std::size_t i = 0; i < BandGrid::kNodes; ++i) {
       const float f = s.values[BandGrid::kNodes * b + i];
-      if (!std::isfinite(f)) return bad("a distance is not a finite number");
+      if (!std::isfinite(f)) return badLevelSet("a distance is not a finite number");
       grid.values(slot)[i] = std::clamp(f, -grid.width(), grid.width());
     }
     grid.updateWords(slot);
@@ -62,7 +62,7 @@ Result<Potential> potentialOf(const LevelSetBlocks& s) {
   grid.fitToBand();
   detail::EdgeIndex index;
   index.build(grid);
-  if (index.count() == 0) return bad("has no surface");
+  if (index.count() == 0) return badLevelSet("has no surface");
   return potential;
 }
 

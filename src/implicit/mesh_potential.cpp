@@ -18,15 +18,15 @@ namespace {
 
 constexpr float kOpen = 0.87f;  // [voxel] half a cube's diagonal: no surface between two such nodes
 
-Error bad(std::string message, std::optional<std::uint64_t> index = std::nullopt) {
+Error badMesh(std::string message, std::optional<std::uint64_t> index = std::nullopt) {
   return Error{ErrorCode::BadData, std::move(message), {.element = "mesh", .index = index}};
 }
 
 std::uint64_t maxBlocks(const PotentialDesc& desc) { return desc.max_memory / skinBytesPerBlock(); }
 
 Error tooLarge(const PotentialDesc& desc) {
-  return bad("the band needs more than the " + std::to_string(desc.max_memory >> 20) +
-             " MB allowed at a voxel of " + std::to_string(desc.voxel_m) + " m");
+  return badMesh("the band needs more than the " + std::to_string(desc.max_memory >> 20) +
+                 " MB allowed at a voxel of " + std::to_string(desc.voxel_m) + " m");
 }
 
 /// Writes triangles of a mesh into a grid: distance and side of the nearest one.
@@ -126,16 +126,16 @@ class TriangleWriter {
 };
 
 Result<void> checkMesh(const TriMesh& mesh, const PotentialDesc& desc) {
-  if (mesh.triangles.empty()) return bad("has no triangles");
+  if (mesh.triangles.empty()) return badMesh("has no triangles");
   DERM_CHECK(validate(mesh, "mesh"));
   if (!(desc.voxel_m > 0) || !std::isfinite(desc.voxel_m))
-    return bad("the voxel size must be positive, not " + std::to_string(desc.voxel_m));
+    return badMesh("the voxel size must be positive, not " + std::to_string(desc.voxel_m));
   const Bounds box = bounds(mesh.positions);
   const double far = std::max((box.low.cast<double>() - desc.origin).cwiseAbs().maxCoeff(),
                               (box.high.cast<double>() - desc.origin).cwiseAbs().maxCoeff());
   if (!(far / desc.voxel_m < 8.0 * (BlockCoord::kLimit - 4)))
-    return bad("lies beyond the lattice's reach at a voxel of " + std::to_string(desc.voxel_m) +
-               " m");
+    return badMesh("lies beyond the lattice's reach at a voxel of " + std::to_string(desc.voxel_m) +
+                   " m");
   return {};
 }
 
@@ -270,15 +270,15 @@ Result<Potential> buildMeshPotential(const TriMesh& mesh, const PotentialDesc& d
     if (closedness.first_bad_edge)
       where = " between vertices " + std::to_string((*closedness.first_bad_edge)[0]) + " and " +
               std::to_string((*closedness.first_bad_edge)[1]);
-    return bad("is open: " + std::to_string(closedness.boundary_edges) +
-               " edges have no second triangle, the first one" + where +
-               "; openings wider than a voxel (" + std::to_string(desc.voxel_m) +
-               " m) have no inside");
+    return badMesh("is open: " + std::to_string(closedness.boundary_edges) +
+                   " edges have no second triangle, the first one" + where +
+                   "; openings wider than a voxel (" + std::to_string(desc.voxel_m) +
+                   " m) have no inside");
   }
   if (!closedness.closed())
     notes.warn("mesh-not-closed", "mesh", "has small defects; openings below a voxel are closed");
   field.grid.fitToBand();
-  if (field.grid.blockCount() == 0) return bad("has no inside at this voxel size");
+  if (field.grid.blockCount() == 0) return badMesh("has no inside at this voxel size");
   return Potential{desc.voxel_m, desc.origin, std::move(field.grid)};
 }
 

@@ -16,23 +16,23 @@ constexpr float kReach = 4;  // of a particle over its radius
 constexpr std::size_t kMaxParticles = 200000;
 constexpr double kGoldenAngle = 2.399963229728653;  // [rad] 2 pi (1 - 1/golden ratio)
 
-Error badField(const char* field, const std::string& what) {
+Error badParticles(const char* field, const std::string& what) {
   return Error{ErrorCode::BadArgument, what, {.element = field}};
 }
 
 Result<void> checkDesc(const ParticleSystemDesc& d) {
   if (!(d.radius_m > 0) || !std::isfinite(d.radius_m))
-    return badField("radius", "must be positive, not " + std::to_string(d.radius_m));
+    return badParticles("radius", "must be positive, not " + std::to_string(d.radius_m));
   if (!(d.step_s > 0 && d.step_s <= 0.1))
-    return badField("step", "must be between 0 and 0.1 s, not " + std::to_string(d.step_s));
+    return badParticles("step", "must be between 0 and 0.1 s, not " + std::to_string(d.step_s));
   for (const double v : {d.stiffness, d.cohesion, d.viscosity})
     if (!(v >= 0) || !std::isfinite(v))
-      return badField("stiffness, cohesion, viscosity", "must be 0 or more");
-  if (!(d.friction >= 0 && d.friction <= 1)) return badField("friction", "must be 0 to 1");
-  if (d.max_splits < 0 || d.max_splits > 3) return badField("max_splits", "must be 0 to 3");
+      return badParticles("stiffness, cohesion, viscosity", "must be 0 or more");
+  if (!(d.friction >= 0 && d.friction <= 1)) return badParticles("friction", "must be 0 to 1");
+  if (d.max_splits < 0 || d.max_splits > 3) return badParticles("max_splits", "must be 0 to 3");
   for (const EmitterDesc& e : d.emitters)
     if (!e.position.allFinite() || !e.velocity.allFinite() || !(e.radius_m > 0))
-      return badField("emitters", "numbers must be finite and the jet's radius positive");
+      return badParticles("emitters", "numbers must be finite and the jet's radius positive");
   return {};
 }
 

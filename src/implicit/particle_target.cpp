@@ -14,7 +14,7 @@ namespace derm {
 namespace {
 
 constexpr double kKernelNorm = 315 / (64 * std::numbers::pi);  // 1 over the integral, times H^3
-constexpr std::size_t kParticlesPerChunk = 256;
+constexpr std::size_t kTargetParticlesPerChunk = 256;
 
 Error badDesc(const char* field, const std::string& what) {
   return Error{ErrorCode::BadArgument, what, {.element = field}};
@@ -211,7 +211,7 @@ void ParticleTarget::raiseLonelyOnes(double drops) {
   if (drops <= 0) return;
   constexpr double kSheetVoids = 0.73, kThreadGaps = 0.2;
   std::vector<float> raised = weight_;
-  parallelFor(x_.size(), kParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(x_.size(), kTargetParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const double reach2 = 1 / double{inverse2_[i]}, reach = std::sqrt(reach2);
       const double alone = double{weight_[i]};
@@ -238,7 +238,7 @@ void ParticleTarget::stretchKernels() {
   constexpr double kMaxRatio = 3;
   constexpr int kEnough = 12;  // fewer neighbours say nothing about a direction
   stretch_.resize(6 * x_.size());
-  parallelFor(x_.size(), kParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(x_.size(), kTargetParticlesPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const Vec3f p(x_[i], y_[i], z_[i]);
       Vec3d mean = Vec3d::Zero();

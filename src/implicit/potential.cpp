@@ -14,8 +14,8 @@ struct CellSample {
 
 std::optional<CellSample> cellAround(const Potential& potential, const Vec3d& point) {
   const Vec3d p = (point - potential.origin) / potential.voxel_m;
-  constexpr double kReach = 8.0 * BlockCoord::kLimit - 16;
-  if (!p.allFinite() || !(p.cwiseAbs().maxCoeff() < kReach)) return std::nullopt;
+  constexpr double kFarthest = 8.0 * BlockCoord::kLimit - 16;
+  if (!p.allFinite() || !(p.cwiseAbs().maxCoeff() < kFarthest)) return std::nullopt;
   const int ix = static_cast<int>(std::floor(p.x())), iy = static_cast<int>(std::floor(p.y())),
             iz = static_cast<int>(std::floor(p.z()));
   CellSample cell{{}, p.x() - ix, p.y() - iy, p.z() - iz};

@@ -11,7 +11,7 @@
 namespace derm {
 namespace {
 
-constexpr std::size_t kBlocksPerChunk = 32;
+constexpr std::size_t kInertiaBlocksPerChunk = 32;
 constexpr int kOffsets[6][3] = {{-1, 0, 0}, {1, 0, 0},  {0, -1, 0},
                                 {0, 1, 0},  {0, 0, -1}, {0, 0, 1}};
 
@@ -33,7 +33,7 @@ bool holds(const BandGrid::Words& words, int node) {
 /// Calls visit(slot, node) for all near nodes of all blocks, in parallel over blocks.
 template <class Visit>
 void forNearNodes(const BandGrid& grid, const detail::BandStepper& stepper, const Visit& visit) {
-  parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(grid.blockCount(), kInertiaBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       const std::uint32_t slot = grid.order()[b];
       for (int z = 0; z < 8; ++z)
@@ -92,7 +92,7 @@ void ActiveSkin::Impl::accelerate(double dt_s) {
     if (!edges.curvature.empty()) forces[i] -= bend * edges.curvature[i];
   }
   const BandGrid& grid = potential.grid;
-  parallelFor(grid.blockCount(), kBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(grid.blockCount(), kInertiaBlocksPerChunk, [&](std::size_t begin, std::size_t end) {
     detail::NodeSums sums;
     for (std::size_t b = begin; b < end; ++b) {
       const std::uint32_t slot = grid.order()[b];

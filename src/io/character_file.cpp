@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include "derm/io/bvh.h"
+#include "derm/io/file_bytes.h"
 #include "derm/io/file_ending.h"
 #include "derm/io/gltf.h"
 #include "derm/io/obj.h"
@@ -80,11 +80,8 @@ constexpr std::array<Format, 9> kFormats = {
 constexpr std::string_view kGlbMagic = "glTF";
 
 bool hasGlbMagic(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;
-  std::array<char, 4> start{};
-  std::ifstream in(file, std::ios::binary);
-  return in.read(start.data(), start.size()) && std::string_view(start.data(), 4) == kGlbMagic;
+  const std::vector<std::uint8_t> start = firstBytes(file, kGlbMagic.size());
+  return std::equal(start.begin(), start.end(), kGlbMagic.begin(), kGlbMagic.end());
 }
 
 std::string listed(const std::vector<std::string>& endings) {

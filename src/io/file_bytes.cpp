@@ -1,13 +1,16 @@
 #include "derm/io/file_bytes.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "derm/io/file_overlay.h"
 #include "derm/io/whole_file.h"
 
 namespace derm {
@@ -42,6 +45,13 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file,
   const auto failed = [&](const std::string& what, int number) {
     return cannotRead(file, what, number);
   };
+  if (const MemoryFiles::Bytes* laid_over = FileOverlay::find(file)) {
+    if (laid_over->size() > max_bytes)
+      return failed(std::to_string(laid_over->size()) + " bytes; at most " +
+                        std::to_string(max_bytes) + " are read",
+                    0);
+    return *laid_over;
+  }
   // Without O_NONBLOCK a named pipe without a writer would hang us here.
   Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!in.valid()) return failed("cannot open", errno);
@@ -62,6 +72,19 @@ Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file,
     have += static_cast<std::size_t>(got);
   }
   bytes.resize(have);
+  return bytes;
+}
+
+std::vector<std::uint8_t> firstBytes(const std::filesystem::path& file, std::size_t count) {
+  if (const MemoryFiles::Bytes* laid_over = FileOverlay::find(file))
+    return {laid_over->begin(),
+            laid_over->begin() + static_cast<std::ptrdiff_t>(std::min(count, laid_over->size()))};
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return {};
+  std::vector<std::uint8_t> bytes(count);
+  std::ifstream in(file, std::ios::binary);
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
   return bytes;
 }
 

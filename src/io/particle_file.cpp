@@ -72,26 +72,39 @@ Result<Particles> parseXyz(std::string_view text, std::string_view name) {
 
 // ------------------------------------------------------------------------------------------- PLY
 
-enum Slot : int { X, Y, Z, VX, VY, VZ, Radius, Mass, Number, kSlots, kIgnored = -1 };
+enum ParticleSlot : int {
+  PositionX,
+  PositionY,
+  PositionZ,
+  VelocityX,
+  VelocityY,
+  VelocityZ,
+  Radius,
+  Mass,
+  Number,
+  kParticleSlots,
+  kNoParticleSlot = -1
+};
 
-Slot slotNamed(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, Slot>, 14> kNames = {{{"x", X},
-                                                                         {"y", Y},
-                                                                         {"z", Z},
-                                                                         {"vx", VX},
-                                                                         {"vy", VY},
-                                                                         {"vz", VZ},
-                                                                         {"velocity_x", VX},
-                                                                         {"velocity_y", VY},
-                                                                         {"velocity_z", VZ},
-                                                                         {"radius", Radius},
-                                                                         {"pscale", Radius},
-                                                                         {"mass", Mass},
-                                                                         {"id", Number},
-                                                                         {"index", Number}}};
+ParticleSlot particleSlotNamed(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, ParticleSlot>, 14> kNames = {
+      {{"x", PositionX},
+       {"y", PositionY},
+       {"z", PositionZ},
+       {"vx", VelocityX},
+       {"vy", VelocityY},
+       {"vz", VelocityZ},
+       {"velocity_x", VelocityX},
+       {"velocity_y", VelocityY},
+       {"velocity_z", VelocityZ},
+       {"radius", Radius},
+       {"pscale", Radius},
+       {"mass", Mass},
+       {"id", Number},
+       {"index", Number}}};
   for (const auto& [known, slot] : kNames)
     if (known == name) return slot;
-  return kIgnored;
+  return kNoParticleSlot;
 }
 
 Error badVertex(std::string_view name, std::uint64_t index, std::size_t byte, std::string message) {
@@ -106,13 +119,15 @@ Result<void> readVertices(detail::ply::Cursor& cursor, const detail::ply::Elemen
   if (!cursor.hasRoomFor(element) || element.count >= 0xFFFFFFFFu)
     return badVertex(name, 0, cursor.byte(),
                      std::to_string(element.count) + " announced, but the data is too short");
-  bool has[kSlots] = {};
+  bool has[kParticleSlots] = {};
   for (const detail::ply::Property& p : element.properties)
-    if (const Slot slot = slotNamed(p.name); slot != kIgnored && !p.count_type) has[slot] = true;
-  if (!has[X] || !has[Y] || !has[Z])
+    if (const ParticleSlot slot = particleSlotNamed(p.name);
+        slot != kNoParticleSlot && !p.count_type)
+      has[slot] = true;
+  if (!has[PositionX] || !has[PositionY] || !has[PositionZ])
     return badVertex(name, 0, cursor.byte(), "no properties x, y and z");
   for (std::uint64_t i = 0; i < element.count; ++i) {
-    std::array<double, kSlots> v{};
+    std::array<double, kParticleSlots> v{};
     for (const detail::ply::Property& p : element.properties) {
       double length = 1, value = 0;
       if (p.count_type && (!cursor.next(*p.count_type, length) || !(length >= 0 && length < 4e9)))
@@ -120,12 +135,12 @@ Result<void> readVertices(detail::ply::Cursor& cursor, const detail::ply::Elemen
       for (double k = 0; k < length; ++k)
         if (!cursor.next(p.type, value))
           return badVertex(name, i, cursor.byte(), "the data ends here, or is not a number");
-      const Slot slot = p.count_type ? kIgnored : slotNamed(p.name);
-      if (slot != kIgnored) v[slot] = value;
+      const ParticleSlot slot = p.count_type ? kNoParticleSlot : particleSlotNamed(p.name);
+      if (slot != kNoParticleSlot) v[slot] = value;
     }
-    out.positions.push_back(Vec3d(v[X], v[Y], v[Z]).cast<float>());
-    if (has[VX] && has[VY] && has[VZ])
-      out.velocities.push_back(Vec3d(v[VX], v[VY], v[VZ]).cast<float>());
+    out.positions.push_back(Vec3d(v[PositionX], v[PositionY], v[PositionZ]).cast<float>());
+    if (has[VelocityX] && has[VelocityY] && has[VelocityZ])
+      out.velocities.push_back(Vec3d(v[VelocityX], v[VelocityY], v[VelocityZ]).cast<float>());
     if (has[Radius]) out.radii.push_back(static_cast<float>(v[Radius]));
     if (has[Mass]) out.masses.push_back(static_cast<float>(v[Mass]));
     const bool counts = v[Number] >= 0 && v[Number] < 1.8e19;

@@ -18,7 +18,7 @@ using detail::findMember;
 using detail::Json;
 
 constexpr std::size_t kMaxPoints = 65536;
-constexpr std::uint64_t kLargestFile = 16 << 20;
+constexpr std::uint64_t kLargestPointFile = 16 << 20;
 
 Error bad(std::string_view file, std::string_view label, std::string message,
           std::optional<std::uint64_t> index = {}) {
@@ -119,7 +119,7 @@ Result<std::vector<NamedPosition>> parsePicturePointFile(std::span<const std::ui
 
 Result<std::vector<NamedPosition>> loadPicturePointFile(const std::filesystem::path& file,
                                                         Diagnostics& notes) {
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestFile));
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestPointFile));
   return parsePicturePointFile(bytes, file.string(), notes);
 }
 
@@ -135,7 +135,7 @@ std::string picturePointFileText(std::span<const NamedPosition> points) {
 
 Result<std::vector<NamedPosition>> loadPointFile(const std::filesystem::path& file,
                                                  Diagnostics& notes) {
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestFile));
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestPointFile));
   return parsePointFile(bytes, file.string(), notes);
 }
 

@@ -24,7 +24,7 @@ using detail::Json;
 namespace text = detail::text;
 using text::trimmed;
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargestTracksFile = std::uint64_t{1} << 30;
 /// What a float cannot hold is no place on a character.
 constexpr double kLargestNumber = 1e30;
 constexpr std::array<std::string_view, 7> kHeadColumns = {"x", "y", "z", "qx", "qy", "qz", "qw"};
@@ -39,7 +39,7 @@ bool isUnitLength(const Quatf& q) { return std::abs(q.norm() - 1) <= 1e-2f; }
 // --- tables
 
 /// Which of a point's numbers a column holds.
-enum Part : std::size_t { X, Y, Z, Confidence, kParts };
+enum Part : std::size_t { ColumnX, ColumnY, ColumnZ, Confidence, kParts };
 constexpr std::array<std::string_view, kParts> kPartNames = {"x", "y", "z", "confidence"};
 
 /// The columns of one point; 0, which is the time's, where there is none.
@@ -133,12 +133,12 @@ class TableReader {
     const auto has = [](Part part) {
       return [part](const PointColumns& columns) { return columns[part] != 0; };
     };
-    const bool flat = std::none_of(columns_.begin(), columns_.end(), has(Z));
+    const bool flat = std::none_of(columns_.begin(), columns_.end(), has(ColumnZ));
     has_confidence_ = std::any_of(columns_.begin(), columns_.end(), has(Confidence));
     tracks_.space = flat ? TrackSpace::Picture : TrackSpace::Model;
     for (std::size_t p = 0; p < columns_.size(); ++p)
-      for (const Part part : {X, Y, Z}) {
-        if (columns_[p][part] != 0 || (part == Z && flat)) continue;
+      for (const Part part : {ColumnX, ColumnY, ColumnZ}) {
+        if (columns_[p][part] != 0 || (part == ColumnZ && flat)) continue;
         const std::size_t given = *std::max_element(columns_[p].begin(), columns_[p].end());
         return bad("column " +
                        text::quoted(tracks_.labels[p] + "." + std::string(kPartNames[part])) +
@@ -176,7 +176,7 @@ class TableReader {
 
   Result<Vec3d> position(const PointColumns& columns) const {
     Vec3d out = Vec3d::Zero();
-    for (const Part part : {X, Y, Z}) {
+    for (const Part part : {ColumnX, ColumnY, ColumnZ}) {
       if (columns[part] == 0) continue;
       DERM_TRY(const double value, number<double>(columns[part]));
       out[part] = value;
@@ -208,7 +208,7 @@ class TableReader {
       float confidence = 1;
       if (isEmpty(columns)) {
         if (tracks_.frames() == 0 && tracks_.neutral.empty())
-          return bad("not seen in the first row, which is the neutral face", columns[X]);
+          return bad("not seen in the first row, which is the neutral face", columns[ColumnX]);
         // A copy, as the place that it is taken from is in the list that grows.
         const Vec3d last = tracks_.frames() == 0
                                ? tracks_.neutral[p]
@@ -420,7 +420,7 @@ Result<PointTracks> parsePointTracksJson(std::span<const std::uint8_t> bytes, st
 Result<PointTracks> loadPointTracks(const std::filesystem::path& file, Diagnostics& notes) {
   const std::string ending = fileEnding(file);
   if (ending != ".csv" && ending != ".json") return unknownEnding(file);
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestFile));
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestTracksFile));
   if (ending == ".json") return parsePointTracksJson(bytes, file.string(), notes);
   return parsePointTracksCsv({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                              file.string());

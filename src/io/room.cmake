@@ -29,12 +29,14 @@ derm_room(io
   SOURCES
     file_bytes.cpp
     file_ending.cpp
+    file_overlay.cpp
     ${derm_film_sources}
     image_file.cpp
     photo_file.cpp
     ${derm_image_sources}
     bvh_hierarchy.cpp
     bvh_reader.cpp
+    character_author.cpp
     character_file.cpp
     import_answer.cpp
     import_units.cpp

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -17,7 +16,7 @@
 namespace derm {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargestShapesFile = std::uint64_t{1} << 30;
 /// [s] No take lasts a day: such times are of another unit or clock.
 constexpr double kLongestTake_s = 24 * 60 * 60;
 /// [s] Longer than this, a face that nobody saw move is worth a word.
@@ -279,7 +278,7 @@ Result<ShapeTracks> parseShapeTracks(std::span<const std::uint8_t> bytes, std::s
 }
 
 Result<ShapeTracks> loadShapeTracks(const std::filesystem::path& file, Diagnostics& notes) {
-  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestFile));
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file, kLargestShapesFile));
   return parseShapeTracks(bytes, file.string(), notes);
 }
 
@@ -333,12 +332,8 @@ bool looksLikeShapeTracks(std::string_view beginning) {
 
 bool looksLikeShapeTracksFile(const std::filesystem::path& file) {
   constexpr std::size_t kBeginning = 1 << 16;
-  std::string text(kBeginning, '\0');
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return false;
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return looksLikeShapeTracks(text);
+  const std::vector<std::uint8_t> start = firstBytes(file, kBeginning);
+  return looksLikeShapeTracks({reinterpret_cast<const char*>(start.data()), start.size()});
 }
 
 }  // namespace derm

@@ -12,8 +12,8 @@
 namespace derm {
 namespace {
 
-constexpr std::size_t kChunk = 8192;  // vertices or welded vertices at a time
-constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+constexpr std::size_t kVerticesPerChunk = 8192;  // vertices or welded vertices at a time
+constexpr std::uint32_t kUnset = 0xFFFFFFFFu;
 
 /// A directed edge and how much more often it is walked than its reverse.
 struct BorderEdge {
@@ -77,7 +77,7 @@ void closeBorders(std::span<const BorderEdge> edges, MeasuredSurface& out) {
     sets.unite(e.from, e.to);
     on_border[e.from] = on_border[e.to] = true;
   }
-  std::vector<std::uint32_t> apex(welded_count, kNone);
+  std::vector<std::uint32_t> apex(welded_count, kUnset);
   std::vector<std::vector<std::uint32_t>> rows;
   for (std::uint32_t v = 0; v < welded_count; ++v) {
     if (!on_border[v]) continue;
@@ -121,7 +121,7 @@ void measurePieces(std::span<const Vec3f> positions, MeasuredSurface& out) {
 }
 
 void notePieces(const MeasuredSurface& s, std::string_view element, Diagnostics& notes) {
-  std::vector<std::uint32_t> first(s.piece_count, kNone);
+  std::vector<std::uint32_t> first(s.piece_count, kUnset);
   for (std::size_t welded = s.weldedCount(); welded-- > 0;)
     first[s.piece_of_point[welded]] = s.vertices_of_welded[welded][0];
   for (std::uint32_t piece = 0; piece < s.piece_count; ++piece) {
@@ -141,7 +141,7 @@ void measurePointsOf(const MeasuredSurface& s, std::span<const Vec> positions, c
   DERM_REQUIRE(positions.size() == s.vertexCount() && points.size() == s.pointCount());
   const std::span<const std::uint32_t> starts = s.vertices_of_welded.offsets;
   const std::span<const std::uint32_t> members = s.vertices_of_welded.indices;
-  parallelFor(s.weldedCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(s.weldedCount(), kVerticesPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t welded = begin; welded < end; ++welded) {
       const std::uint32_t from = starts[welded], to = starts[welded + 1];
       Vec3d sum = positions[members[from]].template cast<double>();
@@ -241,7 +241,7 @@ void addToVertices(const MeasuredSurface& surface, std::span<const Vec3d> displa
                    std::span<Vec3f> positions) noexcept {
   DERM_REQUIRE(displacement.size() >= surface.weldedCount() &&
                positions.size() == surface.vertexCount());
-  parallelFor(positions.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(positions.size(), kVerticesPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t v = begin; v < end; ++v) {
       const Vec3d& u = displacement[surface.welded_of_vertex[v]];
       positions[v] = (positions[v].cast<double>() + u).cast<float>();

@@ -14,7 +14,7 @@ namespace {
 constexpr float kSameNormal = 1e-3f;
 /// Authored normals nearer than this to the area-weighted ones are taken as those.
 constexpr float kSameAsArea = 2e-3f;
-constexpr std::size_t kChunk = 4096;
+constexpr std::size_t kNormalsPerChunk = 4096;
 
 /// A position with more different normals than this is not a corner but junk; the search for equal
 /// ones must not become quadratic there.
@@ -38,7 +38,7 @@ Groups groupsOf(const TriMesh& mesh) {
     const auto pb = position(b);
     return pa != pb ? pa < pb : a < b;
   });
-  constexpr std::uint32_t kNone = 0xffffffff;
+  constexpr std::uint32_t kNoGroup = 0xffffffff;
   std::vector<std::uint32_t> first(mesh.vertexCount());  // of each vertex's group
   std::vector<std::uint32_t> firsts;                     // of the groups at this position
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -51,10 +51,10 @@ Groups groupsOf(const TriMesh& mesh) {
     if (same == firsts.end() && firsts.size() < kMaxNormalsPerPosition) firsts.push_back(v);
   }
   // Numbered as the mesh numbers its vertices, so that neighbours in memory are worked on together.
-  Groups groups{.of_vertex = std::vector<std::uint32_t>(mesh.vertexCount(), kNone)};
+  Groups groups{.of_vertex = std::vector<std::uint32_t>(mesh.vertexCount(), kNoGroup)};
   for (std::size_t v = 0; v < first.size(); ++v) {
     std::uint32_t& group = groups.of_vertex[first[v]];
-    if (group == kNone) group = groups.count++;
+    if (group == kNoGroup) group = groups.count++;
     groups.of_vertex[v] = group;
   }
   return groups;
@@ -139,10 +139,10 @@ void NormalUpdate::evaluate(std::span<const Vec3f> before, std::span<const Vec3f
                             std::span<Vec3f> areas, std::span<Vec3f> normals) const noexcept {
   DERM_REQUIRE(before.size() == vertexCount() && after.size() == vertexCount() &&
                normals.size() == vertexCount() && areas.size() >= triangles_.size());
-  parallelFor(triangles_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(triangles_.size(), kNormalsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t t = begin; t < end; ++t) areas[t] = twiceArea(triangles_[t], after);
   });
-  parallelFor(members_.rowCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(members_.rowCount(), kNormalsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t g = begin; g < end; ++g) {
       Vec3f sum = Vec3f::Zero();
       for (const std::uint32_t t : around_[g]) sum += areas[t];

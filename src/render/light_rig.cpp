@@ -41,6 +41,18 @@ LightView parallelView(const Vec3d& to_light, const Vec3d& centre, double radius
   return out;
 }
 
+/// Along a light onto the plane of this height. Requires light from above.
+Mat4d ontoFloor(const Vec3d& to_light, double height) {
+  Mat4d out = Mat4d::Identity();
+  out(0, 1) = -to_light.x() / to_light.y();
+  out(2, 1) = -to_light.z() / to_light.y();
+  out(0, 3) = height * to_light.x() / to_light.y();
+  out(2, 3) = height * to_light.z() / to_light.y();
+  out(1, 1) = 0;
+  out(1, 3) = height;
+  return out;
+}
+
 /// Clip space to a texture's [0,1].
 Mat4d textureFromClip() {
   Mat4d out = Mat4d::Identity();
@@ -132,12 +144,15 @@ LightRig makeLightRig(const DrawList& list, const Camera& camera, const LightRig
   const double lowest = stage.box.empty() ? 0.0 : double(stage.box.low.y());
   const double height = list.ground.height_m ? double(*list.ground.height_m) : lowest;
   rig.ground_visible = list.ground.on && !stage.box.empty() && camera.eye.y() > height;
+  const Mat4d floor = ontoFloor(key.to_light, height);
+  rig.flat_clip = Mat4d(camera.projection(aspect) * camera.view() * floor).cast<float>();
   f.ground = Vec4f(float(height), float(1.3 * stage.radius), float(2.8 * stage.radius),
                    std::clamp(list.ground.strength, 0.0f, 1.0f));
   f.stage = withW(stage.centre, stage.radius);
   f.background_top = linearColour(list.background.top);
   f.background_bottom = linearColour(list.background.bottom);
-  f.background_extra = Vec4f(std::clamp(list.background.glow, 0.0f, 1.0f), 0, 0, 0);
+  f.background_extra = Vec4f(std::clamp(list.background.glow, 0.0f, 1.0f),
+                             list.background.clear ? 1.0f : 0.0f, 0, 0);
   return rig;
 }
 

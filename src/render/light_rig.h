@@ -37,7 +37,7 @@ struct FrameUniforms {
   Vec4f stage;           ///< centre [m], radius [m]
   Vec4f background_top;  ///< linear RGBA
   Vec4f background_bottom;
-  Vec4f background_extra;  ///< glow
+  Vec4f background_extra;  ///< glow, whether there is no background
 };
 static_assert(sizeof(FrameUniforms) == 3 * 64 + 19 * 16);
 
@@ -52,6 +52,7 @@ struct LightRig {
   FrameUniforms frame;
   SkyUniforms sky;
   Mat4f key_clip;               ///< world to clip space of the key light's map
+  Mat4f flat_clip;              ///< world along the key light onto the floor, then to clip space
   std::vector<Mat4f> sky_clip;  ///< world to clip space of each tile's viewport
   bool ground_visible = false;
 };

@@ -36,7 +36,7 @@ Result<SceneRenderer> SceneRenderer::create(const RendererDesc& desc) {
   out.frame_uniforms_ = gl::makeBuffer();
   out.sky_uniforms_ = gl::makeBuffer();
   out.nothing_ = gl::makeVertexArray();
-  out.makeShadowMaps();
+  if (!out.quick()) out.makeShadowMaps();
   return out;
 }
 
@@ -49,17 +49,21 @@ Result<void> SceneRenderer::makePrograms() {
     return {};
   };
   Programs& p = programs_;
+  DERM_CHECK(make(p.background, "background", screen, s::backgroundFragment()));
+  DERM_CHECK(make(p.line, "line", s::lineVertex(), s::lineFragment()));
+  DERM_CHECK(make(p.point, "point", s::pointVertex(), s::pointFragment()));
+  if (quick()) {
+    DERM_CHECK(make(p.flat_shadow, "flat shadow", s::depthVertex(), s::flatShadowFragment()));
+    return make(p.surface, "surface", surface, s::quickSurfaceFragment());
+  }
   DERM_CHECK(make(p.depth, "depth", s::depthVertex(), s::depthFragment()));
   DERM_CHECK(make(p.geometry, "geometry", surface, s::geometryFragment()));
   DERM_CHECK(
       make(p.ground_geometry, "ground geometry", s::groundVertex(), s::groundGeometryFragment()));
   DERM_CHECK(make(p.occlusion, "occlusion", screen, s::occlusionFragment()));
   DERM_CHECK(make(p.blur, "blur", screen, s::blurFragment()));
-  DERM_CHECK(make(p.background, "background", screen, s::backgroundFragment()));
   DERM_CHECK(make(p.ground, "ground", s::groundVertex(), s::groundFragment()));
-  DERM_CHECK(make(p.surface, "surface", surface, s::surfaceFragment()));
-  DERM_CHECK(make(p.line, "line", s::lineVertex(), s::lineFragment()));
-  return make(p.point, "point", s::pointVertex(), s::pointFragment());
+  return make(p.surface, "surface", surface, s::surfaceFragment());
 }
 
 void SceneRenderer::makeShadowMaps() {
@@ -196,6 +200,14 @@ void SceneRenderer::drawOcclusion(const DrawList& list, bool ground) {
   glBindTextureUnit(0, t.noisy_map.get());
   glBindTextureUnit(1, t.geometry_map.get());
   glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+/// In front of the background, behind all else. Opaque: triangles lie over each other there.
+void SceneRenderer::drawFlatShadow(const DrawList& list, const LightRig& rig) {
+  glUseProgram(programs_.flat_shadow.get());
+  glDisable(GL_DEPTH_TEST);
+  glDisable(GL_BLEND);
+  drawCasters(list, rig.flat_clip);
 }
 
 void SceneRenderer::bindDetailMaps(std::span<const DrawDetailMap> maps) {
@@ -352,9 +364,11 @@ Result<Rgba8Image> SceneRenderer::draw(const DrawList& list, const Camera& camer
   glBindBufferBase(GL_UNIFORM_BUFFER, 1, sky_uniforms_.get());
   scene_.upload(list);
 
-  glDisable(GL_FRAMEBUFFER_SRGB);
-  drawShadowMaps(list, rig);
-  drawOcclusion(list, rig.ground_visible);
+  if (!quick()) {
+    glDisable(GL_FRAMEBUFFER_SRGB);
+    drawShadowMaps(list, rig);
+    drawOcclusion(list, rig.ground_visible);
+  }
 
   glEnable(GL_FRAMEBUFFER_SRGB);
   glEnable(GL_MULTISAMPLE);
@@ -370,7 +384,8 @@ Result<Rgba8Image> SceneRenderer::draw(const DrawList& list, const Camera& camer
     glUseProgram(programs_.background.get());
     glDrawArrays(GL_TRIANGLES, 0, 3);
   }
-  if (rig.ground_visible) {
+  if (rig.ground_visible && quick()) drawFlatShadow(list, rig);
+  if (rig.ground_visible && !quick()) {
     glEnable(GL_BLEND);
     glUseProgram(programs_.ground.get());
     glBindTextureUnit(0, targets_.occlusion_map.get());

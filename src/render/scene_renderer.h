@@ -21,6 +21,7 @@ class SceneRenderer {
 
  private:
   struct Programs {
+    gl::Program flat_shadow;  ///< Lighting::Quick
     gl::Program depth, geometry, ground_geometry, occlusion, blur, background, ground, surface,
         line, point;
   };
@@ -44,6 +45,8 @@ class SceneRenderer {
   void drawCasters(const DrawList& list, const Mat4f& clip);
   void drawShadowMaps(const DrawList& list, const LightRig& rig);
   void drawOcclusion(const DrawList& list, bool ground);
+  void drawFlatShadow(const DrawList& list, const LightRig& rig);
+  bool quick() const { return desc_.lighting == Lighting::Quick; }
   void bindDetailMaps(std::span<const DrawDetailMap> maps);
   void drawSurface(const DrawSurface& surface, const GpuSurface& gpu, bool shadows);
   void drawSolids(const DrawList& list, bool on_top);

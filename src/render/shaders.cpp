@@ -51,6 +51,85 @@ vec2 occlusionAt(float distance_m) {
 }
 )";
 
+/// A surface's material, and its normal with all maps.
+const char* const kSurfaceInputs = R"(
+layout(binding = 1) uniform sampler2D colour_map;
+layout(binding = 2) uniform sampler2D normal_map;
+layout(location = 0) uniform vec4 base_colour;
+layout(location = 1) uniform vec4 material;  // metallic, roughness, self-lit, opacity
+layout(location = 2) uniform ivec4 has;      // colour map, normal map, cut out, shadows
+layout(binding = DETAIL_UNIT) uniform sampler2D detail_maps[MAX_DETAILS];
+layout(location = DETAIL_COUNT) uniform int detail_count;
+layout(location = DETAIL_UVS) uniform vec4 detail_uvs[MAX_DETAILS];  // scale, offset
+layout(location = DETAIL_STRENGTHS) uniform float detail_strengths[MAX_DETAILS];
+centroid in vec3 world;
+centroid in vec3 world_normal;
+centroid in vec2 texture_uv;
+centroid in vec4 vertex_colour;
+centroid in float distance_m;
+centroid in vec4 detail_weights_0;
+centroid in vec4 detail_weights_4;
+layout(location = 0) out vec4 result;
+
+// The material's normal map with its detail maps over it (Dutreve 2011, eq. 5.13 and 5.14): slopes
+// add up, so that the fixed detail below survives.
+vec3 mapNormal() {
+  vec3 n = has.y != 0 ? normalize(texture(normal_map, texture_uv).xyz * 2.0 - 1.0) : vec3(0.0, 0.0, 1.0);
+  if (detail_count == 0) return n;
+  vec3 sum = n;
+  for (int i = 0; i < detail_count; ++i) {
+    vec4 uv = detail_uvs[i];
+    vec3 m = texture(detail_maps[i], texture_uv * uv.xy + uv.zw).xyz * 2.0 - 1.0;
+    m = normalize(vec3(m.xy * detail_strengths[i], m.z));
+    float weight = clamp(i < 4 ? detail_weights_0[i] : detail_weights_4[i - 4], 0.0, 1.0);
+    m = normalize(mix(vec3(0.0, 0.0, 1.0), m, weight));
+    sum = vec3(sum.xy + m.xy, sum.z * m.z);
+  }
+  return normalize(sum);
+}
+
+// Tangents from screen derivatives (Mikkelsen 2010): no vertex tangents needed.
+vec3 mappedNormal(vec3 n) {
+  n = normalize(n);
+  vec3 m = mapNormal();
+  vec3 px = dFdx(world), py = dFdy(world);
+  vec2 ux = dFdx(texture_uv), uy = dFdy(texture_uv);
+  vec3 a = cross(py, n), b = cross(n, px);
+  vec3 t = a * ux.x + b * uy.x, s = a * ux.y + b * uy.y;
+  if (!(dot(t, t) > 0.0 && dot(s, s) > 0.0)) return n;
+  // glTF's v runs down the picture while the map's y points up.
+  return normalize(normalize(t) * m.x - normalize(s) * m.y + n * m.z);
+}
+)";
+
+const char* const kToneCurve = R"(
+// Khronos' neutral curve: as it is below 0.8, a soft shoulder above, bright colours go to white.
+vec3 toneMapped(vec3 c) {
+  const float start = 0.8 - 0.04, desaturation = 0.15;
+  float x = min(c.r, min(c.g, c.b));
+  float offset = x < 0.08 ? x - 6.25 * x * x : 0.04;
+  c -= offset;
+  float peak = max(c.r, max(c.g, c.b));
+  if (peak < start) return c;
+  float d = 1.0 - start;
+  float new_peak = 1.0 - d * d / (peak + d - start);
+  c *= new_peak / peak;
+  float g = 1.0 - 1.0 / (desaturation * (peak - new_peak) + 1.0);
+  return mix(c, vec3(new_peak), g);
+}
+)";
+
+/// The picture's own colour behind everything, at [-1,1] of it.
+const char* const kBackground = R"(
+vec3 background(vec2 screen) {
+  float t = smoothstep(0.0, 1.0, screen.y * 0.5 + 0.5);
+  vec3 c = mix(frame.background_bottom.rgb, frame.background_top.rgb, t);
+  vec2 from_middle = (screen - vec2(0.0, 0.12)) * vec2(min(1.0, frame.picture.x / frame.picture.y * 0.75), 1.0);
+  float pool = exp(-dot(from_middle, from_middle) * 1.6);
+  return mix(c, vec3(0.95, 0.955, 0.965), 0.75 * pool * frame.background_extra.x);
+}
+)";
+
 std::string detailLocations() {
   const auto define = [](const char* name, std::size_t value) {
     return std::string("#define ") + name + " " + std::to_string(value) + "\n";
@@ -168,17 +247,10 @@ void main() { geometry = vec4(0.0, 1.0, 0.0, distance_m); }
 }
 
 std::string backgroundFragment() {
-  return header() + R"(
+  return header() + kBackground + R"(
 in vec2 screen;
 layout(location = 0) out vec4 colour;
-void main() {
-  float t = smoothstep(0.0, 1.0, screen.y * 0.5 + 0.5);
-  vec3 c = mix(frame.background_bottom.rgb, frame.background_top.rgb, t);
-  vec2 from_middle = (screen - vec2(0.0, 0.12)) * vec2(min(1.0, frame.picture.x / frame.picture.y * 0.75), 1.0);
-  float pool = exp(-dot(from_middle, from_middle) * 1.6);
-  c = mix(c, vec3(0.95, 0.955, 0.965), 0.75 * pool * frame.background_extra.x);
-  colour = vec4(c, 1.0);
-}
+void main() { colour = vec4(background(screen), 1.0); }
 )";
 }
 
@@ -199,55 +271,7 @@ void main() {
 
 std::string surfaceFragment() {
   return header() + "#define PIXEL_SCALE 1.0\n" + detailLocations() + kSeenNormal +
-         kOcclusionLookup + R"(
-layout(binding = 1) uniform sampler2D colour_map;
-layout(binding = 2) uniform sampler2D normal_map;
-layout(location = 0) uniform vec4 base_colour;
-layout(location = 1) uniform vec4 material;  // metallic, roughness, self-lit, opacity
-layout(location = 2) uniform ivec4 has;      // colour map, normal map, cut out, shadows
-layout(binding = DETAIL_UNIT) uniform sampler2D detail_maps[MAX_DETAILS];
-layout(location = DETAIL_COUNT) uniform int detail_count;
-layout(location = DETAIL_UVS) uniform vec4 detail_uvs[MAX_DETAILS];  // scale, offset
-layout(location = DETAIL_STRENGTHS) uniform float detail_strengths[MAX_DETAILS];
-centroid in vec3 world;
-centroid in vec3 world_normal;
-centroid in vec2 texture_uv;
-centroid in vec4 vertex_colour;
-centroid in float distance_m;
-centroid in vec4 detail_weights_0;
-centroid in vec4 detail_weights_4;
-layout(location = 0) out vec4 result;
-
-// The material's normal map with its detail maps over it (Dutreve 2011, eq. 5.13 and 5.14): slopes
-// add up, so that the fixed detail below survives.
-vec3 mapNormal() {
-  vec3 n = has.y != 0 ? normalize(texture(normal_map, texture_uv).xyz * 2.0 - 1.0) : vec3(0.0, 0.0, 1.0);
-  if (detail_count == 0) return n;
-  vec3 sum = n;
-  for (int i = 0; i < detail_count; ++i) {
-    vec4 uv = detail_uvs[i];
-    vec3 m = texture(detail_maps[i], texture_uv * uv.xy + uv.zw).xyz * 2.0 - 1.0;
-    m = normalize(vec3(m.xy * detail_strengths[i], m.z));
-    float weight = clamp(i < 4 ? detail_weights_0[i] : detail_weights_4[i - 4], 0.0, 1.0);
-    m = normalize(mix(vec3(0.0, 0.0, 1.0), m, weight));
-    sum = vec3(sum.xy + m.xy, sum.z * m.z);
-  }
-  return normalize(sum);
-}
-
-// Tangents from screen derivatives (Mikkelsen 2010): no vertex tangents needed.
-vec3 mappedNormal(vec3 n) {
-  n = normalize(n);
-  vec3 m = mapNormal();
-  vec3 px = dFdx(world), py = dFdy(world);
-  vec2 ux = dFdx(texture_uv), uy = dFdy(texture_uv);
-  vec3 a = cross(py, n), b = cross(n, px);
-  vec3 t = a * ux.x + b * uy.x, s = a * ux.y + b * uy.y;
-  if (!(dot(t, t) > 0.0 && dot(s, s) > 0.0)) return n;
-  // glTF's v runs down the picture while the map's y points up.
-  return normalize(normalize(t) * m.x - normalize(s) * m.y + n * m.z);
-}
-
+         kOcclusionLookup + kSurfaceInputs + kToneCurve + R"(
 float ggx(vec3 n, vec3 v, vec3 l, float rough) {
   vec3 h = normalize(v + l);
   float a = rough * rough;
@@ -277,21 +301,6 @@ vec3 room(vec3 d, float rough) {
   vec3 c = mix(frame.bounce_colour.rgb * 0.8, frame.sky_colour.rgb * 1.25, up);
   float box = smoothstep(0.72 - 0.5 * rough, 0.95, dot(d, frame.key_direction.xyz));
   return c + box * (1.0 - rough) * 1.6;
-}
-
-// Khronos' neutral curve: as it is below 0.8, a soft shoulder above, bright colours go to white.
-vec3 toneMapped(vec3 c) {
-  const float start = 0.8 - 0.04, desaturation = 0.15;
-  float x = min(c.r, min(c.g, c.b));
-  float offset = x < 0.08 ? x - 6.25 * x * x : 0.04;
-  c -= offset;
-  float peak = max(c.r, max(c.g, c.b));
-  if (peak < start) return c;
-  float d = 1.0 - start;
-  float new_peak = 1.0 - d * d / (peak + d - start);
-  c *= new_peak / peak;
-  float g = 1.0 - 1.0 / (desaturation * (peak - new_peak) + 1.0);
-  return mix(c, vec3(new_peak), g);
 }
 
 void main() {
@@ -324,6 +333,40 @@ void main() {
   float alpha = has.z != 0 ? clamp((base.a - 0.5) / max(fwidth(base.a), 1e-4) + 0.5, 0.0, 1.0) : 1.0;
   if (material.w < 1.0) alpha *= mix(material.w, 1.0, 0.55 * pow(1.0 - nv, 3.0));
   result = vec4(shown, alpha);
+}
+)";
+}
+
+std::string quickSurfaceFragment() {
+  return header() + "#define PIXEL_SCALE 1.0\n" + detailLocations() + kSeenNormal + kSurfaceInputs +
+         kToneCurve + R"(
+void main() {
+  vec4 base = base_colour * clamp(vertex_colour, 0.0, 1.0);
+  if (has.x != 0) base *= texture(colour_map, texture_uv);
+  if (has.z != 0 && base.a < 0.02) discard;
+  vec3 v = eyeDirection();
+  vec3 n = seenNormal(has.y != 0 || detail_count != 0 ? mappedNormal(world_normal) : world_normal, v);
+  // Wrapped as in the studio; what a mirror would show is a share of the sky.
+  float lit = max(dot(n, frame.key_direction.xyz) + 0.12, 0.0) / (1.12 * 1.12);
+  vec3 ambient = mix(frame.bounce_colour.rgb, frame.sky_colour.rgb, n.y * 0.5 + 0.5);
+  vec3 c = base.rgb * (frame.key_colour.rgb * lit + ambient * 1.15);
+  vec3 shown = mix(toneMapped(c * 0.92), base.rgb, material.z);
+  float alpha = has.z != 0 ? clamp((base.a - 0.5) / max(fwidth(base.a), 1e-4) + 0.5, 0.0, 1.0) : 1.0;
+  if (material.w < 1.0) alpha *= mix(material.w, 1.0, 0.55 * pow(1.0 - max(dot(n, v), 0.0), 3.0));
+  result = vec4(shown, alpha);
+}
+)";
+}
+
+std::string flatShadowFragment() {
+  return header() + kBackground + R"(
+layout(location = 0) out vec4 colour;
+void main() {
+  vec3 dark = vec3(0.055, 0.06, 0.075);
+  float share = 0.3 * frame.ground.w;
+  // A picture without a background keeps the shadow alone; its colours are times alpha till the end.
+  if (frame.background_extra.y > 0.0) colour = vec4(dark * share, share);
+  else colour = vec4(mix(background(gl_FragCoord.xy / frame.picture.xy * 2.0 - 1.0), dark, share), 1.0);
 }
 )";
 }

@@ -25,6 +25,8 @@ std::string blurFragment();       ///< and without the noise
 std::string backgroundFragment();
 std::string groundFragment();
 std::string surfaceFragment();
+std::string quickSurfaceFragment();  ///< the same with one light, without shadows
+std::string flatShadowFragment();    ///< the shadow on the floor, in one colour
 std::string lineVertex();
 std::string lineFragment();
 std::string pointVertex();

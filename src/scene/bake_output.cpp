@@ -139,11 +139,21 @@ Result<void> checkOutput(const BakeDesc& desc) {
     return badOutput(desc, "{frame} must be in the file's name, not its folder");
   if (desc.report && marked(*desc.report))
     return badOutput(desc, "the report is one file: no {frame} in its name");
-  const bool correctives = desc.as == BakeAs::Correctives;
+  const bool correctives = desc.as != BakeAs::Cache;  // normal maps are added to them
   if (correctives && !isGltf(desc.output))
     return badOutput(desc, "correctives are morph targets: .glb or .gltf is expected");
+  const FoldMapsDesc& maps = desc.fold_maps;
+  if (maps.size_px < 16 || maps.size_px > 8192)
+    return badOutput(desc, "maps are 16 to 8192 pixels wide");
+  if (maps.max_maps < 1 || maps.max_maps > FoldMapsDesc::kMostMaps)
+    return badOutput(desc, "1 to 8 maps are expected");
+  if (!(maps.error_rad > 0)) return badOutput(desc, "an angle of more than 0 is expected");
   if (!correctives && (desc.correctives.shapes || desc.correctives.error_m))
     return badOutput(desc, "a number of shapes or an error bound is for correctives only");
+  if (!correctives && desc.influences)
+    return badOutput(desc, "a cache has no weights: a number of influences is for correctives");
+  if (desc.influences && *desc.influences == 0)
+    return badOutput(desc, "at least 1 influence is expected");
   if (!desc.channels.empty() && (correctives || !isGltf(desc.output)))
     return badOutput(desc, "channels become vertex groups, which .glb and .gltf caches hold");
   if (desc.correctives.shapes && desc.correctives.error_m)
@@ -158,9 +168,12 @@ Result<void> checkOutput(const BakeDesc& desc) {
   return {};
 }
 
-Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene& scene,
-                                               std::shared_ptr<const Stack> plain) {
-  if (desc.as == BakeAs::Correctives) return openCorrectivesOutput(desc, scene, std::move(plain));
+Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, std::span<const Scene> scenes,
+                                               std::span<const Scene> folded) {
+  if (desc.as != BakeAs::Cache) return openCorrectivesOutput(desc, scenes, folded);
+  if (scenes.size() > 1)
+    return badOutput(desc, "a cache holds one clip; several are for correctives");
+  const Scene& scene = scenes.front();
   if (isGltf(desc.output)) return openGltfCache(desc, scene);
   const std::size_t frames = scene.frameTimes().size();
   if (fileEnding(desc.output) == ".obj") {

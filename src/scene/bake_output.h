@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "derm/scene/bake.h"
 
@@ -25,10 +26,13 @@ inline OutputFiles& filesOf(const BakeDesc& desc) {
 /// Checks that the ending and the options fit; nothing is opened.
 Result<void> checkOutput(const BakeDesc& desc);
 
-/// Requires checkOutput(); for correctives also `plain`, which may be null otherwise.
-Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, const Scene& scene,
-                                               std::shared_ptr<const Stack> plain);
-Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc, const Scene& scene,
-                                                          std::shared_ptr<const Stack> plain);
+/// Requires checkOutput(). The scenes are one character's, one per clip, and outlive the output;
+/// several are for correctives. `folded`: for normal maps the same with the layers that `scenes`
+/// do without; else none.
+Result<std::unique_ptr<BakeOutput>> openOutput(const BakeDesc& desc, std::span<const Scene> scenes,
+                                               std::span<const Scene> folded);
+Result<std::unique_ptr<BakeOutput>> openCorrectivesOutput(const BakeDesc& desc,
+                                                          std::span<const Scene> scenes,
+                                                          std::span<const Scene> folded);
 
 }  // namespace derm::detail

@@ -1,5 +1,6 @@
 #include "derm/scene/bake_report.h"
 
+#include <numbers>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -34,7 +35,21 @@ Json errorsOf(const BakeReport& report, const BakeReport::Correctives& c) {
           {"rms_error_percent", percent * c.rms_error_m},
           {"max_error_between_percent", percent * c.max_error_between_m},
           {"volume_change", c.volume_change},
-          {"near_singular", c.near_singular}};
+          {"near_singular", c.near_singular},
+          {"max_influences", c.max_influences},
+          {"max_error_four_influences_m", c.max_error_four_influences_m},
+          {"max_error_four_influences_mm", 1000 * c.max_error_four_influences_m}};
+}
+
+Json anglesOf(const BakeReport::FoldMaps& m) {
+  constexpr double kDegrees = 180 / std::numbers::pi;
+  return {{"maps", m.maps},
+          {"size_px", m.size_px},
+          {"largest_turn_deg", kDegrees * m.largest_turn_rad},
+          {"max_error_deg", kDegrees * m.max_error_rad},
+          {"rms_error_deg", kDegrees * m.rms_error_rad},
+          {"max_error_between_deg", kDegrees * m.max_error_between_rad},
+          {"rms_error_between_deg", kDegrees * m.rms_error_between_rad}};
 }
 
 /// Reads values of one object; the first of a wrong type is the error.
@@ -110,6 +125,9 @@ Result<BakeReport> parseBakeReport(std::string_view text, std::string_view name)
   ObjectReader in(json, name, "");
   in.read("character", out.character);
   in.read("clip", out.clip);
+  if (const auto clips = json.find("clips"); clips != json.end() && clips->is_array())
+    for (const Json& clip : *clips)
+      if (clip.is_string()) out.clips.push_back(clip.get<std::string>());
   in.read("output", out.output);
   in.read("as", out.as);
   in.read("fps", out.fps);
@@ -143,16 +161,19 @@ std::string toJson(const BakeReport& report) {
                {"diagonal_m", report.diagonal_m},
                {"rest_volume_m3", report.rest_volume_m3},
                {"rest_area_m2", report.rest_area_m2}};
+  if (!report.clips.empty()) json["clips"] = report.clips;
   json["frame_count"] = report.frame_count;
   json["frames"] = Json::array();
   for (const BakeReport::Frame& f : report.frames) {
-    json["frames"].push_back({{"time_s", f.time_s},
-                              {"volume_m3", f.volume_m3},
-                              {"area_m2", f.area_m2},
-                              {"linear_volume_m3", f.linear_volume_m3},
-                              {"linear_area_m2", f.linear_area_m2},
-                              {"max_displacement_m", f.max_displacement_m},
-                              {"mean_displacement_m", f.mean_displacement_m}});
+    json["frames"].push_back(Json::object());
+    if (!report.clips.empty()) json["frames"].back()["clip"] = report.clips[f.clip];
+    json["frames"].back().update({{"time_s", f.time_s},
+                                  {"volume_m3", f.volume_m3},
+                                  {"area_m2", f.area_m2},
+                                  {"linear_volume_m3", f.linear_volume_m3},
+                                  {"linear_area_m2", f.linear_area_m2},
+                                  {"max_displacement_m", f.max_displacement_m},
+                                  {"mean_displacement_m", f.mean_displacement_m}});
     if (report.correctives) json["frames"].back()["played_volume_m3"] = f.played_volume_m3;
   }
   json["layers"] = Json::array();
@@ -160,6 +181,7 @@ std::string toJson(const BakeReport& report) {
     json["layers"].push_back(
         {{"name", l.name}, {"type", l.type}, {"ms_per_frame", l.ms_per_frame}});
   if (report.correctives) json["correctives"] = errorsOf(report, *report.correctives);
+  if (report.fold_maps) json["fold_maps"] = anglesOf(*report.fold_maps);
   json["state_hash"] = hexadecimal(report.state_hash);
   json["notes"] = report.notes;
   // Names come from files and may be any bytes; a report must not fail over them.

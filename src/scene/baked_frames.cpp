@@ -36,8 +36,12 @@ Displacement displacement(std::span<const Vec3f> a, std::span<const Vec3f> b) {
 
 }  // namespace
 
-BakedFrames::BakedFrames(Scene& scene, std::shared_ptr<const Stack> plain, bool measure)
-    : scene_(scene), layer_seconds_(scene.stack().layers().size(), 0.0), measure_(measure) {
+BakedFrames::BakedFrames(Scene& scene, std::size_t clip, std::shared_ptr<const Stack> plain,
+                         bool measure)
+    : scene_(scene),
+      clip_(clip),
+      layer_seconds_(scene.stack().layers().size(), 0.0),
+      measure_(measure) {
   DERM_REQUIRE(plain != nullptr || !measure);
   if (plain != nullptr) plain_.emplace(std::move(plain));
 }
@@ -47,7 +51,8 @@ BakedFrame BakedFrames::make(std::size_t index) {
   ++next_;
   const SkinFrame& wanted = scene_.frame(index, layer_seconds_);
   const Pose& pose = scene_.playback().pose();
-  BakedFrame out{.index = index,
+  BakedFrame out{.clip = clip_,
+                 .index = index,
                  .time_s = scene_.frameTimes()[index],
                  .pose = pose,
                  .surface = wanted,
@@ -61,7 +66,7 @@ BakedFrame BakedFrames::make(std::size_t index) {
 
 /// The parts have nothing to do with each other, so they run side by side.
 void BakedFrames::measure(double time_s, const SkinFrame& wanted, std::span<const Vec3f> plain) {
-  BakeReport::Frame out{.time_s = time_s};
+  BakeReport::Frame out{.clip = clip_, .time_s = time_s};
   std::uint64_t surface_hash = 0;
   const std::array<std::function<void()>, 6> parts = {
       [&] { out.volume_m3 = volume(wanted.positions(), wanted.triangles()); },
@@ -96,17 +101,21 @@ void BakedFrames::fill(BakeReport& report) const {
   report.diagonal_m = bounds(rest.positions).diagonal();
   report.rest_volume_m3 = volume(rest.positions, rest.triangles);
   report.rest_area_m2 = area(rest.positions, rest.triangles);
-  report.frames = measures_;
+  report.frames.insert(report.frames.end(), measures_.begin(), measures_.end());
   const auto layers = scene_.stack().layers();
-  report.frame_count = next_;
-  const auto frames = static_cast<double>(std::max<std::size_t>(next_, 1));
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    report.layers.push_back({.name = layers[i]->name(),
-                             .type = layers[i]->type(),
-                             .ms_per_frame = 1000 * layer_seconds_[i] / frames});
+  const auto before = static_cast<double>(report.frame_count);
+  report.frame_count += next_;
+  const auto frames = static_cast<double>(std::max<std::size_t>(report.frame_count, 1));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (i == report.layers.size())
+      report.layers.push_back({.name = layers[i]->name(), .type = layers[i]->type()});
+    double& ms = report.layers[i].ms_per_frame;
+    ms = (before * ms + 1000 * layer_seconds_[i]) / frames;
+  }
   if (!measure_) return;
   Hash64 hash = hash_;
   hash.add(scene_.playback().stateHash());
+  if (before > 0) hash.add(report.state_hash);
   report.state_hash = hash.value();
 }
 

@@ -1,51 +1,13 @@
 #include "scene/cache_character.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "derm/mesh/surface_point.h"
-#include "derm/mesh/triangle_tree.h"
+#include "scene/refined_character.h"
 
 namespace derm::detail {
 namespace {
-
-/// The part that each triangle of the character belongs to.
-std::vector<std::uint32_t> partOfTriangle(const Character& character) {
-  std::vector<std::uint32_t> out;
-  out.reserve(character.mesh.triangles.size());
-  for (std::size_t p = 0; p < character.parts.size(); ++p)
-    out.insert(out.end(), character.parts[p].triangle_count, static_cast<std::uint32_t>(p));
-  return out;
-}
-
-/// Labelled points on the pieces of the triangles they lay on; without pieces they are gone.
-std::vector<LabelledPoint> pointsOnPieces(const Character& character, const TriMesh& fine,
-                                          std::span<const std::uint32_t> sources) {
-  std::vector<LabelledPoint> out;
-  for (const LabelledPoint& point : character.points) {
-    const Vec3d wanted =
-        positionAt(point.point, character.mesh.triangles, character.mesh.positions).cast<double>();
-    std::optional<SurfacePoint> best;
-    double nearest = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 0; t < sources.size(); ++t) {
-      if (sources[t] != point.point.triangle) continue;
-      const auto corner = [&](int c) {
-        return Vec3d(fine.positions[fine.triangles[t][static_cast<std::size_t>(c)]].cast<double>());
-      };
-      const Vec3d share = closestOnTriangle(wanted, corner(0), corner(1), corner(2));
-      const double distance =
-          (share[0] * corner(0) + share[1] * corner(1) + share[2] * corner(2) - wanted).norm();
-      if (distance >= nearest) continue;
-      nearest = distance;
-      best = {static_cast<std::uint32_t>(t), share.cast<float>()};
-    }
-    if (best) out.push_back({point.label, *best});
-  }
-  return out;
-}
 
 Character refinedStill(const Character& character, const BoundSurface& surface) {
   Character still = frozen(character, character.mesh);

@@ -20,7 +20,7 @@ void CorrectiveKeys::addChecks(bool end_is_key) {
   for (std::size_t i = 0; i + 1 < keys.size() && fitter_.hasRoomFor(1); ++i)
     fitter_.addCheck(samples_.at(0.5 * (keys[i] + keys[i + 1])));
   if (scene_.recipe().loop) {
-    if (past_last) fitter_.setLoopEnd(end_s);
+    if (past_last) fitter_.setLoopEnd(end_s, samples_.clip());
   } else if (past_last && fitter_.hasRoomFor(1)) {
     const CorrectiveFitter::Frame end = samples_.at(end_s);
     end_is_key ? fitter_.addKey(end) : fitter_.addCheck(end);
@@ -28,7 +28,7 @@ void CorrectiveKeys::addChecks(bool end_is_key) {
 }
 
 bool CorrectiveKeys::canSplit(std::size_t instant) const {
-  if (fitter_.isKey(instant)) return false;
+  if (!ours(instant) || fitter_.isKey(instant)) return false;
   const auto [from_s, to_s] = fitter_.gapAround(instant);
   const double time_s = fitter_.timeOf(instant);
   return time_s - from_s >= kMinGap_s && to_s - time_s >= kMinGap_s;

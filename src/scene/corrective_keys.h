@@ -21,7 +21,7 @@ class CorrectiveKeys {
   /// Keys beyond this are made for frames only: the time a fit takes goes with their square.
   static constexpr std::size_t kMaxDenseKeys = 1024;
 
-  /// The fitter has the scene's frames as keys.
+  /// The fitter has the scene's frames as keys; those of other clips are left alone.
   CorrectiveKeys(const Scene& scene, CorrectiveFitter& fitter, MotionSamples& samples)
       : scene_(scene), fitter_(fitter), samples_(samples) {}
 
@@ -34,6 +34,7 @@ class CorrectiveKeys {
   bool splitAt(std::span<const double> times_s);
 
  private:
+  bool ours(std::size_t instant) const { return fitter_.clipOf(instant) == samples_.clip(); }
   bool canSplit(std::size_t instant) const;
   std::size_t keyCount() const;
   bool split(std::span<const std::size_t> checks);

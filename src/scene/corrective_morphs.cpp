@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <charconv>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -19,9 +21,25 @@ std::vector<std::size_t> shapesOf(const MeshInstance& instance, const Corrective
   return out;
 }
 
+constexpr std::string_view kNamePrefix = "derm ";
+
+/// The largest number of a shape that a bake has named before, or 0: chained bakes count on.
+std::size_t lastNumber(const Character& character) {
+  std::size_t out = 0;
+  for (const MorphTarget& morph : character.morphs) {
+    const std::string_view name = morph.name;
+    if (!name.starts_with(kNamePrefix)) continue;
+    std::uint32_t number = 0;
+    const char* end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data() + kNamePrefix.size(), end, number);
+    if (error == std::errc() && at == end) out = std::max<std::size_t>(out, number);
+  }
+  return out;
+}
+
 MorphTarget morphOf(const Correctives::Shape& shape, std::size_t number,
                     const MeshInstance& instance) {
-  MorphTarget morph{.name = "derm " + std::to_string(number + 1)};
+  MorphTarget morph{.name = std::string(kNamePrefix) + std::to_string(number)};
   const std::uint64_t end = std::uint64_t{instance.first_vertex} + instance.vertex_count;
   for (std::size_t i = 0; i < shape.vertices.size(); ++i) {
     if (shape.vertices[i] < instance.first_vertex || shape.vertices[i] >= end) continue;
@@ -63,8 +81,8 @@ Track widened(const Track& track, std::uint32_t more) {
   return out;
 }
 
-/// The weights of all shapes as a track of their own.
-Track bakedTrack(const Correctives& correctives, std::optional<double> loop_end_s) {
+/// The weights of all shapes in one clip as a track of their own.
+Track bakedTrack(const Correctives& correctives, const CorrectedClip& clip) {
   Track out{.channel = Channel::MorphWeights,
             .interpolation = Interpolation::Linear,
             .morph_count = static_cast<std::uint32_t>(correctives.shapes.size())};
@@ -75,8 +93,13 @@ Track bakedTrack(const Correctives& correctives, std::optional<double> loop_end_
     for (std::size_t k = 0; k < correctives.shapes.size(); ++k)
       out.values.push_back(correctives.weight(key, k));
   };
-  for (std::size_t i = 0; i < correctives.times_s.size(); ++i) add(correctives.times_s[i], i);
-  if (loop_end_s) add(*loop_end_s, 0);
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < correctives.times_s.size(); ++i) {
+    if ((correctives.clips.empty() ? 0 : correctives.clips[i]) != clip.fitted) continue;
+    if (!first) first = i;
+    add(correctives.times_s[i], i);
+  }
+  if (clip.loop_end_s && first) add(*clip.loop_end_s, *first);
   return out;
 }
 
@@ -121,6 +144,7 @@ class CorrectedCharacter {
   CorrectedCharacter(const Character& from, const Correctives& correctives)
       : from_(from), correctives_(correctives), out_(from) {
     out_.morphs.clear();
+    const std::size_t last = lastNumber(from);
     for (std::size_t i = 0; i < from.instances.size(); ++i) {
       const MeshInstance& old = from.instances[i];
       shapes_.push_back(shapesOf(old, correctives));
@@ -130,7 +154,7 @@ class CorrectedCharacter {
       const auto own = from.morphs.begin() + old.first_morph;
       out_.morphs.insert(out_.morphs.end(), own, own + old.morph_count);
       for (const std::size_t k : shapes_[i])
-        out_.morphs.push_back(morphOf(correctives.shapes[k], k, old));
+        out_.morphs.push_back(morphOf(correctives.shapes[k], last + k + 1, old));
     }
   }
 
@@ -191,17 +215,32 @@ class CorrectedCharacter {
 }  // namespace
 
 Character withCorrectives(const Character& character, const Correctives& correctives,
+                          std::span<const CorrectedClip> clips, Diagnostics& notes) {
+  const std::size_t keys = correctives.times_s.size();
+  DERM_REQUIRE(correctives.weights.size() == keys * correctives.shapes.size());
+  DERM_REQUIRE(correctives.clips.empty() || correctives.clips.size() == keys);
+  CorrectedCharacter out(character, correctives);
+  if (clips.empty()) out.setDefaults();
+  std::map<std::size_t, Track> baked;
+  for (const CorrectedClip& clip : clips) {
+    DERM_REQUIRE(clip.clip < character.clips.size());
+    baked[clip.clip] = bakedTrack(correctives, clip);
+  }
+  for (std::size_t c = 0; c < character.clips.size(); ++c) {
+    const auto track = baked.find(c);
+    out.setClip(c, track != baked.end() ? &track->second : nullptr, notes);
+  }
+  return std::move(out).take();
+}
+
+Character withCorrectives(const Character& character, const Correctives& correctives,
                           std::optional<std::size_t> clip, std::optional<double> loop_end_s,
                           Diagnostics& notes) {
-  DERM_REQUIRE(correctives.weights.size() ==
-               correctives.times_s.size() * correctives.shapes.size());
-  DERM_REQUIRE(!clip || *clip < character.clips.size());
-  CorrectedCharacter out(character, correctives);
-  if (!clip) out.setDefaults();
-  const Track baked = bakedTrack(correctives, loop_end_s);
-  for (std::size_t c = 0; c < character.clips.size(); ++c)
-    out.setClip(c, clip == c ? &baked : nullptr, notes);
-  return std::move(out).take();
+  if (!clip)
+    return withCorrectives(character, correctives, std::span<const CorrectedClip>(), notes);
+  const std::size_t fitted = correctives.clips.empty() ? 0 : correctives.clips.front();
+  const CorrectedClip only{.fitted = fitted, .clip = *clip, .loop_end_s = loop_end_s};
+  return withCorrectives(character, correctives, std::span(&only, 1), notes);
 }
 
 }  // namespace derm

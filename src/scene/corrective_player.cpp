@@ -60,7 +60,8 @@ class Tally {
     addVolume(shown);
   }
   PlayedFile finish() && {
-    const std::size_t count = out_.frame_volumes_m3.size() * rest_.vertexCount();
+    out_.frames = out_.frame_volumes_m3.size();
+    const std::size_t count = out_.frames * rest_.vertexCount();
     out_.frames_rms_m = std::sqrt(squares_ / static_cast<double>(std::max<std::size_t>(count, 1)));
     return std::move(out_);
   }
@@ -94,16 +95,39 @@ Tally::Off offBy(std::span<const Vec3f> shown, const Wanted& wanted) {
 
 }  // namespace
 
-Result<PlayedFile> CorrectivePlayer::play(const Character& character, const Clip* clip,
-                                          double bound_m) {
+void PlayedFile::add(const PlayedFile& other) {
+  const double squares =
+      frames_rms_m * frames_rms_m * static_cast<double>(frames) +
+      other.frames_rms_m * other.frames_rms_m * static_cast<double>(other.frames);
+  frames += other.frames;
+  frames_rms_m = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(frames, 1)));
+  frames_m = std::max(frames_m, other.frames_m);
+  keys_m = std::max(keys_m, other.keys_m);
+  if (other.between_m > between_m) {
+    between_m = other.between_m;
+    between_s = other.between_s;
+    between_clip = other.between_clip;
+  }
+  if (std::abs(other.volume_change) > std::abs(volume_change)) volume_change = other.volume_change;
+  frame_volumes_m3.insert(frame_volumes_m3.end(), other.frame_volumes_m3.begin(),
+                          other.frame_volumes_m3.end());
+}
+
+Result<std::shared_ptr<const Stack>> engineStack(std::shared_ptr<const Character> character) {
   Diagnostics ignored;
-  DERM_TRY(const std::shared_ptr<const Stack> stack,
-           Stack::bind(std::make_shared<const Character>(character),
-                       std::array{morphLayer(), skinningLayer({})}, ignored));
-  Engine engine(stack, clip);
-  Tally tally(scene_.character()->mesh, bound_m);
+  return Stack::bind(std::move(character), std::array{morphLayer(), skinningLayer({})}, ignored);
+}
+
+PlayedFile CorrectivePlayer::play(std::shared_ptr<const Stack> stack, const Clip* clip,
+                                  double bound_m) {
+  const TriMesh& rest = stack->input().rest;
+  Engine engine(std::move(stack), clip);
+  Tally tally(rest, bound_m);
   const std::span<const double> frames = scene_.frameTimes();
-  for (std::size_t i = 0; i < fitter_.instantCount(); ++i) {
+  std::size_t begin = 0, end = fitter_.instantCount();  // of this clip
+  while (begin < end && fitter_.clipOf(begin) != samples_.clip()) ++begin;
+  while (end > begin && fitter_.clipOf(end - 1) != samples_.clip()) --end;
+  for (std::size_t i = begin; i < end; ++i) {
     const double time_s = fitter_.timeOf(i);
     const std::span<const Vec3f> shown = engine.at(time_s);
     const std::span<const Vec3f> plain = samples_.plainAt(time_s);
@@ -114,13 +138,15 @@ Result<PlayedFile> CorrectivePlayer::play(const Character& character, const Clip
     else
       tally.addBetween(time_s, fitter_.isKey(i), off, shown);
   }
-  for (std::size_t i = 0; i + 1 < fitter_.instantCount(); ++i) {
+  for (std::size_t i = begin; i + 1 < end; ++i) {
     const double time_s = 0.5 * (fitter_.timeOf(i) + fitter_.timeOf(i + 1));
     const std::span<const Vec3f> shown = engine.at(time_s);
     const std::span<const Vec3f> wanted = samples_.at(time_s).wanted.positions;
     tally.addBetween(time_s, false, offBy(shown, [&](std::size_t v) { return wanted[v]; }), shown);
   }
-  return std::move(tally).finish();
+  PlayedFile out = std::move(tally).finish();
+  out.between_clip = samples_.clip();
+  return out;
 }
 
 }  // namespace derm::detail

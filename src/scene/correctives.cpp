@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include <Eigen/Dense>
@@ -25,6 +26,8 @@ using Eigen::MatrixXf;
 
 /// Parts of shapes below this share of the bounding diagonal are left out of the file.
 constexpr double kNoShape = 1e-8;
+/// Mesh instances that move less than this share of it are plain linear skinning but for rounding.
+constexpr double kStill = 5e-7;
 /// Of an error bound: a check whose interpolation alone errs by more cannot be mended by shapes.
 constexpr double kReachable = 0.9;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{4} << 30;
@@ -55,6 +58,7 @@ struct Mix {
 
 struct CorrectiveFitter::Data {
   struct Instant {
+    std::size_t clip = 0;
     double time_s = 0;
     bool is_key = false;
     std::size_t near_singular = 0;
@@ -68,8 +72,8 @@ struct CorrectiveFitter::Data {
   std::size_t max_instants = 0;
   bool with_normals = false;
   double diagonal_m = 0;
-  std::optional<double> loop_end_s;
-  std::vector<Instant> instants;  ///< in order of time
+  std::map<std::size_t, double> loop_end_s;  ///< of the clips that have one
+  std::vector<Instant> instants;             ///< in order of clip and time
 
   void add(const Frame& frame, bool is_key);
   std::size_t keyCount() const {
@@ -79,7 +83,17 @@ struct CorrectiveFitter::Data {
   /// Between which instants, both keys, an instant lies.
   Mix mixOf(std::size_t instant) const;
   double interpolationError(std::size_t instant) const;
-  std::vector<std::uint32_t> movingVertices() const;
+  std::optional<double> loopEnd(std::size_t clip) const {
+    const auto at = loop_end_s.find(clip);
+    return at == loop_end_s.end() ? std::nullopt : std::optional(at->second);
+  }
+  /// Vertices that are not plain linear skinning at some instant, and those left out although they
+  /// are not, since their mesh instances stay within `still_m` of it.
+  struct Moving {
+    std::vector<std::uint32_t> vertices;
+    PosedError left_out;
+  };
+  Moving moving(double still_m) const;
   MatrixXf gathered(std::vector<Vec3f> Instant::*stream,
                     std::span<const std::uint32_t> vertices) const;
   /// The keys' weights (one column each) at all instants.
@@ -96,7 +110,8 @@ void CorrectiveFitter::Data::add(const Frame& frame, bool is_key) {
   const bool normals = with_normals && !frame.unskinned_normals.empty();
   DERM_REQUIRE(!normals || (frame.wanted.normals.size() == n && frame.plain.normals.size() == n &&
                             frame.unskinned_normals.size() == n));
-  Instant out{.time_s = frame.time_s,
+  Instant out{.clip = frame.clip,
+              .time_s = frame.time_s,
               .is_key = is_key,
               .palette = {frame.palette.begin(), frame.palette.end()}};
   out.displacements.assign(n, Vec3f::Zero());
@@ -123,26 +138,33 @@ void CorrectiveFitter::Data::add(const Frame& frame, bool is_key) {
   });
   for (const std::size_t count : singular) out.near_singular += count;
   const auto after = std::upper_bound(
-      instants.begin(), instants.end(), out.time_s,
-      [](double time_s, const Instant& instant) { return time_s < instant.time_s; });
-  DERM_REQUIRE(after == instants.begin() || std::prev(after)->time_s < out.time_s);
+      instants.begin(), instants.end(), out, [](const Instant& a, const Instant& b) {
+        return a.clip != b.clip ? a.clip < b.clip : a.time_s < b.time_s;
+      });
+  DERM_REQUIRE(after == instants.begin() || std::prev(after)->clip != out.clip ||
+               std::prev(after)->time_s < out.time_s);
   instants.insert(after, std::move(out));
 }
 
 Mix CorrectiveFitter::Data::mixOf(std::size_t instant) const {
   if (instants[instant].is_key) return {instant, instant, 0};
-  const auto is_key = [](const Instant& i) { return i.is_key; };
-  const auto here = instants.begin() + static_cast<std::ptrdiff_t>(instant);
-  const auto next = std::find_if(here, instants.end(), is_key);
-  const auto last = std::find_if(std::make_reverse_iterator(here), instants.rend(), is_key);
-  const auto first = std::find_if(instants.begin(), instants.end(), is_key);
-  const auto index = [&](auto at) { return static_cast<std::size_t>(at - instants.begin()); };
-  if (last == instants.rend()) return {index(next), index(next), 0};
-  const std::size_t from = instants.size() - 1 - static_cast<std::size_t>(last - instants.rbegin());
-  if (next == instants.end() && !loop_end_s) return {from, from, 0};
-  const std::size_t to = next == instants.end() ? index(first) : index(next);
-  const double end_s = next == instants.end() ? *loop_end_s : next->time_s;
-  return {from, to, (here->time_s - last->time_s) / (end_s - last->time_s)};
+  const std::size_t clip = instants[instant].clip;
+  const auto ours = [&](std::size_t i) { return i < instants.size() && instants[i].clip == clip; };
+  std::size_t begin = instant;  // of the clip's instants
+  while (begin > 0 && ours(begin - 1)) --begin;
+  std::size_t next = instant;  // key at or after
+  while (ours(next) && !instants[next].is_key) ++next;
+  std::size_t last = instant;  // key before, or `begin` where there is none
+  while (last > begin && !instants[last].is_key) --last;
+  if (!instants[last].is_key) return {next, next, 0};
+  const std::optional<double> loop_end = loopEnd(clip);
+  if (!ours(next) && !loop_end) return {last, last, 0};
+  std::size_t first = begin;
+  while (!instants[first].is_key) ++first;
+  const std::size_t to = ours(next) ? next : first;
+  const double end_s = ours(next) ? instants[next].time_s : *loop_end;
+  const double last_s = instants[last].time_s;
+  return {last, to, (instants[instant].time_s - last_s) / (end_s - last_s)};
 }
 
 double CorrectiveFitter::Data::interpolationError(std::size_t instant) const {
@@ -163,8 +185,7 @@ double CorrectiveFitter::Data::interpolationError(std::size_t instant) const {
   return largest.empty() ? 0 : *std::max_element(largest.begin(), largest.end());
 }
 
-/// Those that are not plain linear skinning at some instant.
-std::vector<std::uint32_t> CorrectiveFitter::Data::movingVertices() const {
+CorrectiveFitter::Data::Moving CorrectiveFitter::Data::moving(double still_m) const {
   std::vector<std::uint8_t> moves(vertex_count, 0);
   parallelFor(vertex_count, kVertexChunk, [&](std::size_t begin, std::size_t end) {
     for (const Instant& i : instants)
@@ -173,9 +194,25 @@ std::vector<std::uint32_t> CorrectiveFitter::Data::movingVertices() const {
             (with_normals && i.normal_deltas[v] != Vec3f(Vec3f::Zero())))
           moves[v] = 1;
   });
-  std::vector<std::uint32_t> out;
+  Moving out;
+  for (const MeshInstance& instance : character->instances) {
+    const std::size_t first = instance.first_vertex, count = instance.vertex_count;
+    PosedError error;
+    for (const Instant& i : instants)
+      for (std::size_t v = first; v < first + count; ++v) {
+        const double squared = i.displacements[v].cast<double>().squaredNorm();
+        double& largest = i.is_key ? error.keys_m : error.checks_m;
+        largest = std::max(largest, squared);
+        if (i.is_key) error.key_squares += squared;
+      }
+    error.keys_m = std::sqrt(error.keys_m);
+    error.checks_m = std::sqrt(error.checks_m);
+    if (std::max(error.keys_m, error.checks_m) > still_m) continue;
+    std::fill_n(moves.begin() + static_cast<std::ptrdiff_t>(first), count, std::uint8_t{0});
+    out.left_out.add(error);
+  }
   for (std::size_t v = 0; v < vertex_count; ++v)
-    if (moves[v] != 0) out.push_back(static_cast<std::uint32_t>(v));
+    if (moves[v] != 0) out.vertices.push_back(static_cast<std::uint32_t>(v));
   return out;
 }
 
@@ -276,7 +313,9 @@ Result<CorrectiveFitter> CorrectiveFitter::make(std::shared_ptr<const Character>
 
 void CorrectiveFitter::addKey(const Frame& frame) { data_->add(frame, true); }
 void CorrectiveFitter::addCheck(const Frame& frame) { data_->add(frame, false); }
-void CorrectiveFitter::setLoopEnd(double time_s) { data_->loop_end_s = time_s; }
+void CorrectiveFitter::setLoopEnd(double time_s, std::size_t clip) {
+  data_->loop_end_s[clip] = time_s;
+}
 
 bool CorrectiveFitter::hasRoomFor(std::size_t more) const {
   return data_->instants.size() + more <= data_->max_instants &&
@@ -284,6 +323,9 @@ bool CorrectiveFitter::hasRoomFor(std::size_t more) const {
 }
 
 std::size_t CorrectiveFitter::instantCount() const { return data_->instants.size(); }
+std::size_t CorrectiveFitter::clipOf(std::size_t instant) const {
+  return data_->instants[instant].clip;
+}
 double CorrectiveFitter::timeOf(std::size_t instant) const {
   return data_->instants[instant].time_s;
 }
@@ -302,7 +344,7 @@ std::array<double, 2> CorrectiveFitter::gapAround(std::size_t instant) const {
   const Mix mix = data_->mixOf(instant);
   const double from_s = timeOf(mix.from), to_s = timeOf(mix.to);
   const double after_s = to_s < from_s || (mix.share > 0 && mix.from == mix.to)
-                             ? *data_->loop_end_s  // on to the first key
+                             ? *data_->loopEnd(clipOf(instant))  // on to the first key
                              : to_s;
   return {std::min(from_s, time_s), std::max(after_s, time_s)};
 }
@@ -338,8 +380,9 @@ struct CorrectiveFitter::Search {
   const Data& data;
   const CorrectivesDesc& desc;
   const Progress& progress;
-  std::vector<std::uint32_t> vertices;  ///< those that move
-  MatrixXf deltas;                      ///< three rows per such vertex, one column per key
+  Data::Moving moving;
+  const std::vector<std::uint32_t>& vertices = moving.vertices;
+  MatrixXf deltas;  ///< three rows per such vertex, one column per key
   FrameBasis basis;
   std::vector<std::uint8_t> reachable;  ///< per instant, whether shapes can bring it in bounds
   Eigen::Index count = 0;               ///< of the shapes
@@ -350,7 +393,7 @@ struct CorrectiveFitter::Search {
       : data(of),
         desc(wanted),
         progress(told),
-        vertices(of.movingVertices()),
+        moving(of.moving(wanted.error_m.value_or(kStill * of.diagonal_m))),
         deltas(of.gathered(&Data::Instant::deltas, vertices)),
         basis(deltas),
         reachable(of.instants.size(), 1),
@@ -383,8 +426,11 @@ struct CorrectiveFitter::Search {
   PosedError errorOf(Eigen::Index n) const {
     const MatrixXf weights = basis.weights(n);
     const UnitWeights unit(weights);
-    if (!needsBase(unit)) return data.error(vertices, shapes.leftCols(n), weights, reachable);
-    return data.error(vertices, unit.shapes(shapes.leftCols(n)), unit.weights(weights), reachable);
+    PosedError out = needsBase(unit) ? data.error(vertices, unit.shapes(shapes.leftCols(n)),
+                                                  unit.weights(weights), reachable)
+                                     : data.error(vertices, shapes.leftCols(n), weights, reachable);
+    out.add(moving.left_out);
+    return out;
   }
 
   /// Twice as many until the bound is kept or there are no more, then halving the gap: few shapes
@@ -440,6 +486,7 @@ struct CorrectiveFitter::Search {
     Correctives out;
     for (const Data::Instant& i : data.instants)
       if (i.is_key) {
+        out.clips.push_back(i.clip);
         out.times_s.push_back(i.time_s);
         out.near_singular += i.near_singular;
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "derm/face/drawn_wrinkles.h"
 #include "derm/face/face_features.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/image_file.h"
@@ -14,8 +15,10 @@ namespace {
 constexpr std::uint64_t kMaxMapBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMaxCurveKeys = 64;
 
-constexpr std::array<std::pair<WrinkleInfluence, std::string_view>, 2> kInfluences = {
-    {{WrinkleInfluence::Weighted, "weighted"}, {WrinkleInfluence::Printed, "printed"}}};
+constexpr std::array<std::pair<WrinkleInfluence, std::string_view>, 3> kInfluences = {
+    {{WrinkleInfluence::Weighted, "weighted"},
+     {WrinkleInfluence::Printed, "printed"},
+     {WrinkleInfluence::Spread, "spread"}}};
 constexpr std::array<std::pair<NormalGreen, std::string_view>, 2> kGreens = {
     {{NormalGreen::Up, "up"}, {NormalGreen::Down, "down"}}};
 
@@ -35,14 +38,38 @@ int materialOfFace(const Character& character) {
   return character.parts[static_cast<std::size_t>(most - points.begin())].material;
 }
 
+constexpr std::string_view kDrawn = "drawn:";
+
+Result<Image> drawMap(const std::string& map, const Character& character) {
+  Diagnostics notes;
+  DERM_TRY(const FloatImage normals,
+           drawWrinkles(character.mesh, character.points,
+                        std::string_view(map).substr(kDrawn.size()), {}, notes));
+  Image out{.name = map.substr(kDrawn.size()), .mime_type = "image/png", .uri = {}, .bytes = {}};
+  out.bytes = encodePng(encodeNormals8(normals, NormalGreen::Up));
+  return out;
+}
+
+/// Errors of what is drawn name no file: then the layer.
+Error named(Error error, std::string_view layer) {
+  if (error.where.file.empty())
+    error.where.element = "layer \"" + std::string(layer) + "\"" +
+                          (error.where.element.empty() ? "" : ": " + error.where.element);
+  return error;
+}
+
 /// As glTF has normal maps, with green up.
 Result<Image> loadMap(const std::filesystem::path& file, NormalGreen green) {
   Image out;
   out.name = file.stem().string();
   out.mime_type = "image/png";
   DERM_TRY(out.bytes, readFile(file, kMaxMapBytes));
-  DERM_TRY(const Rgba8Image map, decodeImage(out.bytes, file.string()));
   const bool png = out.bytes.size() > 1 && out.bytes[0] == 0x89 && out.bytes[1] == 'P';
+  if (!hasImageFiles() && green == NormalGreen::Up) {  // a page decodes its pictures itself
+    if (!png) out.mime_type = "image/jpeg";
+    return out;
+  }
+  DERM_TRY(const Rgba8Image map, decodeImage(out.bytes, file.string()));
   if (green == NormalGreen::Down)
     out.bytes = encodePng(encodeNormals8(decodeNormals(map, green), NormalGreen::Up));
   else if (!png)
@@ -58,7 +85,8 @@ void DetailParameters::PoseKeys::fields(RecipeFields& f) {
          "what the face does there: an expression or ARKit shape, several joined by +");
   f.text("clip", clip, "of the character, instead: the face at an instant of it");
   f.number("at_s", at_s, {0, 1e6, "s"}, "that instant");
-  f.text("map", map, "normal map that shows there (.png, .jpg); empty = only the channel");
+  f.text("map", map,
+         "normal map that shows there (.png, .jpg), or drawn:SETS; empty = only the channel");
   f.number("strength", strength, {0, 16}, "of the map's slopes");
   f.numbers("curve", curve, {0, 2 * kMaxCurveKeys, {0, 1}},
             "how far the face has come and how much shows, pair after pair; empty = sin^4");
@@ -72,7 +100,8 @@ void DetailParameters::fields(RecipeFields& f) {
   f.text("groups", groups_,
          "points that wrinkle together, groups apart by semicolons: \"brows.left; brows.right\"");
   f.choice("influence", influence_, kInfluences,
-           "sum of the points' weights, or any point that has one (as first published)");
+           "sum of the points' weights, any point that has one (as first published), or the sum "
+           "spread as far as the points pull");
   f.choice("green", green_, kGreens, "what a bright green channel of the maps means");
   for (const PoseKeys& pose : poses_) {
     f.require(!pose.name.empty(), "poses", "a pose has no name");
@@ -83,7 +112,7 @@ void DetailParameters::fields(RecipeFields& f) {
   }
 }
 
-LayerFactory DetailParameters::factory(std::string name) const {
+DetailDesc DetailParameters::desc() const {
   DetailDesc out;
   out.influence = influence_;
   for (const PoseKeys& pose : poses_) {
@@ -103,7 +132,11 @@ LayerFactory DetailParameters::factory(std::string name) const {
     out.groups.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return detailLayer(std::move(name), std::move(out));
+  return out;
+}
+
+LayerFactory DetailParameters::factory(std::string name) const {
+  return detailLayer(std::move(name), desc());
 }
 
 bool DetailParameters::changesCharacter() const {
@@ -126,12 +159,14 @@ Result<void> DetailParameters::changeCharacter(std::string_view name,
                  {.element = "layer \"" + std::string(name) + "\""}};
   for (const PoseKeys& pose : poses_) {
     if (pose.map.empty()) continue;
-    DERM_TRY(Image image, loadMap(folder / pose.map, green_));
+    Result<Image> image = pose.map.starts_with(kDrawn) ? drawMap(pose.map, character)
+                                                       : loadMap(folder / pose.map, green_);
+    if (!image) return named(image.error(), name);
     character.materials[static_cast<std::size_t>(material)].detail_maps.push_back(
         {.image = static_cast<int>(character.images.size()),
          .strength = static_cast<float>(pose.strength),
          .channel = detailChannel(name, pose.name)});
-    character.images.push_back(std::move(image));
+    character.images.push_back(*std::move(image));
   }
   return {};
 }

@@ -14,6 +14,7 @@ class DetailParameters final : public LayerParameters {
  public:
   void fields(RecipeFields& f) override;
   LayerFactory factory(std::string name) const override;
+  DetailDesc desc() const;
   bool changesCharacter() const override;
   /// Gives the skin's material the maps that poses name.
   Result<void> changeCharacter(std::string_view name, const std::filesystem::path& folder,

@@ -123,11 +123,14 @@ void FleshParameters::springFields(RecipeFields& f) {
 
 void FleshParameters::shapeFields(RecipeFields& f) {
   f.number("bone_radius_m", desc_.bone_radius_m, {0, 1e6, "m"}, "nearer to the bone nothing moves");
+  f.number("reach_m", desc_.reach_m, {1e-9, 1e6, "m"},
+           "farther from the bone nothing moves; absent = no bound");
   f.number("shape_power", desc_.shape_power, {0.01, 8}, "of the distance from the bone");
   f.choice("attenuation", desc_.attenuation, kAttenuations, "towards the bone's ends");
   f.number("max_elongation", desc_.max_elongation, {0.001, 1}, "of the safe maximum");
   f.number("soft_limit", desc_.soft_limit, {0, 1}, "of the maximum: stiffer from here; 1 = hard");
   f.choice("limit", desc_.limit, kLimits, "safe maximum of each vertex, or of the tightest");
+  f.number("max_slope", desc_.max_slope, {0, 1}, "of the offset along the skin; 0 = any");
   f.flag("rotation", desc_.rotation, "twist and swing as well");
   f.number("rotation_frequency_hz", desc_.rotation_frequency_hz, {0.001, 1000, "Hz"},
            "absent = as the spring");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scene/contact_parameters.h"
 #include "scene/detail_parameters.h"
 #include "scene/flesh_parameters.h"
 #include "scene/volume_parameters.h"
@@ -24,6 +25,7 @@ std::vector<std::string> LayerTypes::names() const {
 const LayerTypes& builtInLayerTypes() {
   // One line per kind: layerType<…Parameters>("name", "summary").
   static const LayerTypes types({
+      layerType<detail::ContactParameters>("contact", "keeps skin out of skin"),
       layerType<detail::DetailParameters>("detail", "wrinkle maps that appear with expressions"),
       layerType<detail::FleshParameters>("flesh", "flesh that lags and swings"),
       layerType<detail::VolumeParameters>("volume", "gives bent skin its volume back"),

@@ -11,7 +11,7 @@
 namespace derm {
 namespace {
 
-constexpr int kMaxPixels = 16384;
+constexpr int kMaxSide_px = 16384;
 
 /// What a pixel shows: a normal in tangent space; all zero where nothing was drawn.
 using Pixels = std::vector<Vec3f>;
@@ -64,7 +64,7 @@ std::uint8_t encoded(float component) {
 Result<Rgba8Image> foldNormalMap(Scene& scene, double time_s, const NormalMapDesc& desc,
                                  Diagnostics& notes) {
   for (const auto& [key, size] : {std::pair{"width", desc.width}, {"height", desc.height}})
-    if (size < 1 || size > kMaxPixels)
+    if (size < 1 || size > kMaxSide_px)
       return Error{ErrorCode::BadArgument, "must be 1 to 16384 pixels", {.element = key}};
   const TriMesh& rest = scene.stack().output().rest;
   if (rest.uvs.empty())

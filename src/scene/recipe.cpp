@@ -6,6 +6,7 @@
 
 #include "derm/base/nearest_name.h"
 #include "derm/io/file_bytes.h"
+#include "derm/scene/recipe_edit.h"
 
 #include "scene/recipe_table.h"
 #include "scene/toml_text.h"
@@ -322,6 +323,20 @@ RecipeValue::Table detail::recipeTable(Recipe recipe) {
     controls.push_back({.key = name, .value = {.content = value}});
   out.push_back({.key = "controls", .value = {.content = std::move(controls)}});
   return out;
+}
+
+std::vector<RecipeSection> recipeSections(Recipe& recipe) {
+  return {{"",
+           [&recipe](RecipeFields& f) {
+             std::vector<double> range_s;
+             if (recipe.range_s) range_s.assign(recipe.range_s->begin(), recipe.range_s->end());
+             plainFields(recipe, range_s, f);
+             recipe.range_s.reset();
+             if (range_s.size() == 2) recipe.range_s = {range_s[0], range_s[1]};
+           }},
+          {"skinning", [&recipe](RecipeFields& f) { skinningFields(recipe, f); }},
+          {"face", [&recipe](RecipeFields& f) { faceFields(recipe.face, f); }},
+          {"simulation", [&recipe](RecipeFields& f) { simulationFields(recipe, f); }}};
 }
 
 RecipeValue::Table detail::layerHead(RecipeLayer layer) {

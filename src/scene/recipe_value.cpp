@@ -9,7 +9,7 @@
 namespace derm {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string quotedText(std::string_view text) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string out = "\"";
   for (const char c : text) {
@@ -51,7 +51,7 @@ struct ToText {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const { return numberText(value); }
-  std::string operator()(const std::string& value) const { return quoted(value); }
+  std::string operator()(const std::string& value) const { return quotedText(value); }
   std::string operator()(const RecipeValue::List& values) const {
     std::string out = "[";
     for (std::size_t i = 0; i < values.size(); ++i) out += (i > 0 ? ", " : "") + toToml(values[i]);
@@ -62,7 +62,7 @@ struct ToText {
     std::string out = "{ ";
     for (std::size_t i = 0; i < table.size(); ++i) {
       const std::string& key = table[i].key;
-      out += (i > 0 ? ", " : "") + (isBareKey(key) ? key : quoted(key)) + " = " +
+      out += (i > 0 ? ", " : "") + (isBareKey(key) ? key : quotedText(key)) + " = " +
              toToml(table[i].value);
     }
     return out + " }";

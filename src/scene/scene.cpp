@@ -191,11 +191,20 @@ Result<std::vector<double>> frameTimesOf(const Recipe& recipe, const std::array<
   return times;
 }
 
-/// Passes a layer's own error on with the location of its [[layer]], unless it knows a better one.
+/// Where the value stands that an error is about ("fixed", "swell[0]"); else the [[layer]].
+SourceLocation locationOf(const RecipeLayer& layer, std::string_view element) {
+  const RecipeEntry* entry = find(layer.keys, element.substr(0, element.find_first_of("[.")));
+  return entry != nullptr && entry->value.location.line > 0 ? entry->value.location
+                                                            : layer.location;
+}
+
+/// Passes a layer's own error on with its location in the recipe, unless it knows a better one.
 LayerFactory located(const LayerFactory& make, const Recipe& recipe, const RecipeLayer& layer) {
-  return make.withErrors([file = recipe.origin.file, name = layer.name,
-                          location = layer.location](Error error) {
+  return make.withErrors([file = recipe.origin.file, name = layer.name, layer](Error error) {
     if (error.where.line) return error;
+    const SourceLocation location = locationOf(layer, error.where.element);
+    // What a file says is data, not an argument of whoever opens it.
+    if (!file.empty() && error.code == ErrorCode::BadArgument) error.code = ErrorCode::BadData;
     error.where.file = file;
     error.where.element =
         "layer \"" + name + "\"" + (error.where.element.empty() ? "" : " " + error.where.element);
@@ -329,13 +338,22 @@ Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character>
   return scene;
 }
 
-Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
+Result<void> Scene::checkSameCharacter(const Recipe& recipe) const {
   if (recipe.character != recipe_.character || recipe.metres_per_unit != recipe_.metres_per_unit ||
       recipe.motion != recipe_.motion || recipe.motion_map != recipe_.motion_map ||
       recipe.ground != recipe_.ground || recipe.face != recipe_.face)
     return badRecipe(recipe, "character",
                      "another character or motion is another scene: open it anew");
-  DERM_CHECK(checkNumbers(recipe));
+  return checkNumbers(recipe);
+}
+
+Result<Scene> Scene::another(const Recipe& recipe, Diagnostics& notes) const {
+  DERM_CHECK(checkSameCharacter(recipe));
+  return make(recipe, character_, *types_, playback_.desc().topology, &stack(), notes);
+}
+
+Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
+  DERM_CHECK(checkSameCharacter(recipe));
   const PlaybackDesc& now = playback_.desc();
   DERM_TRY(Scene changed, make(recipe, character_, *types_, now.topology, &stack(), notes));
   changed.playback_.keepChannels(now.channels);

@@ -9,8 +9,6 @@
 namespace derm::detail {
 namespace {
 
-using Kind = TomlStatement::Kind;
-
 bool isTables(const RecipeValue& value) {
   const auto* list = std::get_if<RecipeValue::List>(&value.content);
   return list != nullptr && !list->empty() &&
@@ -123,7 +121,9 @@ class TextEdits {
     if (!isBlank(layout_.statements.size() - 1))
       while (text.ends_with(two)) text.resize(text.size() - size);
   }
-  bool isBlank(std::size_t i) const { return layout_.statements[i].kind == Kind::Blank; }
+  bool isBlank(std::size_t i) const {
+    return layout_.statements[i].kind == TomlStatement::Kind::Blank;
+  }
 
   const TomlLayout& layout_;
   std::string_view line_end_;

@@ -5,8 +5,6 @@
 namespace derm::detail {
 namespace {
 
-using Kind = TomlValue::Kind;
-
 /// Text in the quotes that it was in, where those can hold it.
 std::string scalarText(std::string_view old, const RecipeValue& after) {
   const auto* text = std::get_if<std::string>(&after.content);
@@ -239,7 +237,7 @@ std::string editedValue(const TomlLayout& layout, const TomlValue& at, const Rec
   if (before == after) return std::string(old);
   const auto* old_list = std::get_if<RecipeValue::List>(&before.content);
   const auto* new_list = std::get_if<RecipeValue::List>(&after.content);
-  if (at.kind == Kind::List && old_list != nullptr && new_list != nullptr &&
+  if (at.kind == TomlValue::Kind::List && old_list != nullptr && new_list != nullptr &&
       old_list->size() == at.items.size()) {
     const ListOrigins from = origins != nullptr ? *origins : originsByOrder(*old_list, *new_list);
     std::vector<std::string> texts(new_list->size());
@@ -249,10 +247,11 @@ std::string editedValue(const TomlLayout& layout, const TomlValue& at, const Rec
                          : toToml((*new_list)[i]);
     return ListEdit(layout, at, std::move(texts), from, line_end).text();
   }
-  if (at.kind == Kind::Table && std::holds_alternative<RecipeValue::Table>(before.content) &&
+  if (at.kind == TomlValue::Kind::Table &&
+      std::holds_alternative<RecipeValue::Table>(before.content) &&
       std::holds_alternative<RecipeValue::Table>(after.content))
     return InlineEdit(layout, at, line_end).text(before, after);
-  if (at.kind == Kind::Scalar) return scalarText(old, after);
+  if (at.kind == TomlValue::Kind::Scalar) return scalarText(old, after);
   return toToml(after);
 }
 

@@ -148,25 +148,30 @@ std::string toCsv(const std::vector<VolumeComparison>& rows) {
 
 PlotDesc plotOf(const VolumeStudy& study) {
   PlotSeries before{.name = "before, whole"}, after{.name = "after, whole"};
-  PlotSeries worst_before{.name = "before, worst region", .dashed = true};
-  PlotSeries worst_after{.name = "after, worst region", .dashed = true};
+  // One region throughout: the worst of every frame would jump from one to another.
+  const std::optional<std::size_t> worst = study.worstRegionBefore();
+  const std::string name = worst ? study.region_names[*worst] : std::string();
+  PlotSeries worst_before{.name = "before, " + name, .dashed = true};
+  PlotSeries worst_after{.name = "after, " + name, .dashed = true};
   for (const VolumeStudy::Frame& f : study.frames) {
     const VolumeChange whole = study.wholeChange(f);
-    const VolumeChange worst = study.worstRegionChange(f);
     const auto add = [&](PlotSeries& series, double y) {
       series.x.push_back(f.time_s);
       series.y.push_back(y);
     };
     add(before, whole.before_percent);
     add(after, whole.after_percent);
-    add(worst_before, worst.before_percent);
-    add(worst_after, worst.after_percent);
+    if (!worst) continue;
+    const VolumeStudy::Region& region = f.regions[*worst];
+    add(worst_before, percent(region.before.volume_m3, region.rest_m3));
+    add(worst_after, percent(region.after.volume_m3, region.rest_m3));
   }
   PlotDesc plot;
   plot.title = study.character + (study.clip.empty() ? "" : ", " + study.clip);
   plot.x = {.label = "time", .unit = "s"};
   plot.y = {.label = "change of volume", .unit = "%"};
-  plot.series = {before, after, worst_before, worst_after};
+  plot.series = {before, after};
+  if (worst) plot.series.insert(plot.series.end(), {worst_before, worst_after});
   return plot;
 }
 

@@ -8,7 +8,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr float kGap_px = 6;        ///< between a plate and what it keeps off
+constexpr float kPlateGap_px = 6;   ///< between a plate and what it keeps off
 constexpr double kMaxInset = 0.45;  ///< of the picture, whatever a plate wants
 
 using Polygon = std::vector<Vec2f>;
@@ -97,8 +97,8 @@ PictureInsets roomFor(std::span<const ClipRect> plates, std::span<const Vec3f> p
   PictureInsets free = orbit.keep_free;
   const auto distance = [](const Camera& c) { return Vec3d(c.eye - c.target).norm(); };
   for (const ClipRect& p : plates) {
-    const ClipRect plate = {p.left - kGap_px, p.top - kGap_px, p.right + kGap_px,
-                            p.bottom + kGap_px};
+    const ClipRect plate = {p.left - kPlateGap_px, p.top - kPlateGap_px, p.right + kPlateGap_px,
+                            p.bottom + kPlateGap_px};
     if (!isCovered(plate, cameraWith(free, points, orbit, size), points, size)) continue;
     const PictureInsets level = withBand(free, plate, size, true);
     const PictureInsets upright = withBand(free, plate, size, false);

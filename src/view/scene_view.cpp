@@ -27,6 +27,8 @@ constexpr int kLegendMargin_px = 14;
 constexpr int kLegendHeight_px = 240;
 /// Channels whose largest number lies between this and 1 are taken for masks, on a scale to 1.
 constexpr float kLeastShareOfOne = 0.1f;
+/// Of a coordinate: what two ways to the same point may differ by in float.
+constexpr float kRounding = 2e-6f;
 // Stand for any instant's numbers where room is made for them.
 constexpr double kUsualTime_s = 0.5;
 constexpr float kUsualMove_mm = 12.5f;
@@ -87,11 +89,13 @@ struct SceneView::Instant {
   std::optional<Vec3d> focus;  ///< where the joint is that the camera looks at
 
   /// [mm] how far the result is from linear skinning, per vertex; 0 where no triangle of this
-  /// instant uses it. Requires `before`.
+  /// instant uses it, and for differences that are rounding. Requires `before`.
   std::vector<float> moved_mm() const {
     std::vector<float> out(after.vertexCount(), 0.0f);
     const auto measure = [&](std::size_t v) {
-      out[v] = 1000 * Vec3f(after.positions()[v] - before->positions()[v]).norm();
+      const Vec3f from = before->positions()[v];
+      const float way = (after.positions()[v] - from).norm();
+      if (way > kRounding * from.cwiseAbs().maxCoeff()) out[v] = 1000 * way;
     };
     if (after.topology() == 0)
       for (std::size_t v = 0; v < out.size(); ++v) measure(v);
@@ -113,7 +117,8 @@ SceneView::SceneView(Scene& scene, const ViewDesc& desc, Diagnostics& notes)
 
 Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostics& notes) {
   DERM_TRY(SceneView view, makeWithoutRenderer(scene, desc, notes));
-  DERM_TRY(view.renderer_, OffscreenRenderer::create());
+  DERM_TRY(view.renderer_, OffscreenRenderer::create(
+                               {.lighting = desc.quick ? Lighting::Quick : Lighting::Studio}));
   return view;
 }
 

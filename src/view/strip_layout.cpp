@@ -7,7 +7,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr int kGap_px = 4;
+constexpr int kCellGap_px = 4;
 
 }  // namespace
 
@@ -18,8 +18,8 @@ StripLayout stripLayout(std::size_t count, const PictureSize& whole, std::span<c
   for (int columns = 1; columns <= static_cast<int>(count); ++columns) {
     const int rows = (static_cast<int>(count) + columns - 1) / columns;
     PictureSize cell = whole;
-    cell.width = std::max((whole.width - (columns - 1) * kGap_px) / columns, 1);
-    cell.height = std::max((whole.height - (rows - 1) * kGap_px) / rows, 1);
+    cell.width = std::max((whole.width - (columns - 1) * kCellGap_px) / columns, 1);
+    cell.height = std::max((whole.height - (rows - 1) * kCellGap_px) / rows, 1);
     const Camera camera = orbitCamera(points, orbit, double(cell.width) / cell.height);
     // Empty cells at the end are ugly: what is gained must be worth them.
     const double full = double(count) / (columns * rows);
@@ -33,7 +33,7 @@ StripLayout stripLayout(std::size_t count, const PictureSize& whole, std::span<c
 
 Rgba8Image stripOf(std::span<const Rgba8Image> cells, const StripLayout& layout,
                    const PictureSize& whole) {
-  const Rgba8Image grid = gridOf(cells, layout.columns, kGap_px);
+  const Rgba8Image grid = gridOf(cells, layout.columns, kCellGap_px);
   Rgba8Image strip(std::max(whole.width, grid.width), std::max(whole.height, grid.height),
                    {255, 255, 255, 255});
   composite(strip, grid, (strip.width - grid.width) / 2, (strip.height - grid.height) / 2);

@@ -10,13 +10,6 @@
 #include "volume/prism.h"
 
 namespace derm::detail {
-namespace {
-
-constexpr std::uint32_t kLongestRun = 2048;
-constexpr std::size_t kMaxRunChunks = 128;
-
-}  // namespace
-
 struct RegionRings::Builder {
   RegionRings& out;
   const MeasuredSurface& surface;
@@ -202,7 +195,7 @@ void RegionRings::measure(std::span<const Vec3d> x, std::span<const Vec3d> ancho
                           std::span<const double> gamma, Sums& sums, std::span<Vec3d> gradients,
                           std::span<Vec3d> field, std::span<double> volumes) const noexcept {
   const bool all = gradients.size() == entryCount();
-  const std::size_t chunk = (runs_.size() + kMaxRunChunks - 1) / kMaxRunChunks;
+  const std::size_t chunk = runChunk(runs_.size());
   parallelFor(runs_.size(), chunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       const Run& run = runs_[r];

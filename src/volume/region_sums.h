@@ -2,11 +2,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 /// Private to room volume: sums over regions whose bits do not depend on the thread count.
 namespace derm::detail {
+
+/// Longest run, of points or triangles of one region, that is one item of a sum.
+inline constexpr std::uint32_t kLongestRun = 2048;
+/// Runs in one chunk of a parallelFor over them.
+inline std::size_t runChunk(std::size_t runs) {
+  constexpr std::size_t kMaxChunks = 128;
+  return (runs + kMaxChunks - 1) / kMaxChunks;
+}
 
 /// Partial sums: one row per chunk of items; chunks depend on the number of items only.
 class RegionSums {

@@ -13,7 +13,7 @@ namespace {
 
 /// Shares that differ by less are equal: rounding of thirds.
 constexpr double kNoShare = 1e-14;
-constexpr std::size_t kChunk = 4096;
+constexpr std::size_t kTermsPerChunk = 4096;
 
 double determinant(const Vec3d& a, const Vec3d& b, const Vec3d& c) { return a.dot(b.cross(c)); }
 
@@ -231,7 +231,7 @@ RegionVolumes::RegionVolumes(const MeasuredSurface& surface, const VolumeRegions
 
 RegionVolumes::Scratch RegionVolumes::makeScratch() const {
   const std::size_t things = pure_.size() + shared_.size() + walls_.size();
-  return {std::vector<double>((things / kChunk + 3) * region_count_)};
+  return {std::vector<double>((things / kTermsPerChunk + 3) * region_count_)};
 }
 
 void RegionVolumes::addAnchorVolumes(std::span<const Vec3d> anchors, const Vec3d& origin,
@@ -251,15 +251,15 @@ void RegionVolumes::volumes(std::span<const Vec3d> x, std::span<const Vec3d> anc
   DERM_REQUIRE(x.size() == point_count_ && out.size() == region_count_);
   const std::size_t pure = pure_.size(), shared = shared_.size();
   const std::size_t things = pure + shared + walls_.size();
-  const std::size_t chunks = (things + kChunk - 1) / kChunk;
+  const std::size_t chunks = (things + kTermsPerChunk - 1) / kTermsPerChunk;
   DERM_REQUIRE(scratch.parts.size() >= chunks * region_count_);
   const Vec3d origin = middle(x);
   const auto at = [&](std::uint32_t v) -> Vec3d { return x[v] - origin; };
   const auto corners = [&](const Triangle& t) {
     return determinant(at(t[0]), at(t[1]), at(t[2])) / 6;
   };
-  parallelFor(things, kChunk, [&](std::size_t begin, std::size_t end) {
-    double* const part = scratch.parts.data() + begin / kChunk * region_count_;
+  parallelFor(things, kTermsPerChunk, [&](std::size_t begin, std::size_t end) {
+    double* const part = scratch.parts.data() + begin / kTermsPerChunk * region_count_;
     std::fill_n(part, region_count_, 0.0);
     const auto add = [&](std::uint32_t first, std::uint32_t count, double v) {
       for (std::uint32_t k = first; k < first + count; ++k)

@@ -9,7 +9,6 @@
 namespace derm::detail {
 namespace {
 
-constexpr int kFieldPasses = 6;
 /// Turning below this is rounding.
 constexpr double kNoTurn = 1e-12;
 /// Down a limb whose own joints stand still, skin helps by so much less from joint to joint: what
@@ -43,18 +42,18 @@ std::size_t SectionGains::partCount(const SectionPlan& plan) {
 /// One-ring areas of the active welded vertices, to field.
 void SectionGains::sumAreas() {
   std::fill(b_.field.begin(), b_.field.end(), 0.0f);
-  constexpr std::size_t kBatch = 128;
+  constexpr std::size_t kAreasAtOnce = 128;
   const auto add = [&](std::span<const Triangle> triangles) {
-    std::array<float, kBatch> areas;
+    std::array<float, kAreasAtOnce> areas;
     measureAreas(triangles, b_.rows.data(), areas);
     for (std::size_t i = 0; i < triangles.size(); ++i)
       for (const std::uint32_t r : triangles[i])
         if (plan_.moves(r)) b_.field[r] += areas[i];
   };
   const auto add_chunk = [&](const SectionAreaChunk& chunk) {
-    std::array<Triangle, kBatch> some;
-    for (std::uint32_t first = chunk.begin; first < chunk.end; first += kBatch) {
-      const std::uint32_t last = std::min<std::uint32_t>(chunk.end, first + kBatch);
+    std::array<Triangle, kAreasAtOnce> some;
+    for (std::uint32_t first = chunk.begin; first < chunk.end; first += kAreasAtOnce) {
+      const std::uint32_t last = std::min<std::uint32_t>(chunk.end, first + kAreasAtOnce);
       std::size_t n = 0;
       for (std::uint32_t t = first; t < last; ++t) {
         const Triangle& c = plan_.moving.corners(chunk.kind, t);
@@ -163,8 +162,17 @@ void SectionGains::findLargest() {
     b_.largest_gain[i % regions] = std::max(b_.largest_gain[i % regions], b_.gain_parts[i]);
 }
 
+/// What of each active welded vertex is free to move.
+void SectionGains::takeHeld() {
+  for (std::size_t p = 0; p < frame_.held.size(); ++p) {
+    const std::uint32_t row = plan_.row_of_point[p];
+    if (plan_.moves(row)) b_.free[row] = 1 - std::clamp(frame_.held[p], 0.0f, 1.0f);
+  }
+}
+
 void SectionGains::make() {
   makeField();
+  takeHeld();
   sumActivities();
   findLargest();
   parallelFor(plan_.active_count, kSectionChunk, [&](std::size_t begin, std::size_t end) {
@@ -179,7 +187,8 @@ void SectionGains::make() {
       for (std::uint32_t k = 0; k < members.count; ++k) {
         const float max = b_.largest_gain[members.columns[k]];
         const float near = max > static_cast<float>(kNoTurn) ? g / max : 0.0f;
-        const float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
+        float mask = plan_.mask.empty() ? 1.0f : plan_.mask[a];
+        if (!frame_.held.empty()) mask *= b_.free[a];
         b_.gains[members.first + k] =
             mask * b_.field[a] * members.shares[k] * (near + epsilon * h * h);
       }

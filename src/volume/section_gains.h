@@ -18,6 +18,7 @@ class SectionGains {
 
  private:
   void sumAreas();
+  void takeHeld();
   void makeField();
   template <class Difference>
   void averageField(const Difference* neighbours, const float* from, float* to);

@@ -16,9 +16,7 @@
 namespace derm::detail {
 namespace {
 
-/// Field passes: welded vertices this many rings from skin that bends can still move.
-constexpr int kFieldPasses = 6;
-constexpr std::uint32_t kChunk = 2048;
+constexpr std::uint32_t kLongestChunk = 2048;
 
 class Builder {
  public:
@@ -371,7 +369,7 @@ void Builder::chunkGeneral(SectionTriangles& list, const Some& some, SectionKind
   for (auto t = first; t != some.end() && block_of(*t) == block; ++t) {
     set = regionsOf(t->corners);
     const auto at = static_cast<std::uint32_t>(t - some.begin());
-    if (t == first || set != last || at - list.general_chunks.back().begin == kChunk)
+    if (t == first || set != last || at - list.general_chunks.back().begin == kLongestChunk)
       beginChunk(list, {.begin = at, .end = at, .kind = kind, .block = block}, set);
     ++list.general_chunks.back().end;
     last = set;
@@ -384,7 +382,7 @@ void Builder::chunkTriangles(SectionTriangles& list, bool with_matrix) {
     const std::uint32_t l = region(list.pure[t]), anchor = regions_.anchor[list.pure[t][0]];
     SectionChunk* last = list.pure_chunks.empty() ? nullptr : &list.pure_chunks.back();
     if (last == nullptr || last->region != l || last->anchor != anchor ||
-        last->end - last->begin == kChunk)
+        last->end - last->begin == kLongestChunk)
       last = &list.pure_chunks.emplace_back(SectionChunk{.begin = t,
                                                          .end = t,
                                                          .kind = SectionKind::Pure,

@@ -12,6 +12,9 @@
 /// Private to room volume: what the section correction works on, in the order it works.
 namespace derm::detail {
 
+/// Passes that smooth the field: welded vertices this many rings from skin that bends still move.
+inline constexpr int kFieldPasses = 6;
+
 /// Regions that may exchange volume are solved together: those of a piece.
 struct SectionBlock {
   std::uint32_t first_region = 0, region_count = 0;

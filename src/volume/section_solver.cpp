@@ -13,13 +13,13 @@ namespace derm::detail {
 namespace {
 
 constexpr std::size_t kPointChunk = 4096;
-constexpr int kMaxSteps = 30;
+constexpr int kMaxNewtonSteps = 30;
 constexpr int kMaxHalvings = 4;  ///< down to 1/16
 /// Radii change by less than half, or the step is refused.
 constexpr double kMaxChange = 0.5;
 
 /// Welded vertices at a time whose numbers stay in the nearest cache.
-constexpr std::size_t kBatch = 256;
+constexpr std::size_t kRowsAtOnce = 256;
 
 /// One frame's work: fills the rows, then solves block by block.
 class Solver {
@@ -118,7 +118,7 @@ void Solver::fillRows(const SectionBinding::Vertices& vertices) {
 double Solver::moveBatch(std::span<const double> lambda, std::size_t begin, std::size_t end) {
   // What welded vertices need, and the gain that goes with each one's own h. A welded vertex of
   // several regions moves differently with each: its gains are multiplied in later.
-  std::array<double, kBatch> eta, gain, s, h;
+  std::array<double, kRowsAtOnce> eta, gain, s, h;
   for (std::size_t a = begin; a < end; ++a) {
     const SectionShares::Row members = plan_.members[a];
     const float* const gains = b_.gains.data() + members.first;
@@ -177,9 +177,9 @@ double Solver::move(const SectionBlock& block, std::span<const double> lambda) {
   const std::size_t n = block.active_count;
   parallelFor(n, kSectionChunk, [&](std::size_t begin, std::size_t end) {
     double max = 0;
-    for (std::size_t at = begin; at < end; at += kBatch)
+    for (std::size_t at = begin; at < end; at += kRowsAtOnce)
       max = std::max(max, moveBatch(lambda, block.first_active + at,
-                                    block.first_active + std::min(end, at + kBatch)));
+                                    block.first_active + std::min(end, at + kRowsAtOnce)));
     b_.part_maxima[begin / kSectionChunk] = max;
   });
   double max = 0;
@@ -272,13 +272,13 @@ bool Solver::newtonStep(const SectionBlock& block, std::span<const RegionOutcome
 /// the step is made longer until that sum is what it wants. Saves a pass over everything.
 void Solver::lengthenFirstStep(const SectionBlock& block) {
   if (b_.desc.bound > 0 || !b_.desc.exact) return;
-  std::array<double, kBatch> wanted, shares, eta, s, slopes;
+  std::array<double, kRowsAtOnce> wanted, shares, eta, s, slopes;
   // Longer steps are kept aside: a welded vertex's need is of steps as they were.
   const auto longer = std::span(b_.trial).subspan(block.first_region, block.region_count);
   for (std::uint32_t l = 0; l < block.region_count; ++l) {
     const std::uint32_t region = block.first_region + l;
     const SectionRange& rows = plan_.rows_of_region[region];
-    const std::size_t stride = (rows.end - rows.begin) / kBatch + 1;
+    const std::size_t stride = (rows.end - rows.begin) / kRowsAtOnce + 1;
     std::size_t n = 0;
     double sum_wanted = 0;
     for (std::size_t a = rows.begin; a < rows.end; a += stride) {
@@ -336,7 +336,7 @@ void Solver::solveBlock(const SectionBlock& block, std::span<RegionOutcome> outc
   if (!std::isfinite(error)) error = best = 0;
   int steps = 0;
   bool failed = false;
-  const int max_steps = b_.desc.exact ? kMaxSteps : 1;
+  const int max_steps = b_.desc.exact ? kMaxNewtonSteps : 1;
   while (best > b_.desc.negligible && error > b_.desc.tolerance && steps < max_steps) {
     if (!newtonStep(block, outcomes)) {
       failed = true;
@@ -426,6 +426,7 @@ SectionBuffers::SectionBuffers(const SectionPlan& plan, const SectionDesc& numbe
       ways(3 * plan.point_count + 1),
       shares(plan.active_count),
       field(plan.active_count),
+      free(plan.active_count, 1.0f),
       gains(plan.members.entryBound()),
       activities(plan.activityCount()),
       nearness(plan.activityCount()),

@@ -19,6 +19,7 @@ struct SectionBuffers {
   std::vector<float> ways;     ///< three per row, and one to spare
   std::vector<double> shares;  ///< per active welded vertex: s, how much of its way it has moved
   std::vector<float> field;    ///< per active welded vertex: b
+  std::vector<float> free;     ///< per active welded vertex: 1 - how much it is held
   std::vector<float> gains;    ///< per entry of the active welded vertices' members: G
   std::vector<double> activities;
   std::vector<float> nearness;                           ///< per activity

@@ -13,7 +13,7 @@ namespace {
 constexpr double kThird = 1.0 / 3;
 
 /// Shared triangles measured at a time.
-constexpr std::size_t kBatch = 64;
+constexpr std::size_t kTetrahedraAtOnce = 64;
 constexpr std::size_t kAnySize = 0;
 
 std::span<const Triangle> pureOf(const SectionTriangles& list, std::size_t chunk) {
@@ -94,9 +94,10 @@ class SectionSums::Spread {
 template <std::size_t kSize>
 void SectionSums::sumShared(std::span<const SectionShared> triangles, const SectionChunk& chunk) {
   Spread<kSize> spread(plan_, b_, chunk);
-  std::array<SectionTetrahedron, kBatch> measured;
-  for (std::size_t begin = 0; begin < triangles.size(); begin += kBatch) {
-    const auto some = triangles.subspan(begin, std::min(kBatch, triangles.size() - begin));
+  std::array<SectionTetrahedron, kTetrahedraAtOnce> measured;
+  for (std::size_t begin = 0; begin < triangles.size(); begin += kTetrahedraAtOnce) {
+    const auto some =
+        triangles.subspan(begin, std::min(kTetrahedraAtOnce, triangles.size() - begin));
     measureTetrahedra(some, b_.points(), frame_.anchors, measured);
     for (std::size_t i = 0; i < some.size(); ++i) {
       spread.clear();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "derm/base/parallel.h"
+#include "derm/deform/held_vertices.h"
 #include "derm/deform/skinning.h"
 #include "derm/volume/region_volumes.h"
 
@@ -59,7 +60,8 @@ class SectionCorrector final : public VolumeCorrector {
       : centres_(binding.centres()),
         section_(binding.section()),
         centre_scratch_(centres_.makeScratch()),
-        scratch_(section_.makeScratch()) {}
+        scratch_(section_.makeScratch()),
+        held_(section_.pointCount()) {}
 
   void correct(const FrameInput& in, SkinFrame& skin, VolumeFrame& frame,
                VolumeReport& report) noexcept override {
@@ -69,7 +71,8 @@ class SectionCorrector final : public VolumeCorrector {
     SectionBinding::Frame input{.anchors = frame.anchors(),
                                 .activities = frame.activities(),
                                 .targets = frame.targets(),
-                                .scale = frame.scale()};
+                                .scale = frame.scale(),
+                                .held = heldPoints(skin, frame.surface())};
     SectionReport done;
     if (frame.hasPoints()) {
       frame.toPoints(centres, frame.displacement());
@@ -100,10 +103,20 @@ class SectionCorrector final : public VolumeCorrector {
   void finishReport(const VolumeFrame&, VolumeReport&) const override {}
 
  private:
+  /// Nothing where no layer below holds a vertex.
+  std::span<const float> heldPoints(const SkinFrame& skin, const MeasuredSurface& surface) {
+    const std::span<const float> held = skin.channel(kHeldChannel);
+    if (std::all_of(held.begin(), held.end(), [](float h) { return h == 0; })) return {};
+    for (std::size_t p = 0; p < surface.weldedCount(); ++p)
+      held_[p] = held[surface.vertices_of_welded[p].front()];
+    return std::span<const float>(held_).first(surface.weldedCount());
+  }
+
   SkinningBinding centres_;
   SectionBinding section_;
   SkinningScratch centre_scratch_;
   SectionBinding::Scratch scratch_;
+  std::vector<float> held_;
 };
 
 std::unique_ptr<VolumeCorrector> SectionCorrectorBinding::makeCorrector(

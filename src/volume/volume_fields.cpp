@@ -8,9 +8,8 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kChunk = 4096;  // points at a time
+constexpr std::size_t kPointsPerChunk = 4096;  // points at a time
 constexpr std::size_t kOddChunk = 1024;
-constexpr std::size_t kMaxRunChunks = 128;
 
 Vec3d unitOrZero(const Vec3d& v) {
   const double length = v.norm();
@@ -84,7 +83,7 @@ void VolumeFields::spreadBorders(std::span<const Vec3d> gradients,
 }
 
 void VolumeFields::spread(std::span<const Vec3d> gradients, std::span<Vec3d> out) const noexcept {
-  parallelFor(gradients.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(gradients.size(), kPointsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) out[e] = gradients[e];
   });
   spreadBorders(gradients, out);
@@ -103,7 +102,7 @@ void VolumeFields::normals(std::span<const Vec3d> points, std::span<const Vec3d>
                            std::span<Vec3d> out) const noexcept {
   // Regions' shares add up to one and walls cancel: the sum of a row is the volume's own gradient,
   // which is a third of the area vector where the ring of triangles is closed.
-  parallelFor(surface_.weldedCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.weldedCount(), kPointsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       Vec3d sum = Vec3d::Zero();
       for (const std::uint32_t e : entriesOf(i)) sum += spread[e];
@@ -182,7 +181,7 @@ void VolumeFields::oddAlongNormal(std::span<const Vec3d> points, std::span<const
 
 void VolumeFields::alongNormal(std::span<const Vec3d> normals,
                                std::span<Vec3d> field) const noexcept {
-  parallelFor(surface_.weldedCount(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(surface_.weldedCount(), kPointsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       for (const std::uint32_t e : entriesOf(i))
         field[e] = (gamma_[i] * normals[i].dot(field[e])) * normals[i];
@@ -277,7 +276,7 @@ void VolumeFields::change(std::span<const Vec3d> gradients, std::span<const Vec3
 template <class Even, class Odd>
 void VolumeFields::eachWelded(const Even& even, const Odd& odd) const noexcept {
   const std::span<const RegionRings::Run> runs = rings_.runs();
-  const std::size_t chunk = (runs.size() + kMaxRunChunks - 1) / kMaxRunChunks;
+  const std::size_t chunk = runChunk(runs.size());
   parallelFor(runs.size(), chunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       const std::size_t entry = rings_.oddEntryCount() + runs[r].begin;

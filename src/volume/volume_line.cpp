@@ -8,12 +8,8 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kChunk = 1024;  // points at a time
-constexpr std::uint32_t kLongestRun = 2048;
-constexpr std::size_t kMaxRunChunks = 128;
-constexpr std::size_t kBatch = 64;  // triangles whose volumes are kept at a time
-
-std::size_t runChunk(std::size_t runs) { return (runs + kMaxRunChunks - 1) / kMaxRunChunks; }
+constexpr std::size_t kLinePointsPerChunk = 1024;  // points at a time
+constexpr std::size_t kTrianglesAtOnce = 64;       // triangles whose volumes are kept at a time
 
 }  // namespace
 
@@ -201,9 +197,9 @@ void VolumeLine::addWeighted(std::span<const double> tetrahedra, const float* we
 void VolumeLine::sumRun(const SharedRun& run, std::span<const Vec3d> anchors,
                         std::span<const Vec3d> x, std::span<double> volumes) const noexcept {
   std::fill(volumes.begin(), volumes.end(), 0.0);
-  std::array<double, kBatch> some;
-  for (std::size_t n = run.begin; n < run.end; n += kBatch) {
-    const auto triangles = std::span(shared_).subspan(n, std::min(kBatch, run.end - n));
+  std::array<double, kTrianglesAtOnce> some;
+  for (std::size_t n = run.begin; n < run.end; n += kTrianglesAtOnce) {
+    const auto triangles = std::span(shared_).subspan(n, std::min(kTrianglesAtOnce, run.end - n));
     if (run.anchor != kSeveralAnchors)
       detail::tetrahedronVolumes(triangles, x.data(), anchors[run.anchor], some);
     else
@@ -287,7 +283,7 @@ void VolumeLine::moveShared(std::span<const Vec3d> points, std::span<const Vec3d
   const auto welded_count = static_cast<std::size_t>(
       std::lower_bound(near_borders_.begin(), near_borders_.end(), surface.weldedCount()) -
       near_borders_.begin());
-  parallelFor(welded_count, kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(welded_count, kLinePointsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end; ++n) {
       const std::uint32_t p = near_borders_[n];
       Vec3d at = points[p];

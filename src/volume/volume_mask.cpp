@@ -21,7 +21,7 @@ constexpr std::array<std::pair<MaskRule, std::string_view>, 5> kWords = {{
 }};
 constexpr std::string_view kGroupWord = "group:";
 
-Error badArgument(std::string message, std::string_view element) {
+Error badMask(std::string message, std::string_view element) {
   Where where;
   where.element = element;
   return Error{ErrorCode::BadArgument, std::move(message), std::move(where)};
@@ -38,8 +38,7 @@ Result<const VertexGroup*> groupNamed(const TriMesh& mesh, const std::string& na
   if (const VertexGroup* group = mesh.findGroup(name)) return group;
   std::vector<std::string> names;
   for (const VertexGroup& g : mesh.groups) names.push_back(g.name);
-  return badArgument("there is no vertex group \"" + name + "\"" + didYouMean(name, names),
-                     element);
+  return badMask("there is no vertex group \"" + name + "\"" + didYouMean(name, names), element);
 }
 
 /// The bones that the skin hangs on, in the bind pose; slots are those of the skin.
@@ -146,7 +145,7 @@ class Gamma {
       any |= out[welded] > 0;
     }
     if (!any && !out.empty())
-      return badArgument(
+      return badMask(
           "no vertex may move: \"" + maskText(desc_.terms) + "\" is zero everywhere on this mesh",
           "mask");
     return out;
@@ -166,7 +165,7 @@ class Gamma {
     for (std::size_t v = 0; v < values_.size(); ++v) {
       for (const Influence& influence : skin_[v])
         if (!std::isfinite(influence.weight)) {
-          Error error = badArgument("a skin weight is not finite", "weights");
+          Error error = badMask("a skin weight is not finite", "weights");
           error.where.index = v;
           return error;
         }
@@ -222,14 +221,13 @@ Result<std::vector<MaskTerm>> parseMask(std::string_view text) {
                                     [&](const auto& entry) { return entry.second == word; });
     if (word.starts_with(kGroupWord)) {
       out.push_back({MaskRule::Group, parseGroupName(word)});
-      if (out.back().group.empty()) return badArgument("\"group:\" needs a name", "mask");
+      if (out.back().group.empty()) return badMask("\"group:\" needs a name", "mask");
     } else if (known != kWords.end()) {
       out.push_back({known->first, {}});
     } else {
       std::vector<std::string> words = {"group:NAME"};
       for (const auto& entry : kWords) words.emplace_back(entry.second);
-      return badArgument("\"" + std::string(word) + "\" is no mask" + didYouMean(word, words),
-                         "mask");
+      return badMask("\"" + std::string(word) + "\" is no mask" + didYouMean(word, words), "mask");
     }
     if (star == std::string_view::npos) return out;
     rest.remove_prefix(star + 1);
@@ -252,7 +250,7 @@ Result<std::vector<double>> volumeGamma(const MeasuredSurface& surface, const Tr
                                         const VolumeMaskDesc& desc, Diagnostics& notes) {
   for (const auto& [value, key] : {std::pair<double, std::string_view>{desc.a, "a"}, {desc.b, "b"}})
     if (!(value > 0) || !std::isfinite(value))
-      return badArgument("the exponent must be a finite number above 0", key);
+      return badMask("the exponent must be a finite number above 0", key);
   Gamma gamma(surface, mesh, skeleton, skin, desc);
   for (const MaskTerm& term : desc.terms) DERM_CHECK(gamma.multiply(term, notes));
   return gamma.perWelded();

@@ -9,8 +9,8 @@
 namespace derm {
 namespace {
 
-Error badArgument(std::string message, std::string element,
-                  std::optional<std::uint64_t> index = std::nullopt) {
+Error badMethod(std::string message, std::string element,
+                std::optional<std::uint64_t> index = std::nullopt) {
   Where where;
   where.element = std::move(element);
   where.index = index;
@@ -21,44 +21,42 @@ Result<void> checkDesc(const VolumeMethodDesc& desc) {
   double sum = 0;
   for (std::size_t a = 0; a < 3; ++a) {
     if (!(desc.split[a] >= 0) || !std::isfinite(desc.split[a]))
-      return badArgument("shares of the axes must be finite and not negative", "split", a);
+      return badMethod("shares of the axes must be finite and not negative", "split", a);
     sum += desc.split[a];
   }
-  if (!(sum > 0)) return badArgument("shares of the axes must not all be zero", "split");
+  if (!(sum > 0)) return badMethod("shares of the axes must not all be zero", "split");
   std::array<std::uint8_t, 3> order = desc.axis_order;
   std::sort(order.begin(), order.end());
   if (order != std::array<std::uint8_t, 3>{0, 1, 2})
-    return badArgument("the order of the axes must name x, y and z once each", "axis_order");
+    return badMethod("the order of the axes must name x, y and z once each", "axis_order");
   if (!(desc.kappa >= 0) || !std::isfinite(desc.kappa))
-    return badArgument("kappa must be a finite number, not negative", "kappa");
+    return badMethod("kappa must be a finite number, not negative", "kappa");
   if (!(desc.max_change > 0 && desc.max_change < 1))
-    return badArgument("max_change must lie between 0 and 1", "max_change");
+    return badMethod("max_change must lie between 0 and 1", "max_change");
   return {};
 }
 
 Result<void> checkNumbers(const MeasuredSurface& surface, const RegionVolumes& volumes,
                           std::span<const double> gamma, std::span<const double> rest_volumes) {
   if (gamma.size() != surface.weldedCount())
-    return badArgument("there must be a gamma for each of " +
-                           std::to_string(surface.weldedCount()) + " welded vertices, not " +
-                           std::to_string(gamma.size()),
-                       "gamma");
+    return badMethod("there must be a gamma for each of " + std::to_string(surface.weldedCount()) +
+                         " welded vertices, not " + std::to_string(gamma.size()),
+                     "gamma");
   if (rest_volumes.size() != volumes.regionCount())
-    return badArgument("there must be a rest volume for each of " +
-                           std::to_string(volumes.regionCount()) + " regions, not " +
-                           std::to_string(rest_volumes.size()),
-                       "rest_volumes");
+    return badMethod("there must be a rest volume for each of " +
+                         std::to_string(volumes.regionCount()) + " regions, not " +
+                         std::to_string(rest_volumes.size()),
+                     "rest_volumes");
   bool any = false;
   for (std::size_t i = 0; i < gamma.size(); ++i) {
-    if (!(gamma[i] >= 0 && gamma[i] <= 1))
-      return badArgument("gamma must lie in 0 to 1", "gamma", i);
+    if (!(gamma[i] >= 0 && gamma[i] <= 1)) return badMethod("gamma must lie in 0 to 1", "gamma", i);
     any |= gamma[i] > 0;
   }
   if (!any && !gamma.empty())
-    return badArgument("no vertex may move: gamma is zero everywhere", "gamma");
+    return badMethod("no vertex may move: gamma is zero everywhere", "gamma");
   for (std::size_t l = 0; l < rest_volumes.size(); ++l)
     if (!std::isfinite(rest_volumes[l]))
-      return badArgument("a region's rest volume is not finite", "rest_volumes", l);
+      return badMethod("a region's rest volume is not finite", "rest_volumes", l);
   return {};
 }
 

@@ -9,12 +9,12 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kChunk = 4096;
+constexpr std::size_t kSolverChunk = 4096;
 constexpr double kNothingWanted = 1e-14;  // of the rest volume: rounding of the sum itself
 constexpr double kReached = 1e-13;        // of the rest volume
 constexpr double kShort = 1e-9;           // of the rest volume: reported beyond this
 constexpr double kNoVolume = 1e-9;        // of the volume as bound
-constexpr int kMaxSteps = 30;
+constexpr int kMaxIterations = 30;
 /// Of the cube root of the body's volume. The axes push a cylinder wrung by 180 degrees by over 1.
 constexpr double kMaxReach = 4;
 
@@ -68,7 +68,7 @@ void VolumeSolver::keepNear() noexcept {
   if (!std::isfinite(largest)) {
     moveNowhere();
   } else {
-    parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    parallelFor(u_.size(), kSolverChunk, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) u_[i] *= max / largest;
     });
   }
@@ -102,19 +102,19 @@ bool VolumeSolver::prepare(std::span<const double> targets) noexcept {
 }
 
 void VolumeSolver::moveNowhere() noexcept {
-  parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(u_.size(), kSolverChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) u_[i].setZero();
   });
 }
 
 void VolumeSolver::beginPositions() noexcept {
-  parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(x_.size(), kSolverChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) u_[i] += x_[i];
   });
 }
 
 void VolumeSolver::endPositions() noexcept {
-  parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(x_.size(), kSolverChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) u_[i] -= x_[i];
   });
 }
@@ -209,7 +209,7 @@ void VolumeSolver::combine(std::span<const double> lambda, std::span<Vec3d> out)
     return;
   }
   const std::size_t welded_count = b_.normals.size();
-  parallelFor(welded_count, kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(welded_count, kSolverChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       double sum = 0;
       for (std::size_t l = 0; l < lambda.size(); ++l)
@@ -282,7 +282,7 @@ void VolumeSolver::solveLineNewton() noexcept {
   for (std::size_t l = 0; l < regions; ++l) b_.residual[l] = outcomes_[l].before_m3;
   double error = residual(b_.residual);
   bool fresh = true, renew = false, there_now = true;
-  for (; b_.iterations < kMaxSteps && error > kReached; ++b_.iterations) {
+  for (; b_.iterations < kMaxIterations && error > kReached; ++b_.iterations) {
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
     const double before = error;
     bool better = false;
@@ -320,7 +320,7 @@ void VolumeSolver::solveFull(bool renew_field) noexcept {
 void VolumeSolver::followFull(bool renew_field) noexcept {
   double error = residual(b_.volumes);
   beginPositions();
-  for (int step = 0; step < kMaxSteps && error > kReached; ++step, ++b_.iterations) {
+  for (int step = 0; step < kMaxIterations && error > kReached; ++step, ++b_.iterations) {
     if (step > 0 && renew_field) makeField();
     makeMatrix();
     solveRegions(b_.matrix, b_.active, b_.residual, b_.work, b_.step);
@@ -346,7 +346,7 @@ void VolumeSolver::followFull(bool renew_field) noexcept {
 }
 
 void VolumeSolver::addTrial(double part) noexcept {
-  parallelFor(u_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(u_.size(), kSolverChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) u_[i] += part * b_.trial[i];
   });
 }
@@ -354,7 +354,7 @@ void VolumeSolver::addTrial(double part) noexcept {
 bool VolumeSolver::solveMinimiser() noexcept {
   moveNowhere();
   double error = residual(b_.volumes);
-  for (; b_.iterations < kMaxSteps; ++b_.iterations) {
+  for (; b_.iterations < kMaxIterations; ++b_.iterations) {
     makeField();
     makeMatrix();
     p_.fields->change(b_.gradients, u_, b_.sums, b_.change);
@@ -370,7 +370,7 @@ bool VolumeSolver::solveMinimiser() noexcept {
       }
       return part;
     });
-    parallelFor(x_.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    parallelFor(x_.size(), kSolverChunk, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) b_.moved[i] = x_[i] + u_[i];
     });
     measure(b_.moved);

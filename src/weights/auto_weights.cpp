@@ -91,6 +91,27 @@ void noteUnusedBones(const Skin& skin, Diagnostics& notes) {
                  skin.slots[s].joint.index());
 }
 
+/// The skin with at most `max_influences` per vertex, such that a weight falls to zero before it is
+/// dropped: all are made smaller by the largest one left out. Cutting rows off instead makes steps
+/// where two bones change places in the row's order.
+Skin faded(const Skin& skin, std::size_t max_influences) {
+  SkinBuilder builder(skin.slots, skin.vertexCount());
+  Diagnostics unasked;
+  std::vector<Influence> row;
+  for (std::size_t v = 0; v < skin.vertexCount(); ++v) {
+    const std::span<const Influence> all = skin[v];  // sorted, largest first
+    row.assign(all.begin(), all.end());
+    if (all.size() > max_influences) {
+      row.resize(max_influences);
+      for (Influence& i : row) i.weight -= all[max_influences].weight;
+      std::erase_if(row, [](const Influence& i) { return !(i.weight > 0); });
+      if (row.empty()) row = {all.front()};
+    }
+    builder.addVertex(row, all.front().slot, "weights", unasked);
+  }
+  return std::move(builder).finish();
+}
+
 Result<Skin> finished(const detail::WeldedSurface& surface, detail::WeightRows& rows,
                       const TriMesh& mesh, std::span<const SkinSlot> slots,
                       const AutoWeightsDesc& desc) {
@@ -111,7 +132,7 @@ Result<Skin> finished(const detail::WeldedSurface& surface, detail::WeightRows& 
                                     .amount = desc.smoothing_amount,
                                     .weld = desc.weld}));
   }
-  return pruned(skin, desc.max_influences, desc.smallest);
+  return pruned(faded(skin, desc.max_influences), desc.max_influences, desc.smallest);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr double kInside = 0.6;
 /// Cosine of 60 degrees: within that of straight inwards a bone is behind a surface. What is seen
 /// along the surface (an arm, past the round of a chest) is not.
 constexpr double kInwards = 0.5;
-constexpr std::size_t kChunk = 64;
+constexpr std::size_t kSourcesPerChunk = 64;
 
 /// Points along a bone at which it is asked what piece it is inside of.
 constexpr int kSamples = 5;
@@ -213,7 +213,7 @@ Result<BoneSources> findBoneSources(const WeldedSurface& surface, const Progress
     const double share = static_cast<double>(start) / static_cast<double>(surface.size());
     if (!keepGoing(progress, 0.5 * share, "finding visible bones")) return cancelled();
     const std::size_t count = std::min(kRound, surface.size() - start);
-    parallelFor(count, kChunk, [&](std::size_t begin, std::size_t end) {
+    parallelFor(count, kSourcesPerChunk, [&](std::size_t begin, std::size_t end) {
       std::vector<Candidate> candidates;
       for (std::size_t i = begin; i < end; ++i) {
         const auto welded = static_cast<std::uint32_t>(start + i);

@@ -14,7 +14,7 @@ namespace derm {
 namespace {
 
 constexpr double kDropped = 1e-6;
-constexpr std::size_t kChunk = 512;
+constexpr std::size_t kSmoothedPerChunk = 512;
 
 struct Share {
   std::uint32_t slot = 0;
@@ -87,7 +87,7 @@ Result<Skin> smoothedWeights(const Skin& skin, const TriMesh& mesh,
   std::vector<Row> rows = rowsOfWelded(skin, weld);
   std::vector<Row> next(rows.size());
   for (int pass = 0; pass < desc.passes; ++pass) {
-    parallelFor(rows.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    parallelFor(rows.size(), kSmoothedPerChunk, [&](std::size_t begin, std::size_t end) {
       for (std::size_t v = begin; v < end; ++v) {
         next[v].clear();
         const std::span<const std::uint32_t> around = neighbours[v];

@@ -10,7 +10,7 @@
 namespace derm::detail {
 namespace {
 
-constexpr std::size_t kChunk = 256;
+constexpr std::size_t kRowsPerChunk = 256;
 /// Relative difference of distances that rounding can make.
 constexpr double kTie = 1e-10;
 
@@ -32,7 +32,7 @@ float neighbourShare(double share_from_end, double reach) {
 template <class PerVertex>
 WeightRows rowByRow(const WeldedSurface& surface, const PerVertex& fill) {
   WeightRows rows(surface.size());
-  parallelFor(rows.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+  parallelFor(rows.size(), kRowsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) fill(surface.positions[i], rows[i]);
   });
   return rows;

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::clip_test {
 namespace {
 
 Pose poseOf(std::size_t joints, std::size_t morphs = 0) {
@@ -136,4 +136,4 @@ TEST(Clip, ResampledFollowsASplineAtTheFrames) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::clip_test

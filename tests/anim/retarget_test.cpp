@@ -9,7 +9,7 @@
 
 #include "anim/retarget_rig.h"
 
-namespace derm {
+namespace derm::retarget_test {
 namespace {
 
 using namespace retarget_test;
@@ -523,4 +523,4 @@ TEST(Retarget, NeighbouringKeysNeverJumpInSign) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::retarget_test

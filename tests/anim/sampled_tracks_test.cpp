@@ -5,7 +5,7 @@
 #include "derm/anim/point_tracks.h"
 #include "derm/anim/shape_tracks.h"
 
-namespace derm {
+namespace derm::sampled_tracks_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -79,4 +79,4 @@ TEST(ShapeTracks, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::sampled_tracks_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::skeleton_test {
 namespace {
 
 /// Three joints along z, L = 2; joint 1 turned about +y.
@@ -64,4 +64,4 @@ TEST(Skeleton, BelowMeansInTheSubtree) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skeleton_test

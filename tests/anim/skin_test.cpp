@@ -6,7 +6,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::skin_test {
 namespace {
 
 Skin built(std::vector<std::vector<Influence>> rows, Diagnostics& notes) {
@@ -82,4 +82,4 @@ TEST(Skin, InTheBindPoseEveryMatrixIsTheIdentity) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skin_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::assert_test {
 namespace {
 
 std::jmp_buf way_out;
@@ -71,4 +71,4 @@ TEST(Require, NullIsTheDefaultHandler) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::assert_test

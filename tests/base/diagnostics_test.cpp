@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::diagnostics_test {
 namespace {
 
 TEST(Diagnostics, CountsNotesOfOneKindTogetherAndKeepsTheFirstIndices) {
@@ -48,4 +48,4 @@ TEST(Diagnostics, MergeAddsCountsAndIndices) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::diagnostics_test

@@ -4,7 +4,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::disjoint_sets_test {
 namespace {
 
 TEST(DisjointSets, EachIsAloneAtFirst) {
@@ -41,4 +41,4 @@ TEST(DisjointSets, RandomUnionsAgreeWithRelabellingEverything) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::disjoint_sets_test

@@ -8,7 +8,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::hash_test {
 namespace {
 
 std::uint64_t hashOf(const std::vector<float>& values) {
@@ -46,4 +46,4 @@ TEST(Rng, ASeedGivesTheSameNumbersEverywhere) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::hash_test

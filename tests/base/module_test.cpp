@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::module_test {
 namespace {
 
 TEST(Module, LooksInTheEnvironmentsFolderThenBesideTheProgram) {
@@ -47,4 +47,4 @@ TEST(Module, AFileThatIsNoModuleIsRefused) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::module_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::nearest_name_test {
 namespace {
 
 const std::vector<std::string> kClips{"Run", "Jump", "Walk_Backwards", "Idle", "walk"};
@@ -30,4 +30,4 @@ TEST(NearestName, HugeNamesStayCheap) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::nearest_name_test

@@ -12,7 +12,7 @@
 
 #include "base/number_format.h"
 
-namespace derm {
+namespace derm::number_text_test {
 namespace {
 
 /// Numbers of every size, and those that are easy to get wrong.
@@ -161,4 +161,4 @@ TEST(NumberText, MillimetresAreOfMetres) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::number_text_test

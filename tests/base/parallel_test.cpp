@@ -9,7 +9,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::parallel_test {
 namespace {
 
 TEST(Parallel, VisitsEveryItemOnce) {
@@ -43,4 +43,4 @@ TEST(Parallel, SumHasTheSameBitsForEveryThreadCount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::parallel_test

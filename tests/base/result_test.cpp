@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::result_test {
 namespace {
 
 Result<int> half(int n) {
@@ -61,4 +61,4 @@ TEST(Error, TextStaysOnOneLineWhateverTheMessageHolds) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::result_test

@@ -11,7 +11,7 @@
 #include "derm/mesh/measures.h"
 #include "derm/mesh/weld.h"
 
-namespace derm {
+namespace derm::cylinder_test {
 namespace {
 
 std::vector<Vec3d> bent(const CylinderModel& model, double degrees) {
@@ -110,4 +110,4 @@ TEST(CylinderPaper, BendClipTurnsTheMiddleJointThirtyDegreesEachSecond) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::cylinder_test

@@ -8,7 +8,7 @@
 #include "derm/base/parallel.h"
 #include "derm/cast/cast.h"
 
-namespace derm {
+namespace derm::determinism_test {
 namespace {
 
 std::uint64_t hashOf(const Character& c) {
@@ -59,4 +59,4 @@ TEST_P(EveryMember, HasTheSameBytesWhateverTheThreadCount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::determinism_test

@@ -14,7 +14,7 @@
 #include "cast/head/expressions.h"
 #include "cast/head/unwrap.h"
 
-namespace derm {
+namespace derm::heads_test {
 namespace {
 
 using namespace detail::cast;
@@ -372,4 +372,4 @@ TEST(PaintedHeads, GetTexturesFromWhoeverCanWriteThem) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::heads_test

@@ -9,7 +9,7 @@
 #include "derm/implicit/polygonise.h"
 #include "derm/mesh/closedness.h"
 
-namespace derm {
+namespace derm::liquids_test {
 namespace {
 
 TEST(CastLiquids, EveryOneRunsAndStaysFinite) {
@@ -68,4 +68,4 @@ TEST(CastShapes, AreClosedAndOfTheTopologyTheirNamesSay) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::liquids_test

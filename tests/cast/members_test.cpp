@@ -8,7 +8,7 @@
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/measures.h"
 
-namespace derm {
+namespace derm::members_test {
 namespace {
 
 struct Expected {
@@ -144,4 +144,4 @@ TEST(Cat, EarsEndInAPoint) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::members_test

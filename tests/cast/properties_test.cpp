@@ -12,7 +12,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::properties_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -250,4 +250,4 @@ TEST(ArmClips, FlexBendsTheElbowTo120AndTwistTurnsTheHandBy170) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::properties_test

@@ -16,7 +16,7 @@
 #include "support/posed.h"
 #include "support/refined.h"
 
-namespace derm {
+namespace derm::refinement_test {
 namespace {
 
 std::vector<Triangle> welded(std::span<const Triangle> triangles,
@@ -120,4 +120,4 @@ TEST(CastRefinement, FoldsOfTheWristNeitherPopNorSwim) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::refinement_test

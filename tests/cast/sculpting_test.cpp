@@ -13,7 +13,7 @@
 #include "cast/surface.h"
 #include "cast/weights.h"
 
-namespace derm::detail::cast {
+namespace derm::detail::cast::sculpting_test {
 namespace {
 
 Sculpt unitBall() {
@@ -185,4 +185,4 @@ TEST(Weights, AnUnknownSideIsItsOwnMirrorJoint) {
 }
 
 }  // namespace
-}  // namespace derm::detail::cast
+}  // namespace derm::detail::cast::sculpting_test

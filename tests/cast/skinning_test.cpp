@@ -11,7 +11,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::skinning_test {
 namespace {
 
 using testing_support::kFloatEps;
@@ -151,4 +151,4 @@ INSTANTIATE_TEST_SUITE_P(Members, CastSkinning,
                          });
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skinning_test

@@ -13,7 +13,7 @@
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/measures.h"
 
-namespace derm {
+namespace derm::synthetic_head_test {
 namespace {
 
 std::vector<SyntheticHeadDesc> presets() {
@@ -208,4 +208,4 @@ TEST(SyntheticHead, ImpossibleShapesAreErrors) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::synthetic_head_test

@@ -18,7 +18,7 @@
 #include "cast/section_cuts.h"
 #include "support/joint_sections.h"
 
-namespace derm {
+namespace derm::volume_test {
 namespace {
 
 constexpr double kFrames_Hz = 60;  // as often as the cast's clips have keys
@@ -221,4 +221,4 @@ TEST(CastVolume, IdleLimbsStayIdle) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_test

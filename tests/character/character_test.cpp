@@ -9,7 +9,7 @@
 #include "support/blended.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::character_test {
 namespace {
 
 TEST(Character, EveryRiggedShelfMeshIsValid) {
@@ -141,4 +141,4 @@ TEST(Character, RotatingAxesRotatesThePosedMesh) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::character_test

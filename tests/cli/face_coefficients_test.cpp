@@ -6,7 +6,7 @@
 #include "cli/run_program.h"
 
 /// derm face retarget with coefficients of ARKit's shapes.
-namespace derm::cli_test {
+namespace derm::cli_test::face_coefficients_test {
 namespace {
 
 constexpr const char* kTake =
@@ -110,4 +110,4 @@ TEST(FaceCoefficients, ErrorsNameLineAndColumn) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::face_coefficients_test

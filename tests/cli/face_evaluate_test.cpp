@@ -4,7 +4,7 @@
 #include "cli/run_program.h"
 
 /// derm face evaluate.
-namespace derm::cli_test {
+namespace derm::cli_test::face_evaluate_test {
 namespace {
 
 TEST(FaceEvaluate, ComparesFiveKernelsOnFourPairs) {
@@ -31,4 +31,4 @@ TEST(FaceEvaluate, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::face_evaluate_test

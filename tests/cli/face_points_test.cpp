@@ -6,7 +6,7 @@
 #include "cli/run_program.h"
 
 /// derm face points, and heads that come without any.
-namespace derm::cli_test {
+namespace derm::cli_test::face_points_test {
 namespace {
 
 nlohmann::json jsonOf(const std::string& file) { return nlohmann::json::parse(contentOf(file)); }
@@ -110,4 +110,4 @@ TEST(FacePoints, OfWhatHasNoFaceAreAnError) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::face_points_test

@@ -5,7 +5,7 @@
 #include "cli/run_program.h"
 
 /// derm face retarget.
-namespace derm::cli_test {
+namespace derm::cli_test::face_retarget_test {
 namespace {
 
 TEST(FaceRetarget, PlaysAMotionOnAnotherHead) {
@@ -139,4 +139,4 @@ TEST(FaceRetarget, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::face_retarget_test

@@ -6,7 +6,7 @@
 #include "cli/run_program.h"
 
 /// derm face shapes, derm face transfer.
-namespace derm::cli_test {
+namespace derm::cli_test::face_shapes_test {
 namespace {
 
 TEST(FaceShapes, GiveAHeadArkitsNames) {
@@ -62,4 +62,4 @@ TEST(FaceTransfer, ASourceWithoutAFaceIsRefused) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::face_shapes_test

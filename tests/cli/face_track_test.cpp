@@ -12,7 +12,7 @@
 #include "cli/run_program.h"
 #include "track/marked_film.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::face_track_test {
 namespace {
 
 using testing_support::MarkedFilm;
@@ -187,4 +187,4 @@ TEST_F(FaceTrack, AModuleThatIsNoneIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::face_track_test

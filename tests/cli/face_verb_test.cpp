@@ -5,7 +5,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::face_verb_test {
 namespace {
 
 TEST(FaceVerb, NamesListTheVocabularies) {
@@ -125,4 +125,4 @@ TEST(FaceVerb, WhatIsWrongNamesTheFileAndThePoint) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::face_verb_test

@@ -5,7 +5,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::implicit_verb_test {
 namespace {
 
 TEST(ImplicitVerb, MorphsAndReportsTheSplit) {
@@ -195,4 +195,4 @@ TEST(ImplicitVerb, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::implicit_verb_test

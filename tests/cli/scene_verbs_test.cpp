@@ -9,7 +9,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::scene_verbs_test {
 namespace {
 
 constexpr const char* kRecipe = R"toml(
@@ -62,6 +62,56 @@ TEST_F(SceneVerbs, TheManualsRecipeBakesToEveryFormat) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "a_000.obj"));
   EXPECT_TRUE(std::filesystem::exists(folder_ / "a_120.obj"));
   EXPECT_EQ(derm({"check", folder_ / "a.glb"}).exit_code, 0);
+}
+
+TEST_F(SceneVerbs, SeveralClipsInOneFileWithAsManyInfluencesAsAskedFor) {
+  const Outcome o = derm({"bake", "cast:cat", "--clip", "all", "--fps", "6", "--influences", "2",
+                          "--as", "correctives", "--error-mm", "5", "-o", folder_ / "a.glb",
+                          "--report", folder_ / "r.json"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.out.find(" clips"), std::string::npos) << o.out;
+  const nlohmann::json r = nlohmann::json::parse(contentOf(folder_ / "r.json"));
+  EXPECT_GE(r["clips"].size(), 2u);
+  EXPECT_EQ(r["frames"].back()["clip"], r["clips"].back());
+  EXPECT_EQ(r["correctives"]["max_influences"], 2);
+  EXPECT_LE(r["correctives"]["max_error_four_influences_mm"].get<double>(), 5);
+  EXPECT_EQ(derm({"check", folder_ / "a.glb"}).exit_code, 0);
+  EXPECT_EQ(derm({"plot", folder_ / "r.json", "-o", folder_ / "r.svg"}).exit_code, 2);
+  const Outcome again =
+      derm({"bake", "cast:cat", "--clip", "run", "--clip", "jump", "-o", folder_ / "b.glb"});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_NE(again.err.find("a cache holds one clip"), std::string::npos) << again.err;
+}
+
+TEST_F(SceneVerbs, FoldsBecomeNormalMapsOfTheUnrefinedMesh) {
+  const std::string wrist = R"toml(
+character = "cast:wrist"
+clip = "flex"
+fps = 6
+[[layer]]
+type = "wrinkles"
+name = "wrist"
+from = [0.072, 0.027, 0.0]
+to = [0.130, 0.019, 0.0]
+width_m = 0.06
+points = 9
+spacing = 0
+strategy = "squeezed"
+profile = "round"
+h_max_m = 0.004
+)toml";
+  const Outcome o = derm({"bake", recipe(wrist), "--as", "normal-maps", "--map-size", "128", "-o",
+                          folder_ / "a.glb", "--report", folder_ / "r.json"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json r = nlohmann::json::parse(contentOf(folder_ / "r.json"));
+  EXPECT_GT(r["fold_maps"]["maps"].get<int>(), 0);
+  EXPECT_LE(r["fold_maps"]["maps"].get<int>(), 8);
+  EXPECT_EQ(derm({"check", folder_ / "a.glb"}).exit_code, 0);
+  const Outcome none =
+      derm({"bake", "cast:cylinder", "--as", "normal-maps", "--fps", "4", "-o", folder_ / "b.glb"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("no layer refines the skin"), std::string::npos) << none.err;
+  EXPECT_EQ(derm({"bake", recipe(wrist), "--maps", "2", "-o", folder_ / "c.glb"}).exit_code, 2);
 }
 
 TEST_F(SceneVerbs, TheReportHasTheKeysMachinesRelyOnAndCanBePlotted) {
@@ -278,6 +328,7 @@ TEST_F(SceneVerbs, PicturesStripsAndFilmsAreWritten) {
       derm({"render", input, "--time", "99", "--size", "32x32", "-o", folder_ / "late.png"});
   EXPECT_EQ(late.exit_code, 0);
   EXPECT_NE(late.err.find("outside the range (0 to 2 s)"), std::string::npos) << late.err;
+  EXPECT_EQ(derm({"render", input, "--quick", "-o", folder_ / "q.png"}).exit_code, 0);
   EXPECT_EQ(derm({"render", input, "--strip", "3", "--size", "240x80", "-o", folder_ / "s.png"})
                 .exit_code,
             0);
@@ -323,6 +374,29 @@ TEST_F(SceneVerbs, ChannelsAreShownAndWrittenIntoStills) {
             0);
 }
 
+TEST_F(SceneVerbs, ShapesAreHeldInPictures) {
+  const std::string head = folder_ / "head52.glb";
+  ASSERT_EQ(derm({"face", "shapes", "cast:head-a", "-o", head}).exit_code, 0);
+  const auto render = [&](const std::vector<std::string>& more, const char* file) {
+    std::vector<std::string> all = {"render", head, "--size", "96x96", "-o", folder_ / file};
+    all.insert(all.end(), more.begin(), more.end());
+    return derm(all);
+  };
+  const Outcome unknown = render({"--shape", "jawOpened"}, "x.png");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("jawOpen"), std::string::npos) << unknown.err;
+  EXPECT_EQ(render({"--shape", "jawOpen=wide"}, "x.png").exit_code, 2);
+  const Outcome none = derm({"render", "cast:arm", "--shape", "jawOpen", "-o", folder_ / "x.png"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("has no shapes"), std::string::npos) << none.err;
+  if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
+  ASSERT_EQ(render({}, "rest.png").exit_code, 0);
+  ASSERT_EQ(render({"--shape", "jawOpen=0"}, "shut.png").exit_code, 0);
+  ASSERT_EQ(render({"--shape", "jawOpen"}, "open.png").exit_code, 0);
+  EXPECT_EQ(contentOf(folder_ / "rest.png"), contentOf(folder_ / "shut.png"));
+  EXPECT_NE(contentOf(folder_ / "rest.png"), contentOf(folder_ / "open.png"));
+}
+
 TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
   if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
   const Outcome o = derm({"demo", "-o", folder_ / "demo"});
@@ -339,4 +413,4 @@ TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::scene_verbs_test

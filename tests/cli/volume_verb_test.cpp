@@ -6,7 +6,7 @@
 
 #include "cli/run_program.h"
 
-namespace derm::cli_test {
+namespace derm::cli_test::volume_verb_test {
 namespace {
 
 TEST(CliVolume, JsonHasTheKeysMachinesRelyOnAndTheVolumeIsHeld) {
@@ -55,7 +55,7 @@ TEST(CliVolume, RecipesPlotsAndFilesWork) {
   const Outcome o =
       derm({"volume", recipe, "--json", "--plot", folder / "arm.svg", "-o", folder / "arm.json"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_EQ(o.out, "");
+  EXPECT_EQ(nlohmann::json::parse(o.out)["outputs"][0], folder / "arm.json");
   const nlohmann::json study = nlohmann::json::parse(contentOf(folder / "arm.json"));
   EXPECT_EQ(study["skinning"], "linear");
   EXPECT_EQ(study["frames"][0]["regions"].size(), 1u);
@@ -95,4 +95,4 @@ TEST(CliVolume, MistakesHaveTheirExitCodes) {
 }
 
 }  // namespace
-}  // namespace derm::cli_test
+}  // namespace derm::cli_test::volume_verb_test

@@ -10,7 +10,7 @@
 #include "support/compare.h"
 #include "support/posed.h"
 
-namespace derm {
+namespace derm::basic_layers_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -106,4 +106,4 @@ TEST(BasicLayers, TheyHaveFixedNames) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::basic_layers_test

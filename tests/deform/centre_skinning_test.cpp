@@ -16,7 +16,7 @@
 #include "support/shelf.h"
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::centre_skinning_test {
 namespace {
 
 using namespace section_test;
@@ -251,4 +251,4 @@ TEST(CentreSkinning, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::centre_skinning_test

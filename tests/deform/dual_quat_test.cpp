@@ -8,7 +8,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::dual_quat_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -114,4 +114,4 @@ TEST(DualQuat, BlendOfOppositeTurnsDoesNotVanish) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::dual_quat_test

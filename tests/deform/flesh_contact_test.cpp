@@ -8,7 +8,7 @@
 #include "deform/flesh_rig.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::flesh_contact_test {
 namespace {
 
 using namespace flesh_test;
@@ -161,4 +161,4 @@ TEST(FleshContact, BadShapesAreNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_contact_test

@@ -5,7 +5,7 @@
 
 #include "deform/flesh_rig.h"
 
-namespace derm {
+namespace derm::flesh_det_test {
 namespace {
 
 using namespace flesh_test;
@@ -103,4 +103,4 @@ TEST(FleshDet, AThousandCharactersStepIndependently) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_det_test

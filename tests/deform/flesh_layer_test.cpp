@@ -12,7 +12,7 @@
 #include "support/compare.h"
 #include "support/test_layers.h"
 
-namespace derm {
+namespace derm::flesh_layer_test {
 namespace {
 
 using namespace flesh_test;
@@ -361,4 +361,4 @@ TEST(FleshLayer, StiffnessAndMassGiveTheSameSpringAsFrequency) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_layer_test

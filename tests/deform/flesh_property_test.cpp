@@ -4,13 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/anim/retarget.h"
 #include "derm/base/rng.h"
+#include "derm/deform/flesh_auto.h"
+#include "derm/io/bvh.h"
+#include "derm/io/character_file.h"
 
 #include "deform/flesh_rig.h"
 #include "deform/flesh_weights.h"
 #include "support/compare.h"
+#include "support/unpacked.h"
 
-namespace derm {
+namespace derm::flesh_property_test {
 namespace {
 
 using namespace flesh_test;
@@ -317,5 +322,58 @@ TEST(FleshProperty, TheKernelMovesVerticesAsThePlainFormulaDoes) {
   }
 }
 
+/// Triangles of `moved` that face against themselves in `before`.
+int turned(std::span<const Triangle> triangles, std::span<const Vec3f> before,
+           std::span<const Vec3f> moved) {
+  const auto area = [](const Triangle& t, std::span<const Vec3f> x) {
+    return Vec3f(Vec3f(x[t[1]] - x[t[0]]).cross(Vec3f(x[t[2]] - x[t[0]])));
+  };
+  return static_cast<int>(std::count_if(triangles.begin(), triangles.end(), [&](const Triangle& t) {
+    return area(t, before).dot(area(t, moved)) < 0;
+  }));
+}
+
+TEST(FleshProperty, AHeavyBellyDoesNotFoldOverItselfInARecordedJump) {
+  DERM_PACKED_DATA_OR_SKIP(bodies, "makehuman");
+  DERM_DATA_OR_SKIP(recordings, "mocap-cmu-bvh");
+  Diagnostics notes;
+  const auto c = std::make_shared<const Character>(
+      loadCharacter(bodies / "mh_D_caucasian_female_young_heavy_rig163.glb", {}, notes).value());
+  const BvhMotion motion = loadBvh(recordings / "13_11.bvh", {}, notes).value();
+  RetargetDesc how;
+  how.start_s = motionStart(motion.clip, motion.skeleton);
+  how.source_reference_time_s = 0.0f;
+  const Clip clip = retarget(motion.clip, motion.skeleton, c->skeleton, how, notes).value();
+  const auto turnedWith = [&](double max_slope) {
+    std::vector<LayerFactory> layers = {skinningLayer({.method = SkinningMethod::Centre})};
+    StackRunner stiff(Stack::bind(c, layers, notes).value());
+    const std::vector<FleshProposal> proposals = proposeFlesh(*c, notes).value();
+    for (const FleshProposal& p : proposals) {
+      FleshDesc desc = p.desc;
+      desc.max_slope = max_slope;
+      if (p.region == FleshRegion::Belly) {
+        desc.softness = FleshSoftness::Belly;
+        desc.frequency_hz.reset();
+        desc.damping_ratio.reset();
+        desc.max_elongation = FleshDesc().max_elongation;
+      }
+      layers.push_back(fleshLayer(desc));
+    }
+    Playback playback =
+        Playback::make(Stack::bind(c, layers, notes).value(), &clip, {.end_s = clip.duration_s()})
+            .value();
+    int count = 0;
+    for (double t = 1.5; t <= 3; t += 1.0 / 30) {
+      const SkinFrame& frame = playback.frameAt(t);
+      stiff.setPose(playback.pose(), 0);
+      count +=
+          turned(c->mesh.triangles, std::as_const(stiff.evaluate()).positions(), frame.positions());
+    }
+    return count;
+  };
+  EXPECT_GT(turnedWith(0), 0);
+  EXPECT_EQ(turnedWith(FleshDesc().max_slope), 0);
+}
+
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_property_test

@@ -9,7 +9,7 @@
 
 #include "deform/flesh_rig.h"
 
-namespace derm {
+namespace derm::flesh_weights_test {
 namespace {
 
 using namespace flesh_test;
@@ -154,4 +154,4 @@ TEST(FleshWeights, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_weights_test

@@ -9,7 +9,7 @@
 
 #include "derm/deform/fold_curve.h"
 
-namespace derm {
+namespace derm::fold_curve_paper_test {
 namespace {
 
 std::vector<double> heightsOf(const FoldCurveDesc& desc, double ab) {
@@ -125,4 +125,4 @@ TEST(FoldCurvePaper, Fig12_FinerLevelsRideOnCoarserOnes) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::fold_curve_paper_test

@@ -9,7 +9,7 @@
 #include "derm/base/rng.h"
 #include "derm/deform/fold_curve.h"
 
-namespace derm {
+namespace derm::fold_curve_property_test {
 namespace {
 
 constexpr double kSameLength = 1e-12;  // relative
@@ -125,4 +125,4 @@ TEST(FoldCurveProperty, HeightsFollowTheDistanceWithoutJumps) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::fold_curve_property_test

@@ -10,7 +10,7 @@
 
 #include "support/allocations.h"
 
-namespace derm {
+namespace derm::fold_curve_test {
 namespace {
 
 std::string errorOf(const FoldCurveDesc& desc) {
@@ -263,4 +263,4 @@ TEST(FoldCurve, OnlyWhatFindsNoRoomAnywhereIsRefused) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::fold_curve_test

@@ -8,7 +8,7 @@
 #include "support/allocations.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::live_runner_test {
 namespace {
 
 using namespace flesh_test;
@@ -150,4 +150,4 @@ TEST(LiveRunner, KeepsTheSwingThroughAnEdit) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::live_runner_test

@@ -15,7 +15,7 @@
 #include "support/posed.h"
 #include "support/test_layers.h"
 
-namespace derm {
+namespace derm::playback_test {
 namespace {
 
 using testing_support::bumpLayer;
@@ -273,4 +273,4 @@ TEST(Playback, AClipOfAnotherSkeletonIsAnError) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::playback_test

@@ -4,7 +4,7 @@
 #include "support/compare.h"
 #include "support/test_layers.h"
 
-namespace derm {
+namespace derm::rebind_test {
 namespace {
 
 using namespace flesh_test;
@@ -190,4 +190,4 @@ TEST(Stack, DoesNotCopyTheCharactersMeshOrSkin) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::rebind_test

@@ -9,7 +9,7 @@
 #include "support/test_layers.h"
 
 /// Layers before skinning, controls and channels: what faces stand on.
-namespace derm {
+namespace derm::shape_layers_test {
 namespace {
 
 using testing_support::PlainLayer;
@@ -245,4 +245,4 @@ TEST(Controls, AreAnimatedByClipsReadByLayersAndOverruled) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shape_layers_test

@@ -10,7 +10,7 @@
 #include "support/compare.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::skin_frame_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -121,4 +121,4 @@ TEST(SkinFrame, AMeshWithoutNormalsHasNone) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skin_frame_test

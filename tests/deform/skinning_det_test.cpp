@@ -4,7 +4,7 @@
 #include "deform/skinning_rig.h"
 #include "support/allocations.h"
 
-namespace derm {
+namespace derm::skinning_det_test {
 namespace {
 
 using namespace skinning_test;
@@ -88,4 +88,4 @@ TEST(SkinningDet, EvaluateAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skinning_det_test

@@ -3,7 +3,7 @@
 #include "deform/skinning_rig.h"
 #include "support/simd_targets.h"
 
-namespace derm {
+namespace derm::skinning_kernels_test {
 namespace {
 
 using namespace skinning_test;
@@ -150,4 +150,4 @@ TEST(SkinningKernels, AnotherSurfaceIsSkinnedAsIfItHadBeenBound) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skinning_kernels_test

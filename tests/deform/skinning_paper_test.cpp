@@ -9,7 +9,7 @@
 
 #include "deform/skinning_rig.h"
 
-namespace derm {
+namespace derm::skinning_paper_test {
 namespace {
 
 using namespace skinning_test;
@@ -196,4 +196,4 @@ TEST(SkinningPaper, VolA2_FastKernelsLoseTheSameVolume) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skinning_paper_test

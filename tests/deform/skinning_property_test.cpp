@@ -9,7 +9,7 @@
 #include "support/compare.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::skinning_property_test {
 namespace {
 
 using namespace skinning_test;
@@ -305,4 +305,4 @@ TEST(SkinningProperty, MovingAllJointsAlikeMovesEveryVertexAlike) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skinning_property_test

@@ -4,7 +4,7 @@
 
 #include "deform/skinning_rig.h"
 
-namespace derm {
+namespace derm::skinning_test {
 namespace {
 
 using namespace skinning_test;
@@ -274,4 +274,4 @@ TEST(SkinningDeathTest, BordersRefuseBuffersThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skinning_test

@@ -14,7 +14,7 @@
 #include "support/posed.h"
 #include "support/test_layers.h"
 
-namespace derm {
+namespace derm::stack_test {
 namespace {
 
 using testing_support::bumpLayer;
@@ -228,4 +228,4 @@ TEST(Stack, AllThreadCountsGiveTheSameBits) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::stack_test

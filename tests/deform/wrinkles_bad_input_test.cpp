@@ -7,7 +7,7 @@
 
 #include "deform/wrinkle_rig.h"
 
-namespace derm {
+namespace derm::wrinkles_bad_input_test {
 namespace {
 
 using namespace testing_support;
@@ -107,4 +107,4 @@ TEST(WrinklesBadInput, EndsThatMeetGiveFiniteFolds) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::wrinkles_bad_input_test

@@ -11,7 +11,7 @@
 #include "deform/wrinkle_rig.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::wrinkles_property_test {
 namespace {
 
 using namespace testing_support;
@@ -151,4 +151,4 @@ TEST(WrinklesProperty, ToolsAnywhereOnTheShelfGiveFiniteSurfaces) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::wrinkles_property_test

@@ -13,7 +13,7 @@
 #include "support/allocations.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::wrinkles_test {
 namespace {
 
 using namespace testing_support;
@@ -490,4 +490,4 @@ TEST(Wrinkles, EvaluatingAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::wrinkles_test

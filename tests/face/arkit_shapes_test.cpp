@@ -11,7 +11,7 @@
 #include "derm/face/head_shapes.h"
 #include "derm/mesh/triangle_tree.h"
 
-namespace derm {
+namespace derm::arkit_shapes_test {
 namespace {
 
 Character head(const char* name) { return *makeCastMember(name); }
@@ -113,4 +113,4 @@ TEST(ArkitShapes, SayWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::arkit_shapes_test

@@ -10,7 +10,7 @@
 #include "face_fixtures.h"
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::control_point_search_test {
 namespace {
 
 ReferenceHead castHead(const std::string& name, int* made = nullptr) {
@@ -58,6 +58,22 @@ double farthestFromMargin(const TriMesh& head, const std::vector<LabelledPoint>&
   look(slits.left_eye, "3.3", false);
   look(slits.right_eye, "3.2", true);
   look(slits.right_eye, "3.4", false);
+  return farthest;
+}
+
+/// [1] How far the lips' points lie off those known at most, over the mouth's width.
+double farthestOfLips(const TriMesh& head, const std::vector<LabelledPoint>& found,
+                      const std::vector<LabelledPoint>& truth) {
+  double farthest = 0, width = 1;
+  const auto at = [&](const std::vector<LabelledPoint>& points, std::string_view label) {
+    for (const LabelledPoint& p : points)
+      if (p.label == label) return positionAt(p.point, head.triangles, head.positions);
+    ADD_FAILURE() << label;
+    return Vec3f(0, 0, 0);
+  };
+  width = double((at(truth, "8.3") - at(truth, "8.4")).norm());
+  for (const std::string_view label : {"8.1", "8.2", "8.3", "8.4"})
+    farthest = std::max(farthest, double((at(found, label) - at(truth, label)).norm()) / width);
   return farthest;
 }
 
@@ -115,8 +131,9 @@ TEST(ControlPointSearchData, ScannedHeadsGetTheirPoints) {
         testing_support::ictPoints((folder / "landmarks68.txt").string(), head);
     EXPECT_LT(meanError(head, found->points, truth), 1.4);
     EXPECT_LT(farthestFromMargin(head, found->points), 0.002);
+    EXPECT_LT(farthestOfLips(head, found->points, truth), 0.12);
   }
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::control_point_search_test

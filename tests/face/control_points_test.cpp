@@ -4,7 +4,7 @@
 
 #include "rigged_head.h"
 
-namespace derm {
+namespace derm::control_points_test {
 namespace {
 
 TEST(ControlPoints, PositionsGoToTheNearestSurfaceInTheFilesUnit) {
@@ -78,4 +78,4 @@ TEST(ControlPoints, ErrorsNameTheLabel) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::control_points_test

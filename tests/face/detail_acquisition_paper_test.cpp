@@ -6,7 +6,7 @@
 
 /// Furrows whose slopes are known, photographed under one lamp, with no setting of their own. Flat
 /// is 9.9 degrees off on all of them.
-namespace derm {
+namespace derm::detail_acquisition_paper_test {
 namespace {
 
 using namespace testing_support;
@@ -186,4 +186,4 @@ TEST(FurrowsOnTiltedSkin, TheZonesNormalIsTakenIntoAccount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::detail_acquisition_paper_test

@@ -10,7 +10,7 @@
 #include "face/maps/spline_alignment.h"
 #include "wrinkled_skin.h"
 
-namespace derm {
+namespace derm::detail_acquisition_test {
 namespace {
 
 using namespace testing_support;
@@ -430,4 +430,4 @@ TEST(DetailAcquisition, CanBeCancelled) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::detail_acquisition_test

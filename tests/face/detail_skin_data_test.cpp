@@ -10,7 +10,7 @@
 
 /// Real skin, whose colour was photographed and whose normals were scanned, photographed anew: 8
 /// bits, noise, and moved between the photos.
-namespace derm {
+namespace derm::detail_skin_data_test {
 namespace {
 
 using namespace testing_support;
@@ -185,4 +185,4 @@ TEST_F(SkinOfAScan, SlopesAreNearerToTheScanThanAFlatMap) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::detail_skin_data_test

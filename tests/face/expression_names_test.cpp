@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::expression_names_test {
 namespace {
 
 TEST(ExpressionNames, AllFiftyTwoShapesAreLinkedToTheOtherVocabularies) {
@@ -70,4 +70,4 @@ TEST(ExpressionNames, LookingLeftTurnsBothEyesToTheSubjectsLeft) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::expression_names_test

@@ -6,7 +6,7 @@
 
 #include "measured_heads.h"
 
-namespace derm {
+namespace derm::expressions_test {
 namespace {
 
 std::map<std::string_view, Vec3d> moves(std::string_view name, const FacePoints& points,
@@ -64,4 +64,4 @@ TEST(Expressions, WhatIsWrongIsSaid) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::expressions_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::face_features_test {
 namespace {
 
 TEST(FaceFeatures, NumbersAndNamesAreUniqueAndFindTheirPoint) {
@@ -67,4 +67,4 @@ TEST(FaceFeatures, AWrongNameIsAnsweredWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_features_test

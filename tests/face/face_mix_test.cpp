@@ -8,7 +8,7 @@
 
 #include "face/rigged_head.h"
 
-namespace derm {
+namespace derm::face_mix_test {
 namespace {
 
 /// A face that goes from rest to an expression in a second, and back in the next.
@@ -201,4 +201,4 @@ TEST(FaceMix, TheBorderOfTwoSourcesShowsNoSeam) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_mix_test

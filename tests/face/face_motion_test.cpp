@@ -7,7 +7,7 @@
 #include "face/rigged_head.h"
 #include "support/allocations.h"
 
-namespace derm {
+namespace derm::face_motion_test {
 namespace {
 
 std::size_t at(const PointTracks& tracks, std::string_view label) {
@@ -34,7 +34,8 @@ TEST(FaceMotion, OfAClipIsWhereItsPointsGoOnTheSkin) {
   EXPECT_TRUE(tracks->head.empty());
   EXPECT_NEAR(tracks->times_s.back(), double(r.clip("joy").duration_s()), 1e-6);
   const FacePoints points = pointsOf(r.head);
-  const auto moves = slidLids(expressionDisplacements("joy", points).value(), points);
+  const auto moves =
+      slidLips(slidLids(expressionDisplacements("joy", points).value(), points), points);
   const std::size_t full = 15;  // 0.5 s: held
   for (const PointDisplacement& d : moves) {
     const std::size_t i = at(*tracks, d.point);
@@ -164,4 +165,4 @@ TEST(FaceMotion, BadInputIsSaid) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_motion_test

@@ -4,7 +4,7 @@
 
 #include "measured_heads.h"
 
-namespace derm {
+namespace derm::face_points_test {
 namespace {
 
 void expectUnits(const MeasuredHead& head, const FaceUnits& wanted) {
@@ -149,4 +149,4 @@ TEST(FacePoints, LabelsMayBeNumbersOrNames) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_points_test

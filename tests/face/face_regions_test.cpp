@@ -4,7 +4,7 @@
 
 #include "derm/face/face_features.h"
 
-namespace derm {
+namespace derm::face_regions_test {
 namespace {
 
 std::vector<std::string> controlLabels() {
@@ -71,4 +71,4 @@ TEST(FaceRegions, UnknownWordsAreSaidWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_regions_test

@@ -13,7 +13,7 @@
 
 /// The 55 expressions of faces-ict between all pairs of its five heads. Its model adds the same
 /// displacements to every head: a reference, not the truth.
-namespace derm {
+namespace derm::face_retarget_data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -217,4 +217,4 @@ TEST_F(FaceRetargetData, LipsThatMeetMeet) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_retarget_data_test

@@ -6,7 +6,7 @@
 
 #include "math/round_trip_tables.h"
 
-namespace derm {
+namespace derm::face_retarget_paper_test {
 namespace {
 
 using namespace testing_support;
@@ -155,4 +155,4 @@ TEST(FaceRetargetPaper, APictureMovesAFaceAndExpressionsGiveItsDepth) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_retarget_paper_test

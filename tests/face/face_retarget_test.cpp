@@ -6,7 +6,7 @@
 
 #include "math/analytic_heads.h"
 
-namespace derm {
+namespace derm::face_retarget_test {
 namespace {
 
 using namespace testing_support;
@@ -193,4 +193,4 @@ TEST(FaceRetarget, HeadsTurnAlikeAndGoInProportion) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_retarget_test

@@ -14,7 +14,7 @@
 #include "rigged_head.h"
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::face_rig_data_test {
 namespace {
 
 /// The skin when a clip holds its expression.
@@ -85,6 +85,47 @@ double draggedShare(const Character& head, const FaceRig& rig, const std::vector
   return dragged / all;
 }
 
+/// [1] Least height of an open mouth a tenth of its width away from the corners, over its largest:
+/// 0.6 of an ellipse, 0.2 of a rhombus.
+double roundness(const Character& head, const std::vector<Vec3f>& posed) {
+  Diagnostics notes;
+  const std::optional<FaceSlit> mouth = findFaceSlits(head.mesh, head.points, notes).mouth;
+  EXPECT_TRUE(mouth.has_value());
+  if (!mouth) return 0;
+  const auto heightAt = [&](const std::vector<std::uint32_t>& chain, double x) {
+    double nearest = 1, height = 0;
+    for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
+      const Vec3d a = posed[chain[i]].cast<double>(), b = posed[chain[i + 1]].cast<double>();
+      const double t = a.x() == b.x() ? 0 : std::clamp((x - a.x()) / (b.x() - a.x()), 0.0, 1.0);
+      if (const double off = std::abs(a.x() + t * (b.x() - a.x()) - x); off < nearest) {
+        nearest = off;
+        height = a.y() + t * (b.y() - a.y());
+      }
+    }
+    return height;
+  };
+  const double first = double(posed[mouth->upper.front()].x());
+  const double last = double(posed[mouth->upper.back()].x());
+  const auto openAt = [&](double share) {
+    const double x = first + share * (last - first);
+    return heightAt(mouth->upper, x) - heightAt(mouth->lower, x);
+  };
+  return std::min(openAt(0.1), openAt(0.9)) / openAt(0.5);
+}
+
+/// Longest edge over its length at rest, of the skin around the mouth as far as one sees it.
+double stretchAroundMouth(const Character& head, const std::vector<Vec3f>& posed) {
+  const FacePoints points = pointsOf(head);
+  const double width = (points.at("8.3") - points.at("8.4")).norm();
+  const Vec3d middle = 0.5 * (points.at("8.3") + points.at("8.4"));
+  TriMesh around = head.mesh;
+  std::erase_if(around.triangles, [&](const Triangle& t) {
+    const Vec3d p = head.mesh.positions[t[0]].cast<double>() - middle;
+    return p.norm() > width || p.z() < -0.15 * width;
+  });
+  return largestStretch(around, posed);
+}
+
 /// A scanned head without shapes, with control points between its vertices.
 Character scannedHead(const std::filesystem::path& folder, const std::string& name) {
   Diagnostics notes;
@@ -116,6 +157,10 @@ TEST(FaceRigData, ScannedHeadsBlinkAndOpenTheirMouths) {
     EXPECT_LE(head.skin.maxInfluences(), 4u);
     EXPECT_LE(gapOf(head, held(head, "blink")), largestGap(name));
     EXPECT_LE(draggedShare(head, *rig, held(head, "jawOpen")), largestDrag(name));
+    // Lips of these heads touch at rest, with edges of 0.2 mm in the corners' folds.
+    EXPECT_GE(roundness(head, held(head, "jawOpen")), 0.3);
+    EXPECT_LE(stretchAroundMouth(head, held(head, "joy")), 7);
+    EXPECT_LE(stretchAroundMouth(head, held(head, "jawOpen")), 11);
   }
 }
 
@@ -130,6 +175,9 @@ TEST(FaceRigData, TheCastsHeadsShutTheirEyesAlongTheWholeMargin) {
     EXPECT_LE(head.skin.maxInfluences(), 4u);
     EXPECT_LE(gapOf(head, held(head, "blink")), 0.005);
     EXPECT_EQ(draggedShare(head, *rig, held(head, "jawOpen")), 0);
+    EXPECT_GE(roundness(head, held(head, "jawOpen")), 0.4);
+    EXPECT_LE(stretchAroundMouth(head, held(head, "joy")), 4.5);
+    EXPECT_LE(stretchAroundMouth(head, held(head, "jawOpen")), 3.5);
   }
 }
 
@@ -159,4 +207,4 @@ TEST(FaceRigData, EyesShutAfterATransferToo) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_rig_data_test

@@ -5,7 +5,7 @@
 
 #include "rigged_head.h"
 
-namespace derm {
+namespace derm::face_rig_paper_test {
 namespace {
 
 /// Surprise with every joint moved by its point's displacement, as published numbers have it.
@@ -16,6 +16,7 @@ double surprisedStretch(char letter, ZoneBlend blend) {
   const FaceWeights w = faceWeights(head.mesh, points,
                                     {.blend = blend,
                                      .lids_along_margins = false,
+                                     .lips_around_slit = false,
                                      .with_jaw = false,
                                      .smooth = false,
                                      .separate_sides = false},
@@ -67,4 +68,4 @@ TEST(FaceRigPaper, TheDefaultRigStretchesLess) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_rig_paper_test

@@ -9,7 +9,7 @@
 #include "support/compare.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::face_rig_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -203,5 +203,29 @@ TEST_F(FaceRigFile, SurvivesAGlb) {
               1e-6);
 }
 
+/// Where lips go sideways they stay on the arch that they lie on at rest.
+TEST(FaceRig, CornersDrawnOutwardsGoBackAsWell) {
+  const FacePoints points = pointsOf(headCalled('a'));
+  const double depth = 0.5 * (points.at("8.1") + points.at("8.2")).z() -
+                       0.5 * (points.at("8.3") + points.at("8.4")).z();
+  const double half = 0.5 * (points.at("8.3") - points.at("8.4")).x();
+  ASSERT_GT(depth, 0);
+  const std::vector<PointDisplacement> moves = {{"8.3", Vec3d(0.1 * half, 0.002, 0)},
+                                                {"8.4", Vec3d(0.1 * half, 0, 0)},
+                                                {"8.1", Vec3d(0, 0.003, 0.001)},
+                                                {"5.1", Vec3d(0.01, 0, 0)}};
+  const std::vector<PointDisplacement> slid = slidLips(moves, points);
+  ASSERT_EQ(slid.size(), moves.size());
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    EXPECT_EQ(slid[i].point, moves[i].point);
+    EXPECT_NEAR(slid[i].displacement_m.x(), moves[i].displacement_m.x(), 1e-12);
+    EXPECT_NEAR(slid[i].displacement_m.y(), moves[i].displacement_m.y(), 1e-12);
+  }
+  EXPECT_NEAR(slid[0].displacement_m.z(), -(1.1 * 1.1 - 1) * depth, 1e-6);
+  EXPECT_NEAR(slid[1].displacement_m.z(), (1 - 0.9 * 0.9) * depth, 1e-6);
+  EXPECT_NEAR(slid[2].displacement_m.z(), 0.001, 1e-6);
+  EXPECT_EQ(slid[3].displacement_m, moves[3].displacement_m);
+}
+
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_rig_test

@@ -8,7 +8,7 @@
 #include "face/face_fixtures.h"
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::face_slits_test {
 namespace {
 
 TEST(FaceSlits, FindsTheMouthOfAHeadThatHasAHoleThere) {
@@ -79,4 +79,4 @@ TEST(FaceSlits, AreFoundWhereLidsAndLipsGoOnIntoSockets) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_slits_test

@@ -1,12 +1,15 @@
 #include "derm/face/face_weights.h"
 
+#include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "derm/face/face_slits.h"
+
 #include "rigged_head.h"
 
-namespace derm {
+namespace derm::face_weights_test {
 namespace {
 
 FaceWeights weightsOf(const Character& head, const FaceWeightsDesc& desc = {},
@@ -87,11 +90,38 @@ TEST(FaceWeights, NoLipFollowsTheOther) {
   // Ellipsoids alone reach across the mouth.
   const FaceWeightsDesc across{.blend = ZoneBlend::Residual,
                                .lids_along_margins = false,
+                               .lips_around_slit = false,
                                .with_jaw = false,
                                .smooth = false,
                                .separate_sides = false};
   const Character head = headCalled('b');
   EXPECT_GT(wrongShare(head, weightsOf(head, across), true), 0.05);
+}
+
+/// Next to a corner the lips part with the root of the way, and there they follow it alike.
+TEST(FaceWeights, LipsAgreeAtTheCornersAndPartRoundly) {
+  const Character head = headCalled('a');
+  const FaceWeights w = weightsOf(head);
+  Diagnostics notes;
+  const FaceSlit mouth = findFaceSlits(head.mesh, pointsOf(head), notes).mouth.value();
+  const auto lower = [&](std::uint32_t v) {
+    return w.weight(v, columnOf("8.7")) + w.weight(v, columnOf("8.2")) +
+           w.weight(v, columnOf("8.8"));
+  };
+  // All of the lower chain's last tenth follows its own lip by more than a V would have it.
+  const double half = 0.5 * mouth.width_m;
+  std::size_t seen = 0;
+  for (const std::uint32_t v : mouth.lower) {
+    const double x = std::abs(double(head.mesh.positions[v].x())) / half;
+    if (x < 0.6 || x > 0.95) continue;
+    ++seen;
+    EXPECT_GT(lower(v), 0.3 * std::sqrt(1 - x)) << x;
+  }
+  EXPECT_GT(seen, 1u);
+  // The corner itself has as much of the one lip as of the other.
+  const std::uint32_t corner = mouth.upper.back();
+  EXPECT_NEAR(w.weight(corner, columnOf("8.5")), w.weight(corner, columnOf("8.7")), 0.15);
+  EXPECT_GT(w.weight(corner, columnOf("8.3")), 0.5);
 }
 
 TEST(FaceWeights, AHeadWithoutASlitIsTold) {
@@ -215,4 +245,4 @@ TEST(FaceWeights, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_weights_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::head_correspondence_test {
 namespace {
 
 HeadCorrespondence ofThreeVertices() {
@@ -38,4 +38,4 @@ TEST(HeadCorrespondence, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::head_correspondence_test

@@ -5,7 +5,7 @@
 #include "ict_heads.h"
 
 /// Real heads of one linear model, all pairs: what docs/faces.md states.
-namespace derm {
+namespace derm::head_registration_data_test {
 namespace {
 
 using namespace testing_support;
@@ -78,4 +78,4 @@ TEST(HeadRegistrationData, DenseCorrespondenceOfTheNarrowFace) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::head_registration_data_test

@@ -8,7 +8,7 @@
 #include "ict_heads.h"
 
 /// Heads that are a formula, other people than those the method was made with; and what is no face.
-namespace derm {
+namespace derm::head_registration_slow_test {
 namespace {
 
 using namespace testing_support;
@@ -125,4 +125,4 @@ TEST(HeadRegistrationSlow, ShapesWithoutAFaceAreRefused) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::head_registration_slow_test

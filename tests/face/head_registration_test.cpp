@@ -12,7 +12,7 @@
 #include "ict_heads.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::head_registration_test {
 namespace {
 
 Character head(SyntheticHeadDesc desc) {
@@ -317,4 +317,4 @@ TEST(DenseCorrespondence, LipsStayOnTheirSide) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::head_registration_test

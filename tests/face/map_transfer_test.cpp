@@ -7,7 +7,7 @@
 
 #include "derm/base/parallel.h"
 
-namespace derm {
+namespace derm::map_transfer_test {
 namespace {
 
 /// A photo of 200 x 200 with one slope everywhere, inside a mask.
@@ -204,4 +204,4 @@ TEST(MapTransfer, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::map_transfer_test

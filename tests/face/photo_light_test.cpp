@@ -6,7 +6,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::photo_light_test {
 namespace {
 
 TEST(PhotoLight, AnglesAndDirections) {
@@ -68,4 +68,4 @@ TEST(PhotoLight, WhatCannotBeToldIsAnError) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::photo_light_test

@@ -7,7 +7,7 @@
 
 #include "face/synthetic_faces.h"
 
-namespace derm {
+namespace derm::profile_landmarks_paper_test {
 namespace {
 
 using namespace testing_support;
@@ -57,4 +57,4 @@ TEST(ProfileLandmarksPaper, HeadsThatItWasNotTunedOn) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::profile_landmarks_paper_test

@@ -9,7 +9,7 @@
 #include "face/profile_alignment.h"
 #include "face/synthetic_faces.h"
 
-namespace derm {
+namespace derm::profile_landmarks_test {
 namespace {
 
 using namespace testing_support;
@@ -113,4 +113,4 @@ TEST(ProfileAlignment, FindsTheMirrorAxis) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::profile_landmarks_test

@@ -8,7 +8,7 @@
 
 #include "math/round_trip_tables.h"
 
-namespace derm {
+namespace derm::retarget_evaluation_paper_test {
 namespace {
 
 /// `diagonal_cm`: of the octahedron's mesh, which the prototype has for all three.
@@ -118,4 +118,4 @@ TEST(RetargetEvaluationPaper, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::retarget_evaluation_paper_test

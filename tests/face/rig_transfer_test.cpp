@@ -12,7 +12,7 @@
 
 #include "face/face_fixtures.h"
 
-namespace derm {
+namespace derm::rig_transfer_test {
 namespace {
 
 Character riggedHead(const SyntheticHeadDesc& desc) {
@@ -169,4 +169,4 @@ TEST(RigTransfer, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::rig_transfer_test

@@ -34,7 +34,7 @@ inline std::vector<Vec3f> inExpression(const Character& rigged, const FaceRig& r
   Pose pose = rigged.bindPose();
   const FacePoints points = pointsOf(rigged);
   const std::vector<PointDisplacement> moves = expressionDisplacements(name, points).value();
-  poser.pose(slid ? slidLids(moves, points) : moves, pose);
+  poser.pose(slid ? slidLips(slidLids(moves, points), points) : moves, pose);
   return testing_support::skinned(rigged, pose, SkinningMethod::Linear).positions;
 }
 

@@ -11,7 +11,7 @@
 #include "rigged_head.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::shape_fit_test {
 namespace {
 
 std::size_t shapeOf(std::string_view name) {
@@ -166,4 +166,4 @@ TEST(ShapeFit, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shape_fit_test

@@ -14,7 +14,7 @@
 #include "support/unpacked.h"
 
 /// A recording of 134 s of a face that does all it can, on every head there is.
-namespace derm {
+namespace derm::shape_motion_data_test {
 namespace {
 
 using namespace testing_support;
@@ -203,4 +203,4 @@ INSTANTIATE_TEST_SUITE_P(Heads, ShapeMotionOnPeople,
                          ::testing::Values("generic", "id_A", "id_B", "id_C", "id_sample"));
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shape_motion_data_test

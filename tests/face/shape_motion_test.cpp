@@ -10,7 +10,7 @@
 #include "face/played_face.h"
 #include "rigged_head.h"
 
-namespace derm {
+namespace derm::shape_motion_test {
 namespace {
 
 using namespace testing_support;
@@ -191,4 +191,4 @@ TEST(ShapeMotion, SaysWhatAHeadCannotDo) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shape_motion_test

@@ -11,7 +11,7 @@
 #include "support/unpacked.h"
 
 /// Shapes of the generic head of faces-ict on its four people, whose vertices correspond.
-namespace derm {
+namespace derm::shape_transfer_data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,4 +125,4 @@ TEST_P(ShapeTransferSelf, OntoTheDonorItselfShapesStayAsTheyAre) {
 INSTANTIATE_TEST_SUITE_P(Generic, ShapeTransferSelf, ::testing::Values("generic"));
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shape_transfer_data_test

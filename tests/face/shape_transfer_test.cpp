@@ -11,7 +11,7 @@
 
 #include "face/face_fixtures.h"
 
-namespace derm {
+namespace derm::shape_transfer_test {
 namespace {
 
 using testing_support::sameVertices;
@@ -264,4 +264,4 @@ TEST(ShapeTransfer, WithoutControlPointsAWordIsSaid) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shape_transfer_test

@@ -2,6 +2,7 @@ derm_test(face unit
   arkit_shapes_test.cpp
   control_points_test.cpp
   detail_acquisition_test.cpp
+  drawn_wrinkles_test.cpp
   expression_names_test.cpp
   expressions_test.cpp
   face_features_test.cpp
@@ -16,6 +17,7 @@ derm_test(face unit
   face_weights_test.cpp
   head_correspondence_test.cpp
   map_transfer_test.cpp
+  modulation_fit_test.cpp
   photo_light_test.cpp
   profile_landmarks_test.cpp
   rig_transfer_test.cpp

@@ -7,7 +7,7 @@
 
 #include "face/synthetic_faces.h"
 
-namespace derm {
+namespace derm::watershed_landmarks_paper_test {
 namespace {
 
 using namespace testing_support;
@@ -40,4 +40,4 @@ TEST(WatershedLandmarksPaper, TheSameHeadWithOtherTriangles) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::watershed_landmarks_paper_test

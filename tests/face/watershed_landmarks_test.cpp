@@ -8,7 +8,7 @@
 
 #include "face/synthetic_faces.h"
 
-namespace derm {
+namespace derm::watershed_landmarks_test {
 namespace {
 
 using namespace testing_support;
@@ -106,4 +106,4 @@ TEST(WatershedLandmarks, AnyDescriptorWorks) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::watershed_landmarks_test

@@ -6,7 +6,7 @@
 
 #include "face/depth_map.h"
 
-namespace derm::detail::depth {
+namespace derm::detail::depth::watershed_test {
 namespace {
 
 /// A picture that is all head.
@@ -172,4 +172,4 @@ TEST(DepthMaps, WhatLooksAwayIsNotDrawn) {
 }
 
 }  // namespace
-}  // namespace derm::detail::depth
+}  // namespace derm::detail::depth::watershed_test

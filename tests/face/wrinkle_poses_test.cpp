@@ -8,7 +8,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::wrinkle_poses_test {
 namespace {
 
 FaceWeights weightsOf(const std::vector<std::vector<FaceWeights::Share>>& rows) {
@@ -195,4 +195,4 @@ TEST(WrinklePoses, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::wrinkle_poses_test

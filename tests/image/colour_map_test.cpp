@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::colour_map_test {
 namespace {
 
 float luminance(const Vec4f& c) { return 0.2126f * c.x() + 0.7152f * c.y() + 0.0722f * c.z(); }
@@ -58,4 +58,4 @@ TEST(ColourMap, TheLegendShowsBothEndsAndZero) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::colour_map_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::compose_test {
 namespace {
 
 constexpr Rgba8 kRed = {255, 0, 0, 255};
@@ -63,4 +63,4 @@ TEST(Compose, ALabelStaysInItsCorner) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::compose_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::difference_test {
 namespace {
 
 /// Dark left of `edge`, light right of it, with one antialiased column.
@@ -58,4 +58,4 @@ TEST(ImageDifference, DifferentSizesAreAnError) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::difference_test

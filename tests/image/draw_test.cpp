@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::draw_test {
 namespace {
 
 /// Painted area in pixels, from how dark a white canvas got.
@@ -118,4 +118,4 @@ TEST(Draw, AlignedTextLiesWhereItsAlignmentSays) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::draw_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::float_image_test {
 namespace {
 
 TEST(FloatImage, EveryByteComesBackThroughBothCurves) {
@@ -78,4 +78,4 @@ TEST(FloatImage, SamplesAreBilinearAndEdgesExtended) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::float_image_test

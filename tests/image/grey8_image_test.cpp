@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::grey8_image_test {
 namespace {
 
 TEST(Grey8Image, WeighsColoursAsCamerasDoAndKeepsGreys) {
@@ -16,4 +16,4 @@ TEST(Grey8Image, WeighsColoursAsCamerasDoAndKeepsGreys) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::grey8_image_test

@@ -8,7 +8,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::normal_map_test {
 namespace {
 
 Vec3f fromSlopes(double p, double q) { return Vec3d(-p, -q, 1).normalized().cast<float>(); }
@@ -214,4 +214,4 @@ TEST(NormalBlendTest, BytesAreTheFloatsOnes) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::normal_map_test

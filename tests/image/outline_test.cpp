@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::outline_test {
 namespace {
 
 constexpr Rgba8 kWhite = {255, 255, 255, 255};
@@ -68,4 +68,4 @@ TEST(Outline, BeyondIsWhereOnlyTheFirstShapeIs) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::outline_test

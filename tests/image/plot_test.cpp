@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::plot_test {
 namespace {
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -132,4 +132,4 @@ TEST(Plot, BadDescriptionsAreNamedErrors) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::plot_test

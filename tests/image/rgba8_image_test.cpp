@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::rgba8_image_test {
 namespace {
 
 TEST(Rgba8Image, EveryPixelValueSurvivesTheWayToLinearLightAndBack) {
@@ -71,4 +71,4 @@ TEST(Rgba8Image, CroppingOutsideThePictureIsClear) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::rgba8_image_test

@@ -8,7 +8,7 @@
 #include "derm/base/rng.h"
 #include "derm/image/rgba8_image.h"
 
-namespace derm {
+namespace derm::srgb_test {
 namespace {
 
 TEST(Srgb, All256ValuesAreTheStandardsToTheLastBitAndComeBack) {
@@ -65,4 +65,4 @@ TEST(Srgb, TheCurveRisesAndStaysInItsRange) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::srgb_test

@@ -12,7 +12,7 @@
 #include "derm/implicit/build_potential.h"
 #include "derm/implicit/shape_targets.h"
 
-namespace derm {
+namespace derm::abandoned_bodies_test {
 namespace {
 
 constexpr double kReach = 2, kAttraction = 2;
@@ -177,4 +177,4 @@ TEST(AbandonedBodies, LeaveTheirVolumeToTheOthersWhereASumIsHeld) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::abandoned_bodies_test

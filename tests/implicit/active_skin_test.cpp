@@ -14,7 +14,7 @@
 #include "derm/implicit/skin_report.h"
 #include "derm/mesh/closedness.h"
 
-namespace derm {
+namespace derm::active_skin_test {
 namespace {
 
 constexpr double kForever = 1e9;
@@ -341,4 +341,4 @@ TEST(ActiveSkin, LiesInOrderAgainAfterALongWayAndKeepsItsBodies) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::active_skin_test

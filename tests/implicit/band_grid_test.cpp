@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::band_grid_test {
 namespace {
 
 /// A ball of radius 10 nodes around `centre`, as blocks and values.
@@ -126,4 +126,4 @@ TEST(BandGrid, ListsBlocksInTheSameOrderWhateverTheHistory) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::band_grid_test

@@ -10,7 +10,7 @@
 
 #include "implicit/band_stepper.h"
 
-namespace derm::detail {
+namespace derm::detail::band_kernels_test {
 namespace {
 
 constexpr int kSide = 24;  // three blocks each way
@@ -201,4 +201,4 @@ TEST(BandKernels, AStepDoesWhatTheSchemeSaysAtEveryNode) {
 }
 
 }  // namespace
-}  // namespace derm::detail
+}  // namespace derm::detail::band_kernels_test

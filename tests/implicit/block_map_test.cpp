@@ -7,7 +7,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::block_map_test {
 namespace {
 
 TEST(BlockMap, HoldsWhatAPlainMapHoldsThroughInsertionsAndRemovals) {
@@ -44,4 +44,4 @@ TEST(BlockMap, OrdersByZThenYThenXAlsoBelowZero) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::block_map_test

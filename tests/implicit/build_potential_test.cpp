@@ -8,7 +8,7 @@
 #include "derm/implicit/polygonise.h"
 #include "derm/implicit/shape_targets.h"
 
-namespace derm {
+namespace derm::build_potential_test {
 namespace {
 
 TEST(BuildPotential, GivesDistancesOfSlopeOneWhateverTheFieldsSlope) {
@@ -81,4 +81,4 @@ TEST(BuildPotential, MeasuresTheSixAndTheTwoBlobs) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::build_potential_test

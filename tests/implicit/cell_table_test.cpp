@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm::detail {
+namespace derm::detail::cell_table_test {
 namespace {
 
 TEST(CellTable, CutsExactlyTheEdgesWhoseEndsDiffer) {
@@ -47,4 +47,4 @@ TEST(CellTable, LeavesOnlySidesOnFacesOpenAndUsesInnerSidesTwice) {
 }
 
 }  // namespace
-}  // namespace derm::detail
+}  // namespace derm::detail::cell_table_test

@@ -14,7 +14,7 @@
 #include "derm/implicit/shape_targets.h"
 #include "derm/implicit/skin_report.h"
 
-namespace derm {
+namespace derm::mesh_union_test {
 namespace {
 
 constexpr double kVoxel = 0.02;
@@ -166,4 +166,4 @@ TEST(MeshUnion, ASkinArrivesAtACrossAndLeavesOne) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::mesh_union_test

@@ -10,7 +10,7 @@
 #include "derm/implicit/surface_particles.h"
 #include "derm/mesh/closedness.h"
 
-namespace derm {
+namespace derm::particle_system_test {
 namespace {
 
 TEST(ParticleSystem, ADropFallsFreelyThenComesToRestOnTheGround) {
@@ -171,4 +171,4 @@ TEST(SurfaceParticles, SheetsAndDropsAreAsThickAsTheirMatter) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::particle_system_test

@@ -12,7 +12,7 @@
 
 #include "support/allocations.h"
 
-namespace derm {
+namespace derm::polygonise_test {
 namespace {
 
 TriMesh meshOf(const Target& target, double voxel_m) {
@@ -101,4 +101,4 @@ TEST(Polygoniser, GivesNothingForNothing) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::polygonise_test

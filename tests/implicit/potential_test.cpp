@@ -8,7 +8,7 @@
 #include "derm/implicit/build_potential.h"
 #include "derm/implicit/shape_targets.h"
 
-namespace derm {
+namespace derm::potential_test {
 namespace {
 
 TEST(Potential, TellsInsideDepthAndNormalOfABallAnywhere) {
@@ -43,4 +43,4 @@ TEST(Potential, TakesAnyNumberForAPoint) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::potential_test

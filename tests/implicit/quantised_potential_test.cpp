@@ -9,7 +9,7 @@
 #include "derm/implicit/build_potential.h"
 #include "derm/implicit/shape_targets.h"
 
-namespace derm {
+namespace derm::quantised_potential_test {
 namespace {
 
 TEST(QuantisedPotential, KeepsTheSurfaceInHalfTheMemory) {
@@ -62,4 +62,4 @@ TEST(QuantisedPotential, DitheredSixteenBitsMoveAsFloatsDo) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::quantised_potential_test

@@ -13,7 +13,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::real_particles_test {
 namespace {
 
 struct RealSet {
@@ -85,4 +85,4 @@ TEST(RealParticles, AreSurfacedClosedWithEveryParticleInside) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::real_particles_test

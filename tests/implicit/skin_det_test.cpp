@@ -10,7 +10,7 @@
 #include "derm/implicit/shape_targets.h"
 #include "derm/implicit/surface_particles.h"
 
-namespace derm {
+namespace derm::skin_det_test {
 namespace {
 
 std::uint64_t meshHash(const TriMesh& mesh) {
@@ -71,4 +71,4 @@ TEST(SkinDet, AFallingDropAndItsSkinHaveTheSameBitsWhateverTheThreadCount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skin_det_test

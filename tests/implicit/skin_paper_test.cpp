@@ -12,7 +12,7 @@
 
 #include "implicit/band_stepper.h"
 
-namespace derm {
+namespace derm::skin_paper_test {
 namespace {
 
 constexpr double kForever = 1e9;
@@ -258,4 +258,4 @@ TEST(SkinPaper, ExactVolumeHoldsAgainstAttractionAndTension) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skin_paper_test

@@ -14,7 +14,7 @@
 
 #include "implicit/band_stepper.h"
 
-namespace derm {
+namespace derm::skin_slow_test {
 namespace {
 
 constexpr double kForever = 1e9;
@@ -302,4 +302,4 @@ TEST(SkinScheme, ADropSwingsAsRayleighSays) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::skin_slow_test

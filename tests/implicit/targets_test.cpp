@@ -13,7 +13,7 @@
 #include "derm/mesh/closedness.h"
 #include "derm/mesh/measures.h"
 
-namespace derm {
+namespace derm::targets_test {
 namespace {
 
 Particles cubeOfParticles(int side, float spacing) {
@@ -167,4 +167,4 @@ TEST(LevelSetExchange, GivesTheSamePotentialBack) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::targets_test

@@ -15,7 +15,7 @@
 #include "derm/implicit/polygonise.h"
 #include "derm/implicit/surface_particles.h"
 
-namespace derm {
+namespace derm::thin_matter_test {
 namespace {
 
 using Points = std::vector<Vec3d>;  // distances in those of neighbours: one particle each is 1^3
@@ -175,4 +175,4 @@ TEST(ThinMatter, DropsFarApartAreBallsOfTheirOwnVolumeForAnyReach) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::thin_matter_test

@@ -17,7 +17,7 @@
 #include "derm/implicit/shape_targets.h"
 #include "derm/io/vdb.h"
 
-namespace derm {
+namespace derm::vdb_peer_test {
 namespace {
 
 constexpr double kVoxel = 0.02;
@@ -86,4 +86,4 @@ TEST(VdbPeer, WhatOpenVdbWritesIsTheSameSurfaceHere) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::vdb_peer_test

@@ -13,7 +13,7 @@
 #include "derm/implicit/polygonise.h"
 #include "derm/implicit/shape_targets.h"
 
-namespace derm {
+namespace derm::vdb_test {
 namespace {
 
 TEST(Vdb, ALevelSetComesBackWithTheSameSurface) {
@@ -46,4 +46,4 @@ TEST(Vdb, SaysThatItIsMissing) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::vdb_test

@@ -8,7 +8,7 @@
 #include "derm/io/png.h"
 #include "derm/io/vdb.h"
 
-namespace derm {
+namespace derm::absent_parts_test {
 namespace {
 
 template <class T>
@@ -38,4 +38,4 @@ TEST(AbsentParts, FormatsOfAbsentLibrariesSayWhichOptionTheyNeed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::absent_parts_test

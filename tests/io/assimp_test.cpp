@@ -18,7 +18,7 @@
 #include "io/assimp_import.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::assimp_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -397,4 +397,4 @@ TEST_F(AssimpImport, MutatedFilesAreCharactersOrErrors) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::assimp_test

@@ -11,7 +11,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::bvh_test {
 namespace {
 
 constexpr std::string_view kHierarchy =
@@ -246,4 +246,4 @@ TEST(NameTable, ErrorsNameTheLine) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::bvh_test

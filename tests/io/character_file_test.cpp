@@ -17,7 +17,7 @@
 #include "support/shelf.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::character_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -165,4 +165,4 @@ TEST(CharacterFileData, OffAndPlyOddFilesEndInACharacterOrAnErrorLine) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::character_file_test

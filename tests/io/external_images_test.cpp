@@ -9,7 +9,7 @@
 #include "io/assimp_import.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::external_images_test {
 namespace {
 
 const std::vector<std::uint8_t> kPicture{0x89, 'P', 'N', 'G', 1, 2, 3};
@@ -152,4 +152,4 @@ TEST_F(SideImages, OfADaeTravelWithIt) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::external_images_test

@@ -11,7 +11,7 @@
 
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::file_bytes_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -133,4 +133,4 @@ TEST_F(FileBytes, AWriteThatFailsHalfWayKeepsTheOldFileAndLeavesNoOther) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::file_bytes_test

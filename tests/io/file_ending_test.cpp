@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::file_ending_test {
 namespace {
 
 TEST(FileEnding, IsLowerCaseWithItsDot) {
@@ -18,4 +18,4 @@ TEST(FileEnding, LeavesLettersBeyondAsciiAlone) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::file_ending_test

@@ -11,7 +11,7 @@
 
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::film_reader_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -263,4 +263,4 @@ TEST_F(FilmReading, AKilledProgramIsAnErrorAndAReaderThrownAwayEndsIt) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::film_reader_test

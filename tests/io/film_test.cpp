@@ -12,7 +12,7 @@
 
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::film_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,4 +156,4 @@ TEST_F(Film, AFrameOfAnotherSizeIsNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::film_test

@@ -3,7 +3,7 @@
 
 #include "io/gltf_builder.h"
 
-namespace derm {
+namespace derm::gltf_accessor_test {
 namespace {
 
 using testing_support::GltfBuilder;
@@ -172,4 +172,4 @@ TEST(GltfAccessor, WeightsOfAnyLegalTypeAndSeveralSetsAreJoined) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_accessor_test

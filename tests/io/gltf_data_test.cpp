@@ -11,7 +11,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::gltf_data_test {
 namespace {
 
 std::vector<std::filesystem::path> gltfFiles(const std::filesystem::path& folder) {
@@ -87,4 +87,4 @@ TEST(GltfData, FilesTheKhronosValidatorCallsValidAreNotRefused) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_data_test

@@ -6,7 +6,7 @@
 
 #include "io/gltf_builder.h"
 
-namespace derm {
+namespace derm::gltf_error_test {
 namespace {
 
 using testing_support::GltfBuilder;
@@ -393,4 +393,4 @@ TEST(GltfErrors, OddGlbChunksAreNoted) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_error_test

@@ -9,7 +9,7 @@
 #include "support/shelf.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::gltf_extras_test {
 namespace {
 
 using testing_support::encode;
@@ -337,4 +337,4 @@ TEST(GltfControls, WhatIsMalformedIsLeftOutWithAWord) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_extras_test

@@ -3,7 +3,7 @@
 
 #include "io/gltf_builder.h"
 
-namespace derm {
+namespace derm::gltf_playback_test {
 namespace {
 
 using testing_support::encode;
@@ -183,4 +183,4 @@ TEST(GltfPlayback, RotationsOfWholeNumbersHaveUnitLength) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_playback_test

@@ -9,7 +9,7 @@
 #include "io/gltf_builder.h"
 #include "support/blended.h"
 
-namespace derm {
+namespace derm::gltf_reader_test {
 namespace {
 
 using testing_support::GltfBuilder;
@@ -391,4 +391,4 @@ TEST(GltfReader, JointsOfASkinMayLieOutsideTheScene) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_reader_test

@@ -11,7 +11,7 @@
 #include "support/shelf.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::gltf_writer_test {
 namespace {
 
 using testing_support::encode;
@@ -472,4 +472,4 @@ TEST_F(GltfFiles, AFailedWriteLeavesTheOldFile) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::gltf_writer_test

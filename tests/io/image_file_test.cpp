@@ -14,7 +14,7 @@
 #include "io/jpeg.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::image_file_test {
 namespace {
 
 Rgba8Image gradientPicture(int width, int height) {
@@ -175,4 +175,4 @@ TEST(ImageFile, FloatsHaveAllThatIsInAPngOf16BitsAndThreeChannelsOfAJpeg) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::image_file_test

@@ -14,7 +14,7 @@
 #include "support/shelf.h"
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::memory_files_test {
 namespace {
 
 using Bytes = MemoryFiles::Bytes;
@@ -140,4 +140,4 @@ TEST_F(MemoryFilesTest, PointCachesHaveTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::memory_files_test

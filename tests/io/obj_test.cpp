@@ -17,7 +17,7 @@
 #include "support/test_folder.h"
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::obj_test {
 namespace {
 
 Result<Character> parse(std::string_view text, Diagnostics& notes,
@@ -501,4 +501,4 @@ TEST(ObjData, IctHeadsLoad) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::obj_test

@@ -13,7 +13,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::particle_file_test {
 namespace {
 
 Result<Particles> parse(std::string_view text) {
@@ -170,4 +170,4 @@ TEST(MeshSequence, OneFileShowsOneFrameAtATime) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::particle_file_test

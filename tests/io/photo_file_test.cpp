@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::photo_file_test {
 namespace {
 
 /// A JPEG's head with Exif data, in one or the other byte order.
@@ -67,4 +67,4 @@ TEST(PhotoFile, PicturesAreTurnedUpright) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::photo_file_test

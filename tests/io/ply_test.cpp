@@ -11,7 +11,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::ply_test {
 namespace {
 
 Result<Character> parse(std::string_view text, Diagnostics& notes) {
@@ -221,4 +221,4 @@ TEST(Ply, ColoursAreDecodedByThePicturesCurve) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::ply_test

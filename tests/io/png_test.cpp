@@ -10,7 +10,7 @@
 #include "derm/base/rng.h"
 #include "derm/io/file_bytes.h"
 
-namespace derm {
+namespace derm::png_test {
 namespace {
 
 Rgba8Image noisePicture(int width, int height, bool with_alpha) {
@@ -212,4 +212,4 @@ TEST(Png, SavingIntoAMissingFolderIsAnError) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::png_test

@@ -14,7 +14,7 @@
 
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::point_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,4 +189,4 @@ TEST_F(PointCacheTest, WholeFilesCanBeFinishedTogetherAndMoved) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::point_cache_test

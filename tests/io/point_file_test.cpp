@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::point_file_test {
 namespace {
 
 Result<std::vector<NamedPosition>> parse(std::string_view text, Diagnostics* notes = nullptr) {
@@ -106,4 +106,4 @@ TEST(PointFile, AnErrorIsOneLineWhateverTheLabel) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::point_file_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::point_tracks_file_test {
 namespace {
 
 Result<PointTracks> parseJsonText(std::string_view text) {
@@ -195,4 +195,4 @@ TEST(PointTracksFile, OtherEndingsAreSaid) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::point_tracks_file_test

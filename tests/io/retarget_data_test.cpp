@@ -13,7 +13,7 @@
 
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::retarget_data_test {
 namespace {
 
 constexpr float kFrame_s = 0.0083333f;
@@ -228,4 +228,4 @@ TEST(MotionOnBodies, EveryRecordingFitsTheOtherCharacters) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::retarget_data_test

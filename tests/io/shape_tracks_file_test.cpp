@@ -4,7 +4,7 @@
 
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::shape_tracks_file_test {
 namespace {
 
 Result<ShapeTracks> parse(std::string_view text, Diagnostics& notes) {
@@ -248,4 +248,4 @@ TEST(ShapeTracksFile, ARecordingIsReadWhole) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::shape_tracks_file_test

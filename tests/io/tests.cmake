@@ -2,6 +2,7 @@ set(io_unit_tests
   bvh_test.cpp
   character_file_test.cpp
   file_bytes_test.cpp
+  file_overlay_test.cpp
   file_ending_test.cpp
   gltf_accessor_test.cpp
   gltf_data_test.cpp

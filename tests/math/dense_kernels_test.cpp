@@ -10,7 +10,7 @@
 
 #include "support/simd_targets.h"
 
-namespace derm::detail {
+namespace derm::detail::dense_kernels_test {
 namespace {
 
 using derm::testing_support::onEveryTarget;
@@ -61,4 +61,4 @@ TEST(DenseKernels, DotProductsAndScaledSumsAreThePlainOnes) {
 }
 
 }  // namespace
-}  // namespace derm::detail
+}  // namespace derm::detail::dense_kernels_test

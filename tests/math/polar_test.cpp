@@ -8,7 +8,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::polar_test {
 namespace {
 
 Mat3d randomMatrix(Rng& rng) {
@@ -70,4 +70,4 @@ TEST(Polar, SingularMatricesAreGivenBackToo) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::polar_test

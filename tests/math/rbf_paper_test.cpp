@@ -6,7 +6,7 @@
 
 #include "math/round_trip_tables.h"
 
-namespace derm {
+namespace derm::rbf_paper_test {
 namespace {
 
 using namespace testing_support;
@@ -100,4 +100,4 @@ TEST(RbfPaper, AClosedEyeStaysClosed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::rbf_paper_test

@@ -14,7 +14,7 @@
 #include "support/allocations.h"
 #include "support/simd_targets.h"
 
-namespace derm {
+namespace derm::rbf_test {
 namespace {
 
 using namespace testing_support;
@@ -338,4 +338,4 @@ TEST(Rbf, PointsAreMappedInPlace) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::rbf_test

@@ -9,7 +9,7 @@
 
 #include "support/allocations.h"
 
-namespace derm {
+namespace derm::sparse_ldl_test {
 namespace {
 
 /// A grid's Laplacian plus a positive diagonal: positive definite, with fill.
@@ -122,4 +122,4 @@ TEST(SparseLdl, NothingToSolveIsFine) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::sparse_ldl_test

@@ -9,7 +9,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::spring_test {
 namespace {
 
 using Matrix = std::array<long double, 4>;  // rows
@@ -178,4 +178,4 @@ TEST(SpringPaper, FrameRatesGiveTheNumbersOfTheSpecification) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::spring_test

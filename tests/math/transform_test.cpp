@@ -8,7 +8,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::transform_test {
 namespace {
 
 Quatf randomRotation(Rng& rng) {
@@ -88,4 +88,4 @@ TEST(Transform, NormalisingNothingGivesTheIdentity) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::transform_test

@@ -15,7 +15,7 @@
 #include "support/refined.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::butterfly_test {
 namespace {
 
 using testing_support::refinedMesh;
@@ -301,4 +301,4 @@ TEST(Butterfly, WithoutSmoothingEveryPointStaysOnTheTriangles) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::butterfly_test

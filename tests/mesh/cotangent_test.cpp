@@ -11,7 +11,7 @@
 #include "support/compare.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::cotangent_test {
 namespace {
 
 using testing_support::inDouble;
@@ -92,4 +92,4 @@ TEST(Cotangent, DoesNotDependOnScale) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::cotangent_test

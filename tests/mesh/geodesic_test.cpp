@@ -13,7 +13,7 @@
 #include "support/compare.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::geodesic_test {
 namespace {
 
 using testing_support::inDouble;
@@ -137,4 +137,4 @@ TEST(Geodesic, SeedsKeepTheirValuesUnlessUndercut) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::geodesic_test

@@ -15,7 +15,7 @@
 #include "support/refined.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::local_refinement_property_test {
 namespace {
 
 using testing_support::refinedMesh;
@@ -140,4 +140,4 @@ TEST(LocalRefinementProperty, NoLevelsNoChange) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::local_refinement_property_test

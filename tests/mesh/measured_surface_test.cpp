@@ -11,7 +11,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::measured_surface_test {
 namespace {
 
 MeasuredSurface measured(const TriMesh& mesh, Diagnostics& notes) {
@@ -155,4 +155,4 @@ TEST(MeasuredSurface, PointsHaveTheSameBitsForEveryThreadCount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::measured_surface_test

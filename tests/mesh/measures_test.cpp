@@ -10,7 +10,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::measures_test {
 namespace {
 
 TEST(Measures, CubeHasItsVolumeAreaAndBox) {
@@ -60,4 +60,4 @@ TEST(Measures, SameBitsForEveryThreadCount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::measures_test

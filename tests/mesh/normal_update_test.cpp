@@ -12,7 +12,7 @@
 #include "support/compare.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::normal_update_test {
 namespace {
 
 using testing_support::kFloatEps;
@@ -147,4 +147,4 @@ TEST(NormalUpdate, AllThreadCountsGiveTheSameBits) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::normal_update_test

@@ -9,7 +9,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::surface_point_test {
 namespace {
 
 TEST(SurfacePoint, ValuesAreMixedByTheSharesOfTheCorners) {
@@ -85,4 +85,4 @@ TEST(SurfacePoint, APointOnTheSurfaceIsFoundAgain) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::surface_point_test

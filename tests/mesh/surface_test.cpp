@@ -9,7 +9,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::surface_test {
 namespace {
 
 TEST(Normals, SphereNormalsPointOutwards) {
@@ -85,4 +85,4 @@ TEST(MorphTarget, ValidateNamesTargetAndIndex) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::surface_test

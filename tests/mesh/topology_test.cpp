@@ -8,7 +8,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::topology_test {
 namespace {
 
 Closedness closednessOf(const TriMesh& m) {
@@ -79,4 +79,4 @@ TEST(Adjacency, NumbersPiecesInOrderOfTheirFirstVertex) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::topology_test

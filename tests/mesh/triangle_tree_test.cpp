@@ -10,7 +10,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::triangle_tree_test {
 namespace {
 
 Vec3d corner(const TriMesh& m, std::size_t t, int c) {
@@ -184,4 +184,4 @@ TEST(WindingNumber, ToleratesHolesAndCornersAtThePoint) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::triangle_tree_test

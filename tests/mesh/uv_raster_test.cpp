@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::uv_raster_test {
 namespace {
 
 const std::vector<Vec2f> kSquare = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
@@ -89,4 +89,4 @@ TEST(UvRaster, WhatLeavesTheSquareIsCutOffAndCounted) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::uv_raster_test

@@ -14,6 +14,8 @@ if(TARGET derm_cli)
   derm_peer(gltf_validator ${CMAKE_CURRENT_SOURCE_DIR}/peer/written_files.sh
     $<TARGET_FILE:derm_cli> ${DERM_TEST_DATA})
   derm_peer(demo_page ${CMAKE_CURRENT_SOURCE_DIR}/peer/demo_page.sh $<TARGET_FILE:derm_cli>)
+  derm_peer(wrinkle_maps ${CMAKE_CURRENT_SOURCE_DIR}/peer/wrinkle_maps.sh $<TARGET_FILE:derm_cli>)
+  derm_peer(three_folds ${CMAKE_CURRENT_SOURCE_DIR}/peer/three_folds.sh $<TARGET_FILE:derm_cli>)
 endif()
 
 # A layer with a known result, baked in every way.

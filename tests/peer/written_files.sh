@@ -19,6 +19,12 @@ done
 for recipe in "$here"/../../examples/recipes/*.toml; do
   "$derm" bake "$recipe" --fps 8 -o "$work/recipe-$(basename "$recipe" .toml).glb"
 done
+for name in wrist trousers; do
+  for as in correctives normal-maps; do
+    "$derm" bake "$here/../../examples/recipes/$name.toml" --fps 8 --as $as --error-mm 1 -o "$work/$name-$as.glb"
+  done
+done
+"$derm" bake cast:cat --clip all --fps 8 --as correctives --error-mm 2 --influences 2 -o "$work/cat-all.glb"
 for file in "$data"/gltf-characters/*.gl*; do
   [ -e "$file" ] || { echo "no characters at $data: only the cast is checked"; break; }
   name=$(basename "$file")

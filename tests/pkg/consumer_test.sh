@@ -12,3 +12,11 @@ cmake -S "$source/tests/pkg/consumer" -B "$work/build" -G Ninja \
 cmake --build "$work/build"
 "$work/build/consumer" "$work/cylinder.glb"
 "$work/prefix/bin/derm" --version
+# A program in C, by pkg-config and the shared library alone.
+if command -v pkg-config >/dev/null 2>&1 && command -v cc >/dev/null 2>&1; then
+  folder=$(dirname "$(find "$work/prefix" -name derm.pc)")
+  flags=$(PKG_CONFIG_PATH=$folder pkg-config --cflags --libs derm)
+  # shellcheck disable=SC2086  # several words
+  cc -std=c99 "$source/examples/c_player.c" $flags -o "$work/c_player"
+  LD_LIBRARY_PATH=$(dirname "$folder") "$work/c_player" "$source/examples/recipes/wrist.toml"
+fi

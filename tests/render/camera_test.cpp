@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::camera_test {
 namespace {
 
 Bounds box(const Vec3f& low, const Vec3f& high) {
@@ -187,4 +187,4 @@ TEST(Camera, PointsKeepOutOfWhatMustStayFree) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::camera_test

@@ -6,7 +6,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::draw_list_test {
 namespace {
 
 TEST(DrawList, EveryShelfMeshIsAValidSurface) {
@@ -78,4 +78,4 @@ TEST(DrawList, KeptDataStaysWhereItIsWhenTheListMoves) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::draw_list_test

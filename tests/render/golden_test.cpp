@@ -13,7 +13,7 @@
 
 /// Pictures against those in tests/golden. What may differ is in tests/golden/tolerances.txt; see
 /// image/difference.h for how. A picture that is meant to change: tools/accept_goldens.sh.
-namespace derm::golden {
+namespace derm::golden::golden_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ TEST(GoldenTolerance, ASmallVisibleChangeIsFound) {
 }
 
 }  // namespace
-}  // namespace derm::golden
+}  // namespace derm::golden::golden_test

@@ -6,7 +6,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::offscreen_renderer_test {
 namespace {
 
 constexpr PictureSize kSmall = {96, 64, 1};
@@ -74,6 +74,40 @@ TEST_F(Offscreen, TheSameListGivesTheSamePictureInEveryRenderer) {
   OffscreenRenderer moved = std::move(*second);
   EXPECT_EQ(*moved.draw(list, frontCamera(), kSmall), first);
   EXPECT_EQ(draw(list), first);
+}
+
+TEST_F(Offscreen, QuickLightingShowsTheSameShapeWithAShadowOnTheFloor) {
+  const TriMesh ball = shelf::sphere(16, 24, 0.5f);
+  DrawList list;
+  list.surfaces.push_back(drawSurfaceOf(ball));
+  Camera camera = frontCamera();
+  camera.eye = Vec3d(0, 2, 4);
+  auto quick = OffscreenRenderer::create({.lighting = Lighting::Quick});
+  ASSERT_TRUE(quick.ok()) << quick.error().text();
+  const Rgba8Image picture = quick->draw(list, camera, kSmall).value();
+  EXPECT_EQ(*quick->draw(list, camera, kSmall), picture);
+  list.ground.on = false;
+  const Rgba8Image floating = quick->draw(list, camera, kSmall).value();
+  list.surfaces.clear();
+  const Rgba8Image nothing = quick->draw(list, camera, kSmall).value();
+  list.surfaces.push_back(drawSurfaceOf(ball));
+  const Rgba8Image studio = draw(list, camera);
+  // Lit from the left above: the same side is bright as in the studio.
+  EXPECT_GT(brightness(floating.at(42, 26)), brightness(floating.at(56, 40)) + 20);
+  EXPECT_GT(brightness(studio.at(42, 26)), brightness(studio.at(56, 40)) + 20);
+  std::size_t shape = 0, same_shape = 0, shadow = 0;
+  for (std::size_t i = 0; i < picture.pixels.size(); ++i) {
+    const auto differs = [&](const Rgba8Image& image) {
+      return std::abs(brightness(image.pixels[i]) - brightness(nothing.pixels[i])) > 3;
+    };
+    shape += differs(floating);
+    same_shape += differs(floating) && differs(studio);
+    shadow += !differs(floating) && picture.pixels[i] != floating.pixels[i] &&
+              brightness(picture.pixels[i]) < brightness(floating.pixels[i]);
+  }
+  EXPECT_GT(shape, 200u);
+  EXPECT_GT(double(same_shape), 0.9 * double(shape));
+  EXPECT_GT(shadow, 30u);
 }
 
 TEST_F(Offscreen, ASurfaceIsWhereTheCameraSaysItIs) {
@@ -336,4 +370,4 @@ TEST(OffscreenRenderer, DescriptionsOutOfRangeAreRefused) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::offscreen_renderer_test

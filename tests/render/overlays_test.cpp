@@ -7,7 +7,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::overlays_test {
 namespace {
 
 TEST(Overlays, AWireframeHasEveryEdgeOnce) {
@@ -133,4 +133,4 @@ TEST(Overlays, DepthGoesFromTheNearestPointToTheFarthest) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::overlays_test

@@ -21,7 +21,7 @@
 #include "support/test_folder.h"
 #include "support/test_layer_types.h"
 
-namespace derm {
+namespace derm::bake_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,7 +202,7 @@ TEST_F(BakeTest, ObjSequencesArePaddedAndExact) {
             "13 frames in one file; put {frame} into its name: walk_{frame}.obj");
 }
 
-TEST_F(BakeTest, FinerTopologyBakesToACacheButNotToCorrectives) {
+TEST_F(BakeTest, FinerTopologyOfUnknownOriginBakesToACacheButNotToCorrectives) {
   const std::string recipe = std::string(kBump) + "[[layer]]\ntype = \"refine\"\nname = \"fine\"\n";
   const BakeDesc points = describe(recipe, "a.pc2");
   const BakeReport report = baked(points);
@@ -215,9 +215,10 @@ TEST_F(BakeTest, FinerTopologyBakesToACacheButNotToCorrectives) {
   EXPECT_EQ(loaded(glb.output).materials.size(), 1u);
   BakeDesc shapes = describe(recipe, "b.glb");
   shapes.as = BakeAs::Correctives;
-  EXPECT_EQ(errorOf(shapes),
-            "layer \"fine\" (refine) changes the triangles, which corrective shapes cannot; bake a "
-            "cache, or disable it");
+  EXPECT_EQ(
+      errorOf(shapes),
+      "layer \"fine\" (refine) changes the triangles without telling what they were cut from, "
+      "which corrective shapes need; bake a cache, or disable it");
   EXPECT_FALSE(fs::exists(shapes.output));
 }
 
@@ -513,4 +514,4 @@ TEST_F(BakeTest, AllEndingsTakeALoop) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::bake_test

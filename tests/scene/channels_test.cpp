@@ -10,7 +10,7 @@
 #include "derm/volume/volume_layer.h"
 
 /// What layers tell of where they work: masks as channels of frames and groups of stills.
-namespace derm {
+namespace derm::channels_test {
 namespace {
 
 constexpr const char* kCat = R"(character = "cast:cat"
@@ -236,4 +236,4 @@ TEST(ChannelGroups, ClampToStrengthsAndTakeThePlaceOfGroupsOfTheirName) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::channels_test

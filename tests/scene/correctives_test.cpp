@@ -14,7 +14,7 @@
 #include "support/posed.h"
 #include "support/test_layers.h"
 
-namespace derm {
+namespace derm::correctives_test {
 namespace {
 
 using testing_support::bumpLayer;
@@ -379,4 +379,4 @@ TEST(Correctives, CancellingStopsTheFit) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::correctives_test

@@ -15,7 +15,7 @@
 
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::detail_scene_test {
 namespace {
 
 using Displacements = std::vector<PointDisplacement>;
@@ -232,4 +232,4 @@ TEST_F(DetailRecipe, MapsGoToTheSkinsMaterialWithTheirChannels) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::detail_scene_test

@@ -12,7 +12,7 @@
 
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::face_motion_test {
 namespace {
 
 class FaceMotionInput : public testing_support::FolderTest {
@@ -182,4 +182,4 @@ TEST_F(FaceMotionInput, MarkersOfABvhAreASource) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::face_motion_test

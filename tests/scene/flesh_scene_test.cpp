@@ -17,7 +17,7 @@
 #include "deform/flesh_weights.h"
 #include "support/compare.h"
 
-namespace derm {
+namespace derm::flesh_scene_test {
 namespace {
 
 using testing_support::kFloatEps;
@@ -428,4 +428,4 @@ TEST(FleshAuto, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::flesh_scene_test

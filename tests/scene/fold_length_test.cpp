@@ -11,7 +11,7 @@
 #include "derm/scene/scene.h"
 #include "derm/scene/wrinkle_recipe.h"
 
-namespace derm {
+namespace derm::fold_length_test {
 namespace {
 
 /// Plays a scene; the greatest share of its rest length that a tool is short of, and whether any
@@ -76,4 +76,4 @@ TEST(FoldLength, ProposedStrokesAreLongEnoughForWhatTheSkinLoses) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::fold_length_test

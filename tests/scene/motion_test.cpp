@@ -18,7 +18,7 @@
 #include "support/test_folder.h"
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::motion_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -216,4 +216,4 @@ TEST_F(Motion, RecordingsOnRealBodiesStandOnTheFloor) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::motion_test

@@ -22,7 +22,7 @@
 
 #include "scene/random_fields.h"
 
-namespace derm {
+namespace derm::random_stack_test {
 namespace {
 
 using testing_support::RandomFields;
@@ -194,4 +194,4 @@ INSTANTIATE_TEST_SUITE_P(Cast, RandomStacks,
                                          "cat"));
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::random_stack_test

@@ -6,7 +6,7 @@
 #include "derm/io/file_bytes.h"
 #include "derm/scene/layer_types.h"
 
-namespace derm {
+namespace derm::recipe_manual_test {
 namespace {
 
 std::string page(const std::string& name) {
@@ -46,4 +46,4 @@ TEST(RecipeManual, EveryKeyOfEveryLayerStandsOnItsPage) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::recipe_manual_test

@@ -2,7 +2,7 @@
 
 #include "derm/scene/recipe_fields.h"
 
-namespace derm {
+namespace derm::recipe_tables_test {
 namespace {
 
 struct Bulge {
@@ -92,4 +92,4 @@ TEST(RecipeTables, AreListedForTheManual) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::recipe_tables_test

@@ -6,7 +6,7 @@
 
 #include "support/test_layer_types.h"
 
-namespace derm {
+namespace derm::recipe_test {
 namespace {
 
 using testing_support::KeysParameters;
@@ -298,4 +298,4 @@ TEST(RecipeFields, WhatIsWrittenIsReadBack) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::recipe_test

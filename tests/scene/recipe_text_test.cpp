@@ -12,7 +12,7 @@
 
 #include "support/test_folder.h"
 
-namespace derm {
+namespace derm::recipe_text_test {
 namespace {
 
 constexpr std::string_view kCat = R"(# What the demo runs.
@@ -692,4 +692,4 @@ TEST_F(RecipeFile, SavingKeepsWhatPeopleWroteInto) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::recipe_text_test

@@ -7,7 +7,7 @@
 
 #include "support/test_layer_types.h"
 
-namespace derm {
+namespace derm::scene_change_test {
 namespace {
 
 std::shared_ptr<const Character> cat() {
@@ -164,4 +164,4 @@ TEST(SceneChange, ControlsOfTheRecipeHoldAndWrongOnesAreNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::scene_change_test

@@ -12,7 +12,7 @@
 #include "support/posed.h"
 #include "support/test_layer_types.h"
 
-namespace derm {
+namespace derm::scene_test {
 namespace {
 
 using testing_support::maxDistance;
@@ -257,4 +257,4 @@ TEST(Scene, TooManyFramesAreRefusedBeforeAnyIsMade) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::scene_test

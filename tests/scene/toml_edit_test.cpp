@@ -8,7 +8,7 @@
 
 #include "scene/toml_text.h"
 
-namespace derm::detail {
+namespace derm::detail::toml_edit_test {
 namespace {
 
 RecipeValue::Table parsed(std::string_view text) {
@@ -152,4 +152,4 @@ TEST(TomlEdit, AnyTableCanBePutIntoAnyText) {
 }
 
 }  // namespace
-}  // namespace derm::detail
+}  // namespace derm::detail::toml_edit_test

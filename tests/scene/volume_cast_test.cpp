@@ -9,7 +9,7 @@
 #include "derm/cast/cast.h"
 #include "derm/scene/volume_study.h"
 
-namespace derm {
+namespace derm::volume_cast_test {
 namespace {
 
 Recipe recipeFor(std::string_view member, std::string_view method, std::size_t clip) {
@@ -46,4 +46,4 @@ TEST(VolumeOnTheCast, EveryExactMethodHoldsEveryRegionInEveryClip) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_cast_test

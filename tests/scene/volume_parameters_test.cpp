@@ -8,7 +8,7 @@
 #include "derm/scene/scene.h"
 #include "derm/volume/volume_layer.h"
 
-namespace derm {
+namespace derm::volume_parameters_test {
 namespace {
 
 std::string errorOf(const std::string& keys) {
@@ -93,4 +93,4 @@ TEST(VolumeParameters, GroupsThatDoNotExistAreNamedWhenTheCharacterIsKnown) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_parameters_test

@@ -6,7 +6,7 @@
 
 #include "support/posed.h"
 
-namespace derm {
+namespace derm::volume_study_test {
 namespace {
 
 TEST(VolumeStudy, MeasuresBeforeAndAfterRegionByRegion) {
@@ -97,4 +97,4 @@ TEST(VolumeStudy, NamesThatWouldBreakColumnsAreQuoted) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_study_test

@@ -22,7 +22,7 @@
 
 #include "deform/wrinkle_rig.h"
 
-namespace derm {
+namespace derm::wrinkles_scene_test {
 namespace {
 
 using namespace testing_support;
@@ -369,4 +369,4 @@ TEST(WrinklesScene, ProposedFleshAndFoldsMakeOneRecipeThatHasNothingToComplainAb
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::wrinkles_scene_test

@@ -6,7 +6,7 @@
 
 #include "track/marked_film.h"
 
-namespace derm {
+namespace derm::head_motion_test {
 namespace {
 
 using testing_support::MarkedFilm;
@@ -179,4 +179,4 @@ TEST(HeadMotion, UnknownLabelsKeepTheirMotionAndBadNumbersAreNamed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::head_motion_test

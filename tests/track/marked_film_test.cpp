@@ -11,7 +11,7 @@
 #include "derm/face/face_retarget.h"
 #include "derm/track/head_motion.h"
 
-namespace derm {
+namespace derm::marked_film_test {
 namespace {
 
 using testing_support::MarkedFilm;
@@ -153,4 +153,4 @@ TEST(MarkedFilm, EyesCloseOnTheCartoonHeadWhenTheyCloseInTheFilm) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::marked_film_test

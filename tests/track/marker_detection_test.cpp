@@ -4,7 +4,7 @@
 
 #include "track/marked_film.h"
 
-namespace derm {
+namespace derm::marker_detection_test {
 namespace {
 
 using testing_support::MarkedFilm;
@@ -92,4 +92,4 @@ TEST(DetectDots, NothingToFindAndNumbersOutOfRange) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::marker_detection_test

@@ -7,7 +7,7 @@
 
 #include "derm/base/rng.h"
 
-namespace derm {
+namespace derm::marker_tracker_test {
 namespace {
 
 /// Dark discs on a ground of blotches that move together by (dx, dy).
@@ -177,4 +177,4 @@ TEST(MarkerTracker, OneMarkerAtTheCornerIsFollowedToo) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::marker_tracker_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace derm {
+namespace derm::track_filter_test {
 namespace {
 
 PointTracks oneTrack(std::size_t frames, double step_s, double (*at)(double)) {
@@ -85,4 +85,4 @@ TEST(OneEuro, TimeThatStandsStillChangesNothing) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::track_filter_test

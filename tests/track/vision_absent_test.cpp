@@ -2,7 +2,7 @@
 
 #include "derm/track/marker_tracker.h"
 
-namespace derm {
+namespace derm::vision_absent_test {
 namespace {
 
 TEST(MarkerTrackerAbsent, SaysHowToGetIt) {
@@ -14,4 +14,4 @@ TEST(MarkerTrackerAbsent, SaysHowToGetIt) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::vision_absent_test

@@ -4,7 +4,7 @@
 
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::mesh_film_test {
 namespace {
 
 /// A ball that is not there yet, rises, and then stays where it is.
@@ -46,4 +46,4 @@ TEST(MeshStrip, HasTheSizeAskedFor) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::mesh_film_test

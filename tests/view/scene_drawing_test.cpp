@@ -9,7 +9,7 @@
 #include "derm/view/scene_view.h"
 
 /// What a program with a renderer of its own is given: no test here but the last two draws.
-namespace derm {
+namespace derm::scene_drawing_test {
 namespace {
 
 /// A wrist with two materials, whose skin is cut finer while it folds.
@@ -331,4 +331,4 @@ TEST_F(DrawnSceneTest, AnAdaptiveSurfaceLooksAsTheFinestDoes) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::scene_drawing_test

@@ -8,7 +8,7 @@
 #include "derm/view/film_strip.h"
 #include "derm/view/report_plots.h"
 
-namespace derm {
+namespace derm::scene_view_test {
 namespace {
 
 Recipe armRecipe() {
@@ -250,4 +250,4 @@ TEST(ReportPlots, ShowOnlyWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::scene_view_test

@@ -18,7 +18,7 @@
 
 #include "support/unpacked.h"
 
-namespace derm {
+namespace derm::motion_data_test {
 namespace {
 
 constexpr double kLooked_Hz = 6;
@@ -175,4 +175,4 @@ INSTANTIATE_TEST_SUITE_P(Bodies, MotionData,
                          });
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::motion_data_test

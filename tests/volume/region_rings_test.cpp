@@ -9,7 +9,7 @@
 #include "volume/section_rig.h"
 #include "volume/volume_line.h"
 
-namespace derm {
+namespace derm::region_rings_test {
 namespace {
 
 using namespace section_test;
@@ -161,4 +161,4 @@ TEST(VolumeLine, ChangesAreThoseOfVolumesMeasuredAnew) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::region_rings_test

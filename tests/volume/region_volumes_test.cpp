@@ -8,7 +8,7 @@
 #include "support/shelf.h"
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::region_volumes_test {
 namespace {
 
 using namespace section_test;
@@ -187,4 +187,4 @@ TEST(VolumeRegions, TakeAnyMeshOfTheShelf) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::region_volumes_test

@@ -10,7 +10,7 @@
 
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::section_input_test {
 namespace {
 
 using namespace section_test;
@@ -164,4 +164,4 @@ TEST(SectionInput, FinsOnNonManifoldEdgesDoNotSpoilTheRest) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::section_input_test

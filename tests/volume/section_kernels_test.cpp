@@ -11,7 +11,7 @@
 
 #include "support/simd_targets.h"
 
-namespace derm::detail {
+namespace derm::detail::section_kernels_test {
 namespace {
 
 using derm::testing_support::onEveryTarget;
@@ -143,4 +143,4 @@ TEST(SectionKernels, RowsMoveAlongTheirWays) {
 }
 
 }  // namespace
-}  // namespace derm::detail
+}  // namespace derm::detail::section_kernels_test

@@ -5,7 +5,7 @@
 
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::section_paper_test {
 namespace {
 
 using namespace section_test;
@@ -163,4 +163,4 @@ TEST(SectionPaper, RestInRestOut) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::section_paper_test

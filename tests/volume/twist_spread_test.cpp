@@ -17,7 +17,7 @@
 #include "support/posed.h"
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::twist_spread_test {
 namespace {
 
 using namespace section_test;
@@ -311,4 +311,4 @@ TEST(TwistSpread, TheVolumeLayerUsesTheSameCentresAndStaysExact) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::twist_spread_test

@@ -13,7 +13,7 @@
 #include "support/unpacked.h"
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::volume_data_test {
 namespace {
 
 using namespace section_test;
@@ -391,4 +391,4 @@ INSTANTIATE_TEST_SUITE_P(VolumeData, Bodies,
                          [](const auto& body) { return std::string(1, body.param[3]); });
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_data_test

@@ -15,7 +15,7 @@
 #include "support/shelf.h"
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::volume_layer_property_test {
 namespace {
 
 using namespace section_test;
@@ -350,4 +350,4 @@ TEST(VolumeLayer, MuscleSwellsByTheStatedAmount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_layer_property_test

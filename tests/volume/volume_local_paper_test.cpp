@@ -5,7 +5,7 @@
 
 #include "volume/volume_rig.h"
 
-namespace derm {
+namespace derm::volume_local_paper_test {
 namespace {
 
 using volume_rig::makeRig;
@@ -207,4 +207,4 @@ TEST(VolumeLocalPaper, A10_TwoBentJointsAndSmoothWeights) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_local_paper_test

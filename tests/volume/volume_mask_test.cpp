@@ -11,7 +11,7 @@
 #include "support/posed.h"
 #include "support/shelf.h"
 
-namespace derm {
+namespace derm::volume_mask_test {
 namespace {
 
 /// A rigged tube of three joints, with two groups.
@@ -227,4 +227,4 @@ TEST(VolumeSwell, MistakesAreErrorsThatNameTheSwell) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_mask_test

@@ -9,7 +9,7 @@
 #include "volume/volume_laplacian.h"
 #include "volume/volume_rig.h"
 
-namespace derm {
+namespace derm::volume_methods_paper_test {
 namespace {
 
 using volume_rig::bent;
@@ -474,4 +474,4 @@ TEST(VolumePaper, A9_PiecesKeepTheirOwnVolume) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_methods_paper_test

@@ -10,7 +10,7 @@
 
 #include "volume/volume_rig.h"
 
-namespace derm {
+namespace derm::volume_methods_property_test {
 namespace {
 
 using volume_rig::bent;
@@ -164,4 +164,4 @@ TEST(VolumeMethodsProperty, SameBitsForEveryThreadCount) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_methods_property_test

@@ -9,7 +9,7 @@
 #include "support/shelf.h"
 #include "volume/volume_rig.h"
 
-namespace derm {
+namespace derm::volume_methods_test {
 namespace {
 
 using volume_rig::bent;
@@ -282,4 +282,4 @@ TEST(CubicRoot, TakesTheRootReachedWithoutTurningBack) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_methods_test

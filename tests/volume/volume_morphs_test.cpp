@@ -17,7 +17,7 @@
 #include "support/posed.h"
 #include "volume/section_rig.h"
 
-namespace derm {
+namespace derm::volume_morphs_test {
 namespace {
 
 using namespace section_test;
@@ -319,4 +319,4 @@ TEST(VolumeMorphs, VerticesThatALayerAddedFollowTheTriangleTheyWereCutFrom) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::volume_morphs_test

@@ -6,7 +6,7 @@
 #include "support/compare.h"
 
 /// Real characters, stripped of their weights and weighted anew, against what their artists did.
-namespace derm {
+namespace derm::auto_weights_data_test {
 namespace {
 
 /// Mean over the skinned vertices of half the sum of |new - old| over the joints: 0 the same, 1 all
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(Characters, AutoWeightsData,
                          });
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::auto_weights_data_test

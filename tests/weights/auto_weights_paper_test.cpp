@@ -6,7 +6,7 @@
 
 /// The weights of the volume report and the skinning report (docs/index.md), obtained from
 /// autoWeights.
-namespace derm {
+namespace derm::auto_weights_paper_test {
 namespace {
 
 using namespace weights_rig;
@@ -159,4 +159,4 @@ TEST(AutoWeightsPaper, HeatOnATubeFollowsTheExactSolution) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::auto_weights_paper_test

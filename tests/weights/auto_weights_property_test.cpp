@@ -12,7 +12,7 @@
 #include "support/shelf.h"
 #include "weights/weights_rig.h"
 
-namespace derm {
+namespace derm::auto_weights_property_test {
 namespace {
 
 using namespace weights_rig;
@@ -387,4 +387,4 @@ TEST(WeightSmoothing, IsTheMeanOfTheNeighboursAndChecksItsInput) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::auto_weights_property_test

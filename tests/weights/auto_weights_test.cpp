@@ -10,7 +10,7 @@
 #include "support/shelf.h"
 #include "weights/weights_rig.h"
 
-namespace derm {
+namespace derm::auto_weights_test {
 namespace {
 
 using namespace weights_rig;
@@ -228,6 +228,31 @@ TEST(AutoWeights, PruningKeepsTheLimitAndTheSum) {
     }
 }
 
+TEST(AutoWeights, AWeightFallsToZeroBeforeItIsDropped) {
+  constexpr int kSectors = 8;
+  const TriMesh mesh = closedCylinder(evenHeights(201, 4.0), kSectors, 0.5);
+  std::vector<SkinSlot> slots;
+  std::vector<BoneSegment> bones;
+  for (std::uint32_t b = 0; b < 4; ++b) {
+    slots.push_back({JointId(b)});
+    bones.push_back({.slot = b, .from = {0, 0, double(b)}, .to = {0, 0, double(b) + 1}});
+  }
+  Diagnostics notes;
+  const Result<Skin> skin = autoWeights(
+      mesh, slots, bones, {.method = WeightMethod::InverseDistance, .max_influences = 2}, notes);
+  ASSERT_TRUE(skin.ok());
+  EXPECT_LE(skin->maxInfluences(), 2u);
+  // In the middle of a bone the two beside it change places.
+  float step = 0;
+  for (std::size_t ring = 0; ring < 200; ++ring) {
+    float sum = 0;
+    for (std::uint32_t b = 0; b < 4; ++b)
+      sum += std::abs(weight(*skin, ring * kSectors, b) - weight(*skin, (ring + 1) * kSectors, b));
+    step = std::max(step, sum);
+  }
+  EXPECT_LT(step, 0.12f);  // cut off, it was 0.4
+}
+
 TEST(AutoWeights, SmoothingSoftensRigidWeights) {
   const Rig rig = twoBoneTube();
   Diagnostics notes;
@@ -280,4 +305,4 @@ TEST(AutoWeights, OwnSegmentsAreCheckedAndUsed) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::auto_weights_test

@@ -4,7 +4,7 @@
 
 #include "weights/weights_rig.h"
 
-namespace derm {
+namespace derm::bone_segments_test {
 namespace {
 
 using namespace weights_rig;
@@ -102,4 +102,4 @@ TEST(BonePoints, AreTheJointsInTheirOrder) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::bone_segments_test

@@ -7,7 +7,7 @@
 #include "support/shelf.h"
 #include "weights/weights_rig.h"
 
-namespace derm {
+namespace derm::character_weights_test {
 namespace {
 
 using namespace weights_rig;
@@ -283,4 +283,4 @@ TEST(CharacterWeights, ASkeletonOfAnotherSizeIsWarnedOf) {
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::character_weights_test

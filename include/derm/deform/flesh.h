@@ -81,6 +81,9 @@ struct FleshDesc {
   Vec3d gravity_direction = Vec3d(0, -1, 0);  ///< any length but 0
 
   double bone_radius_m = 0.0;  ///< [m] >= 0 what lies nearer to the bone does not move
+  /// [m] > bone_radius_m: what lies farther from the bone does not move, and motion fades out over
+  /// the outer half of it; absent = no bound. For flesh that stands out from a body: a breast.
+  std::optional<double> reach_m = {};
   double shape_power = 1.0;  ///< (0,8] of the distance: 2 leaves more of the motion to the outside
   FleshAttenuation attenuation = FleshAttenuation::Wyvill;
 
@@ -89,6 +92,9 @@ struct FleshDesc {
   /// 1 = a hard stop.
   double soft_limit = 0.5;
   FleshLimit limit = FleshLimit::Vertex;
+  /// [0,1] how much the offset may change along the skin, in metres per metre: below 1 no triangle
+  /// turns over. 0 = no such limit.
+  double max_slope = 0.5;
 
   bool rotation = false;  ///< twist about the bone and swing, on a spring of their own
   /// [Hz] (0, 1000]; absent = that of the spring.
@@ -115,7 +121,8 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 ///
 /// Promises: no vertex moves further than max_elongation of its distance from the virtual bone
 /// (minus bone_radius_m) in the pose of the frame, whatever the motion. A first frame, a seek or a
-/// cut starts at rest (hanging, with gravity) and keeps the speed it meets: no kick. Without motion
+/// cut starts at rest (hanging, with gravity) and keeps the speed it meets: no kick. Offsets change
+/// along the skin by at most max_slope, so that it does not fold over itself. Without motion
 /// and gravity not a bit changes.
 /// Its mask (LayerBinding::masks) is alpha, named as the element.
 /// Cost: O(vertices of the element) per frame, some 100 ns per step. Allocates nothing per frame.
@@ -124,7 +131,7 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 ///
 /// After an edit (Stack::rebind) the swing goes on: elongation and velocity are kept as long as the
 /// virtual bone is the same. Of the parameters only the joints, from, to, vertex_group,
-/// shape_power, attenuation and bone_radius_m are worked into tables.
+/// shape_power, attenuation, bone_radius_m and reach_m are worked into tables.
 LayerFactory fleshLayer(const FleshDesc& desc);
 
 /// The layer at work, for those who look at it while it plays.

@@ -9,9 +9,9 @@
 namespace derm {
 
 /// What part of a body an element is proposed for.
-enum class FleshRegion { Limb, Belly, Cheeks };
+enum class FleshRegion { Limb, Belly, Cheeks, Breast, Buttock };
 
-/// "limb", "belly", "cheeks".
+/// "limb", "belly", "cheeks", "breast", "buttock".
 std::string_view nameOf(FleshRegion region);
 
 struct FleshProposal {
@@ -33,6 +33,9 @@ struct FleshProposal {
 ///    that differ by a number alone (upperleg01, upperleg02) are one.
 ///  - **Cheeks**: the end of a branch of pelvis or chest that has no twin on the other side, where
 ///    flesh is thick for its length: a head, not a tail.
+///  - **Breasts and buttocks**, on a trunk that stands: pairs of bulges. Front is where the feet
+///    point. Breasts stand out from the breastbone between them, buttocks from the straight line
+///    over the small of the back and the thigh.
 /// Frequencies follow the size: flesh of depth t would hang by a certain share b of it, so f =
 /// sqrt(g / (b t)) / 2 pi; a mouse shivers, an elephant sways.
 /// Elements are in the order of their joints. O(vertices * depth of the skeleton). Fails without

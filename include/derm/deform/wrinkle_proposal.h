@@ -14,7 +14,8 @@ namespace derm {
 
 /// How tools are looked for.
 struct WrinkleProposalDesc {
-  /// (0,1) skin that keeps more than 1 - this of its length is left alone.
+  /// (0,1) skin that keeps more than 1 - this of its length is left alone, and so is a tool whose
+  /// ends come nearer by less.
   double min_squeeze = 0.2;
   std::size_t max_tools = 8;  ///< [1,64] tools at most, best first
   double samples_per_s = 30;  ///< [Hz] instants of the clip that are looked at
@@ -38,8 +39,8 @@ struct WrinkleProposal {
 /// pulled the other way lies flat; its minimum over time is averaged over neighbours. From the
 /// most squeezed triangle on, the connected region that is squeezed in about the same direction
 /// gives a tool: along that direction, as wide as the region. Tools whose ends do not come nearer
-/// by a quarter of `min_squeeze` are dropped, and those that share more than a quarter of their
-/// skin with a better one: both would give the same length back. Bumps are few and round, and rise
+/// by `min_squeeze` are dropped, and those that share more than a quarter of their skin with a
+/// better one: both would give the same length back. Bumps are few and round, and rise
 /// where the skin is lost. Then the clip is played with the tools: a stroke whose crests meet and
 /// cannot hold what is lost is made longer, up to 3.8 times, and the length that holds most is
 /// kept. The artist keeps or edits them. Fails on parameters out of range and characters without a

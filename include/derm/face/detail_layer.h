@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "derm/character/character.h"
 #include "derm/deform/layer.h"
 #include "derm/face/wrinkle_poses.h"
 
@@ -47,5 +48,19 @@ std::string detailChannel(std::string_view layer, std::string_view pose);
 /// Errors: no poses, two of one name, control points as validateControlPoints(), an unknown
 /// expression, clip or region, a pose that moves no control point. Notes as faceWeights().
 LayerFactory detailLayer(std::string name, DetailDesc desc);
+
+/// What a detail layer computes with: enough for another program to do the same (see
+/// WrinklePoses).
+struct DetailTables {
+  WrinklePosesDesc poses;
+  FaceWeights weights;
+  /// Per control point, in the order of controlPointNumbers(), where it is on the skin.
+  std::vector<SurfacePoint> points;
+  JointId head;  ///< points are seen from it; invalid where no joint carries the face
+  Affine3d head_bind = Affine3d::Identity();  ///< where that joint is when nothing moves
+};
+/// Errors as those of the layer's bind.
+Result<DetailTables> detailTables(const DetailDesc& desc, const Character& character,
+                                  Diagnostics& notes);
 
 }  // namespace derm

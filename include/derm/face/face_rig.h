@@ -55,6 +55,11 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
 /// nothing changes. Requires validated control points.
 std::vector<PointDisplacement> slidLids(std::span<const PointDisplacement> displacements,
                                         const FacePoints& points);
+/// Displacements of the lips with another depth, so that lips stay on the arch of the teeth as they
+/// go sideways: a corner that is drawn outwards goes back as well. Seen from the front they are the
+/// same, and other points stay as they are. Requires validated control points.
+std::vector<PointDisplacement> slidLips(std::span<const PointDisplacement> displacements,
+                                        const FacePoints& points);
 
 /// How a joint of a rig moves, in model space: it goes by `translation_m` and turns about itself.
 struct JointMove {

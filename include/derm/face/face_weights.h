@@ -38,7 +38,10 @@ struct ZoneScale {
 struct FaceWeightsDesc {
   ZoneBlend blend = ZoneBlend::Residual;
   bool lids_along_margins = true;  ///< see faceWeights()
-  bool with_jaw = true;            ///< see controlZones()
+  /// The lips' points share the skin around the mouth's slit instead of having ellipsoids; see
+  /// faceWeights(). Not with ZoneBlend::Normalised.
+  bool lips_around_slit = true;
+  bool with_jaw = true;  ///< see controlZones()
   /// Weights are evened out along the skin, over about a tenth of the mouth's width.
   bool smooth = true;
   /// Upper lip and lid do not follow the points of the lower ones, and the other way round: sides
@@ -80,6 +83,10 @@ struct FaceWeights {
 /// Lids (lids_along_margins): along the margin from corner to corner a lid's weight is the height
 /// of the opening over the way that its own motion would go there, so that a blink shuts the eye
 /// along its whole length; above and below it falls off with the distance from the margin.
+///
+/// Lips (lips_around_slit): the lips' points share the skin by periodic B-splines over the angle of
+/// elliptic coordinates about the slit, fading along the skin: both lips agree at the corners, and
+/// an open mouth has round ones. Inside the mouth the rest follows the chin below, the head above.
 ///
 /// Other pieces of the mesh: those that lie close to the skin and are flat (lashes, brows) take the
 /// weights of the skin below them; those in the mouth below the lips' line (lower teeth, tongue)

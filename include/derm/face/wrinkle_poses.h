@@ -42,7 +42,13 @@ struct WrinkleGroup {
 enum class WrinkleInfluence {
   Weighted,  ///< sum of w theta(alpha) over its control points: smooth, always in [0,1]
   Printed,   ///< sum of theta(alpha) over the points with any weight (eq. 5.11), clamped to 1
+  /// As Weighted, with weights w scaled up by min(1 / W, 6) where W = sum of w, softly: lines reach
+  /// as far up a forehead as a brow pulls at all, and not only where it carries the skin along.
+  Spread,
 };
+
+/// The weights that Spread counts with.
+FaceWeights spreadWeights(const FaceWeights& weights);
 
 struct WrinklePosesDesc {
   std::vector<Vec3d> neutral;  ///< [m] control points at rest, in head space

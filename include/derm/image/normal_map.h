@@ -26,6 +26,14 @@ UInt16Image encodeNormals16(const FloatImage& normals, NormalGreen green);
 FloatImage decodeNormals(const Rgba8Image& image, NormalGreen green);
 FloatImage decodeNormals(const UInt16Image& image, NormalGreen green);
 
+/// Of stored numbers [0,1] (a map of any depth as floats, 3 or 4 channels), slopes times
+/// `strength`.
+FloatImage normalsOfStored(const FloatImage& stored, NormalGreen green, float strength);
+
+/// Of heights: the first channel times `height_px` [px], by central differences; at the borders
+/// one-sided.
+FloatImage normalsOfHeights(const FloatImage& heights, float height_px);
+
 /// How the detail of several maps adds up. All of them return the base where the strength is 0, and
 /// a flat base returns the detail (Udn: with the base's z).
 enum class NormalBlend {

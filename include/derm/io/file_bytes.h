@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -14,6 +15,10 @@ namespace derm {
 /// over `max_bytes` bytes are errors before anything is allocated for them.
 Result<std::vector<std::uint8_t>> readFile(const std::filesystem::path& file,
                                            std::uint64_t max_bytes = std::uint64_t{1} << 34);
+
+/// Up to `count` bytes from the start of the file; none where it cannot be read. What tells formats
+/// apart without reading all of it.
+std::vector<std::uint8_t> firstBytes(const std::filesystem::path& file, std::size_t count);
 
 /// Writes a file whole or not at all: into a temporary beside it, flushed to disk, then renamed. A
 /// failure (full disk, no permission) leaves what was there before and removes the temporary.

@@ -10,8 +10,14 @@
 
 namespace derm {
 
+enum class Lighting {
+  Studio,  ///< key, fill and rim light, soft shadows, a sky with its ambient shadow
+  Quick,   ///< the key light and an even sky; nothing shades but the floor's hard shadow
+};
+
 /// What a renderer is made for.
 struct RendererDesc {
+  Lighting lighting = Lighting::Studio;
   int samples = 4;  ///< 1, 2, 4, 8: samples per pixel at edges; fewer where the driver lacks them
   int shadow_map_px = 2048;  ///< [px] 256 to 8192, side of the key light's shadow map
   int sky_directions = 40;   ///< [8,64] how many directions the ambient shadow is made of
@@ -33,7 +39,8 @@ struct PictureSize {
 /// ambient shadow is the mean of many low shadow maps from all over the hemisphere; diffuse with a
 /// little wrap and GGX highlights; a neutral tone curve that leaves colours below 0.8 as they are
 /// (after Khronos' PBR Neutral, 2024); the floor shows only its shadow. The lights turn with the
-/// camera, so every side of a character is well lit.
+/// camera, so every side of a character is well lit. Lighting::Quick is for looking at motion: one
+/// pass over the surface, and one for its shadow, flattened onto the floor.
 ///
 /// The same list gives the same picture on the same driver. Drivers differ in the last bits and in
 /// where edges fall; image/difference.h compares with that in mind. Move-only; one thread at a

@@ -33,8 +33,10 @@ struct Correctives {
     std::vector<Vec3f> positions;         ///< [m] in bind space, one per entry of `vertices`
     std::vector<Vec3f> normals;           ///< the same for normals; empty where there are none
   };
-  std::vector<Shape> shapes;       ///< the one with the most energy first
-  std::vector<double> times_s;     ///< [s] of the keys, ascending
+  std::vector<Shape> shapes;    ///< the one with the most energy first
+  std::vector<double> times_s;  ///< [s] of the keys, ascending within a clip
+  /// Per key CorrectiveFitter::Frame::clip, ascending; empty = all keys are of clip 0.
+  std::vector<std::size_t> clips;
   std::vector<float> weights;      ///< keys x shapes; linear in between
   bool unit_weights = true;        ///< false: a single shape whose weight is negative at times
   double max_error_m = 0;          ///< [m] posed, over all vertices and keys
@@ -63,6 +65,10 @@ struct Correctives {
 ///
 /// Normals are fitted to the same weights by least squares, as engines skin them (by L).
 ///
+/// Several clips share one set of shapes: every instant belongs to a clip, and nothing is
+/// interpolated from one clip to another. Mesh instances that stay within the error bound as they
+/// are (without a bound: within rounding) get no shapes.
+///
 /// Memory 48 bytes per vertex and instant; time O(vertices x keys^2). Deterministic for any number
 /// of threads. Not thread-safe.
 class CorrectiveFitter {
@@ -80,22 +86,24 @@ class CorrectiveFitter {
   /// One instant: the skinning matrices of its pose, the surface wanted, the surface that plain
   /// linear skinning gives, and the normals before skinning (rest and morphs; may be empty).
   struct Frame {
+    std::size_t clip = 0;  ///< any number; the same for all instants of one clip
     double time_s = 0;
     std::span<const Affine3f> palette;
     SurfaceStreams wanted;
     SurfaceStreams plain;
     std::span<const Vec3f> unskinned_normals;
   };
-  /// Instants may come in any order; no two at the same time.
+  /// Instants may come in any order; no two of a clip at the same time.
   void addKey(const Frame& frame);
   void addCheck(const Frame& frame);
-  /// After the last key the weights go on to those of the first, reached at this time.
-  void setLoopEnd(double time_s);
+  /// After the last key of the clip the weights go on to those of the first, reached at this time.
+  void setLoopEnd(double time_s, std::size_t clip = 0);
   /// Whether so many instants more, all of them keys, stay within the limits.
   bool hasRoomFor(std::size_t more) const;
 
-  /// The instants so far, in order of time.
+  /// The instants so far, in order of clip and time.
   std::size_t instantCount() const;
+  std::size_t clipOf(std::size_t instant) const;
   double timeOf(std::size_t instant) const;
   bool isKey(std::size_t instant) const;
   /// What the layers added to plain linear skinning there. [m]
@@ -119,11 +127,21 @@ class CorrectiveFitter {
   std::unique_ptr<Data> data_;
 };
 
-/// The character with the shapes as further morph targets ("derm 1", …), one set per mesh instance
-/// that moves, and their weights added to the clip (linear between keys; before the first and after
-/// the last key the end weights hold). Its own morphs, their weights and all else stay. `clip`
-/// absent: the weights of the only key become default weights. `loop_end_s`: where the first key's
-/// weights come again. Notes weight tracks that had to be resampled.
+/// Where the weights of a fitted clip go.
+struct CorrectedClip {
+  std::size_t fitted = 0;                 ///< as in Correctives::clips
+  std::size_t clip = 0;                   ///< of the character
+  std::optional<double> loop_end_s = {};  ///< [s] where the first key's weights come again
+};
+
+/// The character with the shapes as further morph targets ("derm 1", …, counted on from those it
+/// has), one set per mesh instance that moves, and their weights added to the clips (linear between
+/// keys; before the first and after the last key the end weights hold). Its own morphs, their
+/// weights and all else stay. No clips: the weights of the only key become default weights. Notes
+/// weight tracks that had to be resampled.
+Character withCorrectives(const Character& character, const Correctives& correctives,
+                          std::span<const CorrectedClip> clips, Diagnostics& notes);
+/// The same for correctives of one clip, or of none.
 Character withCorrectives(const Character& character, const Correctives& correctives,
                           std::optional<std::size_t> clip, std::optional<double> loop_end_s,
                           Diagnostics& notes);

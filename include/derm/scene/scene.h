@@ -57,6 +57,10 @@ class Scene {
   /// (Playback::change). A failure changes nothing.
   Result<void> change(const Recipe& recipe, Diagnostics& notes);
 
+  /// Another scene beside this one: an edited recipe of the same character and motion (another
+  /// clip, say), sharing what does not change. Plays from its start.
+  Result<Scene> another(const Recipe& recipe, Diagnostics& notes) const;
+
   /// From the next frame on, frames have these channels (SkinFrame::channel): masks of layers,
   /// named as the layers are in the recipe, beside those that frames have anyway. Fails on a name
   /// that no layer writes.
@@ -70,6 +74,7 @@ class Scene {
  private:
   friend Result<Scene> openScene(const Recipe&, const SceneOptions&, Diagnostics&);
   explicit Scene(Playback playback) : playback_(std::move(playback)) {}
+  Result<void> checkSameCharacter(const Recipe& recipe) const;
   /// `before`: the stack whose bindings are used again; null = none.
   static Result<Scene> make(const Recipe& recipe, std::shared_ptr<const Character> character,
                             const LayerTypes& types, Topology topology, const Stack* before,

@@ -66,6 +66,7 @@ struct ViewDesc {
   /// Not together with the heat-maps above.
   Diagram diagram = Diagram::None;
   Comparison comparison = Comparison::None;
+  bool quick = false;      ///< Lighting::Quick: for looking at motion
   bool labels = true;      ///< name the sides of a comparison
   std::string label = {};  ///< a few words in the upper left corner of pictures without sides
   bool times = false;      ///< the instant in the lower left corner

@@ -109,6 +109,8 @@ class SectionBinding {
     std::span<const double> activities;  ///< per joint of the regions: see jointActivities()
     std::span<const double> targets;     ///< [m^3] per region; errors are relative to these
     double scale = 1;                    ///< > 0: how much longer everything is than at rest
+    /// [0,1] per welded vertex how much it must stay where it is; empty = all are free.
+    std::span<const float> held = {};
   };
   /// Writes a displacement [m] per point (apexes: their border's mean), and per region an outcome
   /// and the volume reached [m^3].

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cast/head/falloff.h"
 #include "cast/head/tables.h"
 #include "cast/sculpt.h"
 
 namespace derm::detail::cast {
 namespace {
-
-double bell(double x, double width) { return std::exp(-(x / width) * (x / width)); }
-double step(double from, double to, double x) {
-  return from < to ? smoothStep(from, to, x) : 1 - smoothStep(to, from, x);
-}
-Vec3d folded(const Vec3d& p) { return {std::abs(p.x()), p.y(), p.z()}; }
 
 /// Turns about the x axis through a point.
 Vec3d turnedAboutX(const Vec3d& p, double y, double z, double angle) {
@@ -107,9 +102,9 @@ Vec3d FacePoser::mouthMove(const Vec3d& p, const SkinLabels& l, const FacePose& 
   const double on_lip = smoothStep(.4, 1.4, l.mouth_ring);
   const double lens = std::pow(std::max(1 - l.mouth_s * l.mouth_s, 0.0),
                                .75);  // lips that part without the jaw: pointed ends
-  const double upper_out = bell(q.x(), 2.0) * step(m.y - .1, m.y + .5, q.y()) *
+  const double upper_out = bell(q.x(), 2.0) * softStep(m.y - .1, m.y + .5, q.y()) *
                            bell(std::max(q.y() - m.y - m.upper, 0.0), .9) * front;
-  const double lower_out = bell(q.x(), 2.0) * step(m.y + .1, m.y - .5, q.y()) *
+  const double lower_out = bell(q.x(), 2.0) * softStep(m.y + .1, m.y - .5, q.y()) *
                            bell(std::max(m.y - m.lower - q.y(), 0.0), 1.2) * front;
   const double upper = (1 - on_lip) * upper_out + on_lip * (l.mouth_u > 0 ? lens : 0) * inside;
   const double lower = (1 - on_lip) * lower_out + on_lip * (l.mouth_u < 0 ? lens : 0) * inside;
@@ -127,9 +122,9 @@ double FacePoser::jawWeight(const Vec3d& p, const SkinLabels& l) const {
   const double line = p.z() < 0   ? kJawY - 2.8
                       : p.z() < 5 ? kJawY - 2.8 + p.z() / 5 * (mouth_y + .9 - kJawY + 2.8)
                                   : mouth_y + .9 - .9 * std::min((p.z() - 5) / 4, 1.0);
-  const double out = step(1.35, -1.75, p.y() - line) *
-                     step(design_.jaw_end_y, design_.jaw_end_y + 3.2, p.y()) *
-                     step(-2.5, 2.0, p.z());
+  const double out = softStep(1.35, -1.75, p.y() - line) *
+                     softStep(design_.jaw_end_y, design_.jaw_end_y + 3.2, p.y()) *
+                     softStep(-2.5, 2.0, p.z());
   const double on_lip = smoothStep(.4, 1.4, l.mouth_ring);
   const double sign = l.mouth_u > 0 ? 1 : l.mouth_u < 0 ? -1 : 0;
   return (1 - on_lip) * out + on_lip * (.5 - .5 * sign * lipSpan(l.mouth_s));

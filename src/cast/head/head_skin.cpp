@@ -6,6 +6,7 @@
 #include "derm/base/assert.h"
 #include "derm/base/parallel.h"
 
+#include "cast/head/falloff.h"
 #include "cast/head/hair.h"
 #include "cast/sculpt.h"
 
@@ -13,8 +14,6 @@ namespace derm::detail::cast {
 namespace {
 
 constexpr double kLidClearance = 0.02;  // [cm] between lids and ball
-
-double bell(double x, double width) { return std::exp(-(x / width) * (x / width)); }
 
 /// The mean of both sides: what is left of rounding in blends and relaxation goes.
 void makeSymmetric(std::vector<Vec3d>& p, const std::vector<std::uint32_t>& mirror) {

@@ -23,7 +23,7 @@ constexpr double kSameLight_deg = 1;  // pairs as close are repetitions
 constexpr double kFrontal_deg = 10;   // below, a light does not tell furrows from bulges
 constexpr double kUnsettled_px = 3;   // mean shift after landmarks that speaks of other photos
 
-Error cancelled() { return {ErrorCode::Cancelled, "acquisition was cancelled"}; }
+Error acquisitionCancelled() { return {ErrorCode::Cancelled, "acquisition was cancelled"}; }
 
 std::string nameOf(std::size_t pair, const char* photo) {
   return "pairs[" + std::to_string(pair) + "]." + photo;
@@ -185,7 +185,7 @@ Result<Seen> laidOn(const Plane& neutral, const Plane& weight, const Photo& phot
     return sampled(photo, x, y);
   }
   const AlignmentResult aligned = alignDense(neutral, photo.luminance, weight, map, progress);
-  if (aligned.cancelled) return cancelled();
+  if (aligned.cancelled) return acquisitionCancelled();
   Seen out = sampled(photo, aligned.x, aligned.y);
   double sum = 0, moved = 0;
   for (std::size_t i = 0; i < weight.size(); ++i)
@@ -476,7 +476,7 @@ Result<SlopeMap> acquireDetail(std::span<const PhotoPair> pairs, const Acquisiti
     height = fitHeights(input, settings, [&](double share) {
       return keepGoing(progress, 0.4 + 0.6 * share, "fitting");
     });
-    if (height.values.empty()) return cancelled();
+    if (height.values.empty()) return acquisitionCancelled();
     slopes = {slopesAcross(height), slopesDown(height)};
   } else {
     Plane base_z(window.width, window.height, 1);

@@ -11,12 +11,12 @@
 
 #include "face/maps/height_energy.h"
 #include "face/maps/lbfgs.h"
+#include "face/maps/ratio.h"
 
 namespace derm::detail::maps {
 namespace {
 
 constexpr int kLevels = 3;
-constexpr float kLeastNoise = 0.002f;
 
 /// Resolution (0 full, each next one half), stiffness as a share of the final kappa, and
 /// iterations.

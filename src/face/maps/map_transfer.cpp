@@ -6,14 +6,13 @@
 
 #include <Eigen/SVD>
 
-#include "derm/base/disjoint_sets.h"
 #include "derm/face/face_features.h"
 #include "derm/math/rbf.h"
 #include "derm/mesh/normals.h"
 #include "derm/mesh/uv_raster.h"
-#include "derm/mesh/weld.h"
 
 #include "face/maps/plane.h"
+#include "face/maps/skin_piece.h"
 
 namespace derm {
 namespace {
@@ -38,14 +37,14 @@ Result<void> validateDesc(const MapTransferDesc& desc, const SlopeMap& detail) {
 }
 
 /// "8.1" and "upper_lip_middle" are one label.
-std::string_view canonical(const std::string& label) {
+std::string_view canonicalLabel(const std::string& label) {
   const FaceFeature* feature = findFaceFeature(label);
   return feature != nullptr ? feature->number : std::string_view(label);
 }
 
 const PhotoLandmark* find(std::span<const PhotoLandmark> list, const std::string& label) {
   for (const PhotoLandmark& l : list)
-    if (canonical(l.label) == canonical(label)) return &l;
+    if (canonicalLabel(l.label) == canonicalLabel(label)) return &l;
   return nullptr;
 }
 
@@ -114,26 +113,6 @@ void finish(SlopeMap& map) {
   map.masked = sum / static_cast<double>(map.mask.values.size());
 }
 
-/// The connected piece of the surface that most of the points are on, per vertex.
-std::vector<bool> pieceOf(const TriMesh& mesh, std::span<const LabelledPoint> points) {
-  const std::vector<std::uint32_t> welded = weldMap(mesh.positions);
-  DisjointSets sets(mesh.vertexCount());
-  for (std::size_t v = 0; v < welded.size(); ++v)
-    sets.unite(static_cast<std::uint32_t>(v), welded[v]);
-  for (const Triangle& t : mesh.triangles) {
-    sets.unite(t[0], t[1]);
-    sets.unite(t[0], t[2]);
-  }
-  std::vector<std::uint32_t> votes(mesh.vertexCount());
-  for (const LabelledPoint& p : points) ++votes[sets.rootOf(mesh.triangles[p.point.triangle][0])];
-  const auto most =
-      static_cast<std::uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
-  std::vector<bool> out(mesh.vertexCount());
-  for (std::size_t v = 0; v < out.size(); ++v)
-    out[v] = sets.rootOf(static_cast<std::uint32_t>(v)) == most;
-  return out;
-}
-
 }  // namespace
 
 Result<SlopeMap> transferDetail(const SlopeMap& detail,
@@ -195,12 +174,11 @@ Result<SlopeMap> transferDetail(const SlopeMap& detail,
 
   DERM_TRY(const RbfMap32 map,
            RbfMap32::bind(from, to, {.kernel = RbfKernel::Triharmonic, .lambda = 1e-4}, notes));
-  const std::vector<bool> in_piece = pieceOf(mesh, used);
+  const std::vector<Triangle> skin = skinTriangles(mesh, used);
   const std::vector<Vec3f> normals =
       mesh.normals.empty() ? areaWeightedNormals(mesh.positions, mesh.triangles) : mesh.normals;
-  const UvRaster raster =
-      rasteriseUvs(mesh.uvs, mesh.triangles,
-                   {.width = desc.width, .height = desc.height, .padding = desc.padding});
+  const UvRaster raster = rasteriseUvs(
+      mesh.uvs, skin, {.width = desc.width, .height = desc.height, .padding = desc.padding});
   if (raster.overlapping_texels > 0)
     notes.warn("map-overlap", "mesh",
                "charts lie on each other: " + std::to_string(raster.overlapping_texels) +
@@ -213,15 +191,14 @@ Result<SlopeMap> transferDetail(const SlopeMap& detail,
       const std::size_t texel = raster.texel(x, y);
       if (!raster.hasSurface(texel)) continue;
       const SurfacePoint& point = raster.points[texel];
-      const Triangle& t = mesh.triangles[point.triangle];
-      if (!in_piece[t[0]]) continue;
-      const Vec3d normal = normalAt(point, mesh.triangles, mesh.positions, normals).cast<double>();
+      const Triangle& t = skin[point.triangle];
+      const Vec3d normal = normalAt(point, skin, mesh.positions, normals).cast<double>();
       // Fades over the last part of the way, so that no edge shows.
       const double turned = normal.dot(to_camera);
       const double share =
           std::clamp((turned - facing) / std::max(1e-6, 0.3 * (1 - facing)), 0.0, 1.0);
       if (share <= 0) continue;
-      const Point3 p = positionAt(point, mesh.triangles, mesh.positions).cast<double>();
+      const Point3 p = positionAt(point, skin, mesh.positions).cast<double>();
       const Point2 photo = map.evaluate(p);
       const Detail found = reader.at(photo);
       if (found.mask <= 0 && found.p == 0 && found.q == 0) continue;

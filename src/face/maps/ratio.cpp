@@ -9,7 +9,6 @@ namespace derm::detail::maps {
 namespace {
 
 constexpr float kDarkest = 0.02f, kBrightest = 0.98f;
-constexpr float kLeastNoise = 0.002f;
 constexpr float kMaxRatio = 4.0f;  // beyond, it is no shading
 
 Plane reduced(const Plane& plane, int halvings) {

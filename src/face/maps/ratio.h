@@ -18,7 +18,10 @@ Ratio ratioOf(const Plane& neutral, const Plane& expression, const Plane& weight
 /// its wide blur, both without whatever stands out on either side, folds among it.
 void removeSlowChange(Ratio& ratio);
 
-/// Standard deviation of the ratio's noise, from differences of neighbours; at least 0.002.
+/// No camera is better than this; standard deviation of a ratio.
+inline constexpr float kLeastNoise = 0.002f;
+
+/// Standard deviation of the ratio's noise, from differences of neighbours; at least kLeastNoise.
 float noiseOf(const Ratio& ratio);
 
 /// Where the surface has structure: steep compared to what noise looks like. `steepness` is about

@@ -13,14 +13,15 @@ namespace derm::detail::maps {
 namespace {
 
 /// Blur of detail and of what counts as slow, per spacing; from rough to fine.
-struct Stage {
+struct AlignmentStage {
   int spacing;
   double detail_px, slow_px;
   int steps;
 };
-constexpr std::array<Stage, 4> kStages = {Stage{128, 4, 32, 5}, Stage{128, 2, 16, 5},
-                                          Stage{64, 2, 16, 5}, Stage{64, 1, 8, 5}};
-constexpr float kDarkest = 0.005f;
+constexpr std::array<AlignmentStage, 4> kStages = {
+    AlignmentStage{128, 4, 32, 5}, AlignmentStage{128, 2, 16, 5}, AlignmentStage{64, 2, 16, 5},
+    AlignmentStage{64, 1, 8, 5}};
+constexpr float kBlack = 0.005f;
 constexpr int kBorder_px = 3;
 
 using Four = std::array<double, 4>;
@@ -35,7 +36,7 @@ Plane logOf(const Plane& v) {
   Plane out = v;
   forRows(v.height, [&](int y) {
     float* row = out.row(y);
-    for (int x = 0; x < v.width; ++x) row[x] = std::log(row[x] > kDarkest ? row[x] : kDarkest);
+    for (int x = 0; x < v.width; ++x) row[x] = std::log(row[x] > kBlack ? row[x] : kBlack);
   });
   return out;
 }
@@ -317,8 +318,8 @@ AlignmentResult alignDense(const Plane& neutral, const Plane& other, const Plane
   result.x = result.y = result.dx = result.dy = Plane(w, h);
   SplineField field(w, h, kStages[0].spacing);
   int steps = 0, done = 0;
-  for (const Stage& stage : kStages) steps += stage.steps;
-  for (const Stage& stage : kStages) {
+  for (const AlignmentStage& stage : kStages) steps += stage.steps;
+  for (const AlignmentStage& stage : kStages) {
     if (stage.spacing < field.spacing()) field = field.refined();
     const Plane f0 = bandPass(log_neutral, stage.detail_px, stage.slow_px);
     const Plane f1 = bandPass(log_other, stage.detail_px, stage.slow_px);

@@ -29,6 +29,13 @@ Result<void> validateCurve(const ModulationCurve& curve, const std::string& elem
   return {};
 }
 
+/// What a vertex's weights are multiplied with where they add up to `sum`.
+double spreadOf(double sum) {
+  constexpr double kMost = 6;
+  // From sum * kMost, small, to 1, without a corner.
+  return sum > 0 ? (1 - std::exp(-kMost * sum)) / ((1 - std::exp(-kMost)) * sum) : 1;
+}
+
 }  // namespace
 
 float ModulationCurve::operator()(float way) const {
@@ -46,7 +53,27 @@ float ModulationCurve::operator()(float way) const {
   return keys.back().y();
 }
 
-Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc, const FaceWeights& weights) {
+FaceWeights spreadWeights(const FaceWeights& weights) {
+  FaceWeights out = weights;
+  for (std::size_t v = 0; v < weights.vertexCount(); ++v) {
+    double sum = 0;
+    for (const FaceWeights::Share& share : weights[v])
+      if (share.point != FaceWeights::kHead && share.weight > 0) sum += share.weight;
+    const double factor = spreadOf(std::min(sum, 1.0));
+    for (std::uint32_t i = weights.offsets[v]; i < weights.offsets[v + 1]; ++i)
+      if (FaceWeights::Share& share = out.shares[i]; share.point != FaceWeights::kHead)
+        share.weight *= factor;
+      else
+        share.weight = std::max(0.0, 1 - factor * sum);
+  }
+  return out;
+}
+
+Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc,
+                                        const FaceWeights& given_weights) {
+  const bool spread = desc.influence == WrinkleInfluence::Spread;
+  const FaceWeights scaled = spread ? spreadWeights(given_weights) : FaceWeights();
+  const FaceWeights& weights = spread ? scaled : given_weights;
   const std::size_t n = desc.neutral.size();
   if (n == 0 || n > kMaxPoints) return fails("neutral", "there must be 1 to 256 control points");
   if (desc.poses.empty() || desc.poses.size() > kMaxPoses)

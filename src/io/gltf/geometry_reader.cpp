@@ -8,10 +8,10 @@
 
 #include "derm/mesh/normals.h"
 
+#include "io/gltf/unit_tolerance.h"
+
 namespace derm::detail::gltf {
 namespace {
-
-constexpr float kUnitTolerance = 1e-3f;  ///< of a squared length
 
 /// Where an instance lies, for messages.
 struct BlockPath {
@@ -187,7 +187,7 @@ void GeometryReader::makeUnit(std::span<Vector> vectors, const Accessor& accesso
   for (std::size_t i = 0; i < vectors.size(); ++i) {
     const Vec3f v = vectors[i].template head<3>();
     const float squared = v.squaredNorm();
-    if (std::abs(squared - 1.0f) <= kUnitTolerance) continue;
+    if (std::abs(squared - 1.0f) <= kUnitVectorTolerance) continue;
     const double length = v.template cast<double>().norm();
     const bool usable = length > 1e-6;
     if (accessor.component == Component::Float || !usable)

@@ -15,10 +15,10 @@
 namespace derm {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using FileBytes = std::vector<std::uint8_t>;
 
 Result<Character> importDocument(std::span<const std::uint8_t> bytes,
-                                 std::shared_ptr<const Bytes> owner, std::string_view name,
+                                 std::shared_ptr<const FileBytes> owner, std::string_view name,
                                  const SideFileReader& read_uri, const ImportOptions& options,
                                  Diagnostics& notes) {
   DERM_TRY(const double metres, detail::metresPerUnit(options, 1.0, name));
@@ -71,8 +71,8 @@ Result<Character> parseGltf(std::span<const std::uint8_t> bytes, std::string_vie
 
 Result<Character> loadGltf(const std::filesystem::path& file, const ImportOptions& options,
                            Diagnostics& notes) {
-  DERM_TRY(Bytes bytes, readFile(file));
-  const auto owner = std::make_shared<const Bytes>(std::move(bytes));
+  DERM_TRY(FileBytes bytes, readFile(file));
+  const auto owner = std::make_shared<const FileBytes>(std::move(bytes));
   const SideFileReader beside = [&](std::string_view uri) {
     return readFile(file.parent_path() / uri);
   };
@@ -100,7 +100,7 @@ Result<void> saveGltf(const std::filesystem::path& file, const Character& charac
     if (!written.bin.empty()) DERM_CHECK(files.write(bin, written.bin));
     return files.write(file, written.json);
   }
-  DERM_TRY(const Bytes glb, detail::gltf::joinGlb(written.json, written.bin, file.string()));
+  DERM_TRY(const FileBytes glb, detail::gltf::joinGlb(written.json, written.bin, file.string()));
   return files.write(file, glb);
 }
 

@@ -10,11 +10,10 @@
 #include "io/gltf/groups.h"
 #include "io/gltf/morph_writer.h"
 #include "io/gltf/points.h"
+#include "io/gltf/unit_tolerance.h"
 
 namespace derm::detail::gltf {
 namespace {
-
-constexpr float kUnitTolerance = 1e-3f;  ///< of a squared length, as our reader has it
 
 template <class T>
 std::span<const T> sliceOf(const std::vector<T>& values, std::size_t first, std::size_t count) {
@@ -31,7 +30,7 @@ template <class Vector>
 void makeUnit(std::vector<Vector>& vectors) {
   for (Vector& v : vectors) {
     const Vec3f direction = v.template head<3>();
-    if (std::abs(direction.squaredNorm() - 1.0f) <= kUnitTolerance) continue;
+    if (std::abs(direction.squaredNorm() - 1.0f) <= kUnitVectorTolerance) continue;
     const double length = direction.template cast<double>().norm();
     v.template head<3>() =
         length > 1e-12 ? Vec3f((direction.template cast<double>() / length).template cast<float>())

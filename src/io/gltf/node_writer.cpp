@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/gltf/unit_tolerance.h"
+
 namespace derm::detail::gltf {
 namespace {
-
-constexpr double kUnitTolerance = 9e-4;  ///< as readers have it; the validator allows more
 
 /// Writes the parts of a transform that are not the default.
 void setTransform(Json& node, const Transform& rest) {
@@ -40,7 +40,7 @@ bool carriesMore(const Json& root) {
 
 Quatf fileRotation(const Quatf& q) {
   const double length = q.coeffs().cast<double>().norm();
-  return std::abs(length - 1.0) > kUnitTolerance ? normalisedOrIdentity(q) : q;
+  return std::abs(length - 1.0) > kUnitRotationTolerance ? normalisedOrIdentity(q) : q;
 }
 
 std::optional<JointId> NodeWriter::originalOf(JointId joint) const {

@@ -7,10 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "io/gltf/unit_tolerance.h"
+
 namespace derm::detail::gltf {
 namespace {
 
-constexpr double kUnitTolerance = 9e-4;  ///< just inside what validate(Skeleton) allows
 constexpr double kShearTolerance = 1e-4;
 
 class SceneReader {
@@ -209,7 +210,7 @@ Result<Transform> SceneReader::restOf(const Json& json, const JsonPath& at) cons
   rest.translation = Vec3d(t[0], t[1], t[2]).cast<float>();
   rest.scale = Vec3d(s[0], s[1], s[2]).cast<float>();
   rest.rotation = Quatd(r[3], r[0], r[1], r[2]).cast<float>();
-  if (std::abs(rest.rotation.coeffs().cast<double>().norm() - 1.0) > kUnitTolerance) {
+  if (std::abs(rest.rotation.coeffs().cast<double>().norm() - 1.0) > kUnitRotationTolerance) {
     context_.warn("rotation-not-unit", at, "its rotation is not a unit quaternion; normalised");
     rest.rotation = normalisedOrIdentity(rest.rotation);
   }

@@ -1,0 +1,476 @@
+#include "capi/scene_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "derm/base/nearest_name.h"
+#include "derm/io/file_overlay.h"
+#include "derm/mesh/surface_point.h"
+#include "derm/scene/bake.h"
+#include "derm/scene/recipe_text.h"
+
+namespace derm::detail::capi {
+namespace {
+
+double nowSeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<std::string> textsOf(const Diagnostics& notes) {
+  std::vector<std::string> out;
+  for (const Diagnostics::Note& note : notes.notes()) out.push_back(note.text());
+  return out;
+}
+
+/// Of the character's file the line of the recipe is the one to mend where nothing is there.
+Error ofCharacterKey(const Recipe& recipe, Error error) {
+  const bool nowhere = error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadArgument;
+  if (!nowhere) return error;
+  return Error{ErrorCode::BadData, error.text(), recipe.where("character")};
+}
+
+Result<std::shared_ptr<const Character>> openOwn(const Recipe& recipe, Diagnostics& notes) {
+  if (recipe.character.empty())
+    return Error{ErrorCode::BadData, "missing: no character is named", recipe.where("character")};
+  ImportOptions import;
+  import.metres_per_unit = recipe.metres_per_unit;
+  Result<Character> opened = openCharacter(
+      recipe.character, std::filesystem::path(recipe.origin.file).parent_path(), import, notes);
+  if (!opened) return ofCharacterKey(recipe, std::move(opened).error());
+  return std::make_shared<const Character>(*std::move(opened));
+}
+
+/// The layers that bring something into the character, with all their keys.
+std::vector<RecipeLayer> bringingLayers(const Recipe& recipe) {
+  std::vector<RecipeLayer> out;
+  for (const RecipeLayer& layer : recipe.layers) {
+    const LayerType* type = builtInLayerTypes().find(layer.type);
+    if (!layer.enabled || type == nullptr) continue;
+    const std::unique_ptr<LayerParameters> parameters = type->make();
+    const Result<void> read =
+        readFields(layer.keys, "", layer.name, [&](RecipeFields& f) { parameters->fields(f); });
+    if (read.ok() && parameters->changesCharacter()) out.push_back(layer);
+  }
+  return out;
+}
+
+bool samePlayers(const Recipe& a, const Recipe& b) {
+  return a.character == b.character && a.metres_per_unit == b.metres_per_unit &&
+         a.motion == b.motion && a.motion_map == b.motion_map && a.face == b.face;
+}
+
+bool finite(const Pose& pose) {
+  const auto good = [](float v) { return std::isfinite(v); };
+  for (const Transform& t : pose.local)
+    if (!t.translation.allFinite() || !t.rotation.coeffs().allFinite() || !t.scale.allFinite())
+      return false;
+  return std::all_of(pose.morph_weights.begin(), pose.morph_weights.end(), good) &&
+         std::all_of(pose.controls.begin(), pose.controls.end(), good);
+}
+
+Error badArgument(std::string message) {
+  return Error{ErrorCode::BadArgument, std::move(message), {}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::open(std::shared_ptr<const MemoryFiles> files,
+                                               std::string text, std::string name) {
+  std::unique_ptr<Session> session(new Session);
+  session->files_ = files != nullptr ? std::move(files) : std::make_shared<const MemoryFiles>();
+  session->name_ = std::move(name);
+  const FileOverlay overlay(*session->files_);
+  Diagnostics notes;
+  DERM_TRY(const Recipe recipe, parseRecipe(text, session->name_));
+  DERM_TRY(session->own_, openOwn(recipe, notes));
+  DERM_TRY(Scene scene, session->opened(recipe, session->own_, notes));
+  session->text_ = std::move(text);
+  session->scene_ = std::move(scene);
+  session->notes_ = textsOf(notes);
+  session->seek(session->scene_->frameTimes().front());
+  return session;
+}
+
+Result<Scene> Session::opened(const Recipe& recipe, std::shared_ptr<const Character> own,
+                              Diagnostics& notes) const {
+  return openScene(recipe, {.character = std::move(own)}, notes);
+}
+
+// ----------------------------------------------------------------------------------------- edits
+
+Result<EditReport> Session::setText(std::string text) {
+  DERM_TRY(const Recipe recipe, parseRecipe(text, name_));
+  return apply(recipe, std::move(text));
+}
+
+Result<EditReport> Session::setRecipe(const Recipe& recipe) {
+  DERM_TRY(std::string text, editRecipe(text_, recipe));
+  // Read anew: what edits of the text have moved has new lines and columns.
+  DERM_TRY(const Recipe read, parseRecipe(text, name_));
+  return apply(read, std::move(text));
+}
+
+Result<EditReport> Session::apply(const Recipe& recipe, std::string text) {
+  const double start_s = nowSeconds();
+  const FileOverlay overlay(*files_);
+  const Recipe& now = scene_->recipe();
+  const std::shared_ptr<const Stack> before = scene_->sharedStack();
+  EditReport report;
+  Diagnostics notes;
+  if (samePlayers(recipe, now) && bringingLayers(recipe) == bringingLayers(now)) {
+    DERM_CHECK(scene_->change(recipe, notes));
+  } else {
+    std::shared_ptr<const Character> own = own_;
+    if (recipe.character != now.character || recipe.metres_per_unit != now.metres_per_unit) {
+      DERM_TRY(own, openOwn(recipe, notes));
+    }
+    DERM_TRY(Scene scene, opened(recipe, own, notes));
+    own_ = std::move(own);
+    scene_ = std::move(scene);
+    live_.reset();
+    live_playing_ = false;
+    report.reopened = true;
+  }
+  text_ = std::move(text);
+  const auto& old = before->layers();
+  for (const auto& layer : scene_->stack().layers())
+    if (std::find(old.begin(), old.end(), layer) == old.end())
+      report.rebound.push_back(layer->name());
+  goOn();
+  report.ms = 1000 * (nowSeconds() - start_s);
+  report.notes = textsOf(notes);
+  return report;
+}
+
+Result<EditReport> Session::changeCharacter(std::shared_ptr<const Character> character) {
+  const double start_s = nowSeconds();
+  const FileOverlay overlay(*files_);
+  EditReport report{.reopened = true};
+  Diagnostics notes;
+  DERM_TRY(Scene scene, opened(scene_->recipe(), character, notes));
+  own_ = std::move(character);
+  scene_ = std::move(scene);
+  live_.reset();
+  live_playing_ = false;
+  for (const auto& layer : scene_->stack().layers()) report.rebound.push_back(layer->name());
+  goOn();
+  report.ms = 1000 * (nowSeconds() - start_s);
+  report.notes = textsOf(notes);
+  return report;
+}
+
+Result<EditReport> Session::setGroup(std::string_view name, std::span<const float> strengths) {
+  if (name.empty()) return badArgument("a vertex group needs a name");
+  if (strengths.size() != own_->mesh.vertexCount())
+    return badArgument(std::to_string(strengths.size()) + " strengths for " +
+                       std::to_string(own_->mesh.vertexCount()) + " vertices");
+  VertexGroup group{.name = std::string(name)};
+  for (std::size_t v = 0; v < strengths.size(); ++v) {
+    if (!(strengths[v] >= 0 && strengths[v] <= 1))
+      return badArgument("strength of vertex " + std::to_string(v) + " is not in [0,1]");
+    if (strengths[v] == 0) continue;
+    group.vertices.push_back(static_cast<std::uint32_t>(v));
+    group.strengths.push_back(strengths[v]);
+  }
+  auto changed = std::make_shared<Character>(*own_);
+  std::vector<VertexGroup>& groups = changed->mesh.groups;
+  const auto at = std::find_if(groups.begin(), groups.end(),
+                               [&](const VertexGroup& g) { return g.name == name; });
+  if (group.vertices.empty()) {
+    if (at != groups.end()) groups.erase(at);
+  } else if (at != groups.end()) {
+    *at = std::move(group);
+  } else {
+    groups.push_back(std::move(group));
+  }
+  return changeCharacter(std::move(changed));
+}
+
+Result<EditReport> Session::setPoint(std::string_view label, int triangle,
+                                     const Vec3f& barycentric) {
+  if (label.empty()) return badArgument("a point needs a label");
+  auto changed = std::make_shared<Character>(*own_);
+  std::vector<LabelledPoint>& points = changed->points;
+  const auto at = std::find_if(points.begin(), points.end(),
+                               [&](const LabelledPoint& p) { return p.label == label; });
+  if (triangle < 0) {
+    if (at != points.end()) points.erase(at);
+    return changeCharacter(std::move(changed));
+  }
+  const LabelledPoint point{std::string(label),
+                            {static_cast<std::uint32_t>(triangle), barycentric}};
+  DERM_CHECK(validate(point.point, changed->mesh.triangles.size(), label));
+  if (at != points.end())
+    *at = point;
+  else
+    points.push_back(point);
+  return changeCharacter(std::move(changed));
+}
+
+void Session::goOn() {
+  linear_.reset();
+  const std::vector<std::string> masks = scene_->stack().masks();
+  std::erase_if(kept_channels_, [&](const std::string& name) {
+    return std::find(masks.begin(), masks.end(), name) == masks.end();
+  });
+  if (!scene_->keepChannels(kept_channels_).ok()) kept_channels_.clear();
+  if (live_) {
+    live_->change(scene_->sharedStack());
+    live_->keepChannels(kept_channels_);
+  }
+  evaluateAgain();
+}
+
+void Session::evaluateAgain() {
+  if (live_playing_)
+    took(live_->advance(0, pose_));
+  else
+    seek(time_s_);
+}
+
+// --------------------------------------------------------------------------------------- playing
+
+void Session::took(const SkinFrame& frame) {
+  frame_ = &frame;
+  const std::shared_ptr<const Stack>& stack = scene_->sharedStack();
+  if (sorted_stack_ == stack) return;
+  const bool same = sorted_stack_ != nullptr && &sorted_stack_->output() == &stack->output();
+  sorted_stack_ = stack;
+  if (!same) sortTriangles();
+}
+
+void Session::seek(double time_s) {
+  layer_seconds_.assign(scene_->stack().layers().size(), 0.0);
+  live_playing_ = false;
+  took(scene_->playback().frameAt(time_s, layer_seconds_));
+  time_s_ = time_s;
+  pose_ = scene_->playback().pose();
+}
+
+Result<void> Session::step(double dt_s) {
+  if (!(dt_s >= 0) || !std::isfinite(dt_s)) return badArgument("a step of time is not negative");
+  if (!finite(pose_)) return badArgument("the pose has a number that is not finite");
+  if (!live_) {
+    live_.emplace(scene_->sharedStack(), LiveDesc{.inner_rate_hz = scene_->recipe().inner_rate_hz});
+    live_->keepChannels(kept_channels_);
+    live_->reset(pose_);
+  } else if (!live_playing_) {
+    live_->reset(pose_);  // the clip was played meanwhile: a cut
+  }
+  live_playing_ = true;
+  layer_seconds_.assign(scene_->stack().layers().size(), 0.0);
+  took(live_->advance(dt_s, pose_));
+  return {};
+}
+
+Result<void> Session::reset() {
+  if (!finite(pose_)) return badArgument("the pose has a number that is not finite");
+  if (live_) live_->reset(pose_);
+  return step(0);
+}
+
+Result<void> Session::sample(int clip, double time_s) {
+  if (clip >= 0 && static_cast<std::size_t>(clip) >= character().clips.size())
+    return badArgument("no clip " + std::to_string(clip) + "; there are " +
+                       std::to_string(character().clips.size()));
+  if (!std::isfinite(time_s)) return badArgument("the time is not finite");
+  pose_ = character().restPose();
+  if (clip >= 0)
+    sampleClip(character().clips[static_cast<std::size_t>(clip)], static_cast<float>(time_s),
+               pose_);
+  return {};
+}
+
+Result<void> Session::holdControl(int control, double value) {
+  if (control < 0 || static_cast<std::size_t>(control) >= character().controls.size())
+    return badArgument("no control " + std::to_string(control) + "; there are " +
+                       std::to_string(character().controls.size()));
+  std::optional<float> held;
+  if (std::isfinite(static_cast<float>(value))) held = static_cast<float>(value);
+  scene_->playback().setControl(static_cast<std::size_t>(control), held);
+  evaluateAgain();
+  return {};
+}
+
+// ------------------------------------------------------------------------------------- the frame
+
+/// Viewers draw part by part; layers that refine give the pieces of one part anywhere.
+void Session::sortTriangles() {
+  ++topology_;
+  const std::vector<Triangle>& all = surface().rest.triangles;
+  const std::vector<std::uint32_t>& from = surface().source_triangles;
+  const std::vector<MeshPart>& parts = character().parts;
+  std::vector<std::uint32_t> part_of(character().mesh.triangles.size(), 0);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    std::fill_n(part_of.begin() + static_cast<std::ptrdiff_t>(parts[p].first_triangle),
+                parts[p].triangle_count, static_cast<std::uint32_t>(p));
+  std::vector<std::uint32_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  const auto source = [&](std::uint32_t t) { return from.empty() ? t : from[t]; };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return part_of[source(a)] < part_of[source(b)];
+  });
+  triangles_.resize(all.size());
+  sources_.resize(all.size());
+  part_ranges_.assign(2 * parts.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    triangles_[i] = all[order[i]];
+    sources_[i] = source(order[i]);
+    std::uint32_t* range = &part_ranges_[2 * part_of[sources_[i]]];
+    if (range[1]++ == 0) range[0] = static_cast<std::uint32_t>(i);
+  }
+}
+
+Result<std::span<const Vec3f>> Session::linearPositions() {
+  if (!linear_) {
+    DERM_TRY(std::shared_ptr<const Stack> plain, scene_->linearReferenceStack());
+    linear_.emplace(std::move(plain));
+  }
+  return linear_->evaluate(pose_, time_s_).positions();
+}
+
+std::span<const float> Session::jointMatrices() {
+  const Skeleton& skeleton = character().skeleton;
+  std::vector<Affine3d> model(skeleton.size());
+  localToModel(skeleton, pose_.local, model);
+  matrices_.resize(16 * model.size());
+  for (std::size_t j = 0; j < model.size(); ++j) {
+    Eigen::Map<Eigen::Matrix4f> out(matrices_.data() + 16 * j);
+    out.setIdentity();
+    out.topRows<3>() = model[j].matrix().topRows<3>().cast<float>();
+  }
+  return matrices_;
+}
+
+std::span<const float> Session::pointPositions() {
+  const std::vector<LabelledPoint>& points = character().points;
+  points_.resize(3 * points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    // Vertices of the character keep their numbers in every surface.
+    const Vec3f p = positionAt(points[i].point, character().mesh.triangles, frame().positions());
+    std::copy_n(p.data(), 3, points_.data() + 3 * i);
+  }
+  return points_;
+}
+
+Result<void> Session::fillChannel(std::string_view name) {
+  const std::size_t count = frame().vertexCount();
+  const std::size_t colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  const std::string_view rest =
+      colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
+  channel_.assign(count, 0.0f);
+  if (kind == "weight") {
+    DERM_TRY(const JointId joint, character().skeleton.named(rest));
+    const Skin& skin = surface().skin;
+    for (std::size_t v = 0; v < std::min(count, skin.vertexCount()); ++v)
+      for (const Influence& influence : skin[v])
+        if (skin.slots[influence.slot].joint == joint) channel_[v] += influence.weight;
+    return {};
+  }
+  if (kind == "group") {
+    DERM_TRY(const VertexGroup* group,
+             findGroup(surface().rest, {.text = std::string(rest), .where = {}}));
+    for (std::size_t i = 0; i < group->vertices.size(); ++i)
+      if (group->vertices[i] < count) channel_[group->vertices[i]] = group->strengths[i];
+    return {};
+  }
+  if (kind == "mask") return fillMask(std::string(rest));
+  if (name == "displacement") {
+    DERM_TRY(const std::span<const Vec3f> plain, linearPositions());
+    for (std::size_t v = 0; v < std::min(count, plain.size()); ++v)
+      channel_[v] = (frame().positions()[v] - plain[v]).norm();
+    return {};
+  }
+  if (name == "compression") return fillCompression(), Result<void>();
+  return badArgument(
+      "no channel \"" + std::string(name) +
+      "\"; there are weight:JOINT, mask:NAME, group:NAME, displacement and compression");
+}
+
+Result<void> Session::fillMask(const std::string& name) {
+  if (frame().channel(name).empty()) {
+    DERM_CHECK(scene_->keepChannels(std::vector{name}));
+    kept_channels_.push_back(name);
+    if (live_) live_->keepChannels(kept_channels_);
+    evaluateAgain();
+  }
+  const std::span<const float> values = frame().channel(name);
+  std::copy_n(values.begin(), std::min(values.size(), channel_.size()), channel_.begin());
+  return {};
+}
+
+void Session::fillCompression() {
+  std::vector<double> now(channel_.size()), before(channel_.size());
+  const auto area = [](std::span<const Vec3f> p, const Triangle& t) {
+    const Vec3d a = p[t[0]].cast<double>();
+    return (p[t[1]].cast<double>() - a).cross(p[t[2]].cast<double>() - a).norm();
+  };
+  for (const Triangle& t : triangles_) {
+    const double area_now = area(frame().positions(), t);
+    const double area_before = area(surface().rest.positions, t);
+    for (const std::uint32_t v : t) {
+      now[v] += area_now;
+      before[v] += area_before;
+    }
+  }
+  for (std::size_t v = 0; v < channel_.size(); ++v)
+    if (before[v] > 0) channel_[v] = static_cast<float>(1 - now[v] / before[v]);
+}
+
+Result<std::span<const float>> Session::channel(std::string_view name) {
+  DERM_CHECK(fillChannel(name));
+  return std::span<const float>(channel_);
+}
+
+std::optional<SurfaceHit> Session::pick(const Vec3d& origin, const Vec3d& direction) const {
+  const double length = direction.norm();
+  if (!origin.allFinite() || !std::isfinite(length) || length == 0) return {};
+  const Vec3d d = direction / length;
+  std::optional<SurfaceHit> nearest;
+  const std::span<const Vec3f> p = frame().positions();
+  for (std::size_t i = 0; i < triangles_.size(); ++i) {
+    const Triangle& t = triangles_[i];
+    const Vec3d a = p[t[0]].cast<double>();
+    const Vec3d ab = p[t[1]].cast<double>() - a, ac = p[t[2]].cast<double>() - a;
+    const Vec3d across = d.cross(ac);
+    const double determinant = ab.dot(across);
+    if (determinant == 0) continue;
+    const Vec3d ao = origin - a;
+    const double u = ao.dot(across) / determinant;
+    const Vec3d along = ao.cross(ab);
+    const double v = d.dot(along) / determinant;
+    if (!(u >= 0 && v >= 0 && u + v <= 1)) continue;
+    const double distance = ac.dot(along) / determinant;
+    if (!(distance >= 0) || (nearest && distance >= nearest->distance)) continue;
+    nearest = {static_cast<std::uint32_t>(i), Vec3d(1 - u - v, u, v), distance};
+  }
+  return nearest;
+}
+
+// ------------------------------------------------------------------------------------------ bake
+
+Result<std::vector<std::uint8_t>> Session::bake(const BakeOptions& options) {
+  if (options.as != "cache" && options.as != "correctives")
+    return badArgument("bake as \"cache\" or \"correctives\"");
+  const FileOverlay overlay(*files_);
+  const std::string name = "baked." + options.format;
+  MemoryFiles out;
+  BakeDesc desc;
+  desc.recipe = scene_->recipe();
+  desc.scene.character = own_;
+  desc.output = name;
+  if (options.as == "correctives") desc.as = BakeAs::Correctives;
+  desc.correctives = {.shapes = options.shapes, .error_m = options.error_m};
+  desc.measure = options.measure;
+  desc.files = &out;
+  Diagnostics notes;
+  DERM_TRY(const BakeReport report, derm::bake(desc, notes));
+  bake_report_ = toJson(report);
+  const MemoryFiles::Bytes* bytes = out.find(name);
+  if (bytes == nullptr) return badArgument("the bake made several files: take glb, pc2 or mdd");
+  return *bytes;
+}
+
+}  // namespace derm::detail::capi

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "derm/anim/skeleton.h"
+#include "derm/anim/skin.h"
+#include "derm/base/diagnostics.h"
+#include "derm/contact/contact_layer.h"
+#include "derm/mesh/measured_surface.h"
+
+#include "contact/contact_grid.h"
+
+/// Private to room contact: what is known of a character before it moves.
+namespace derm::detail {
+
+/// Some bones that move as one: a finger's end, a forearm. What skin finds itself inside of.
+struct ContactPart {
+  std::uint32_t slot = 0;               ///< whose matrix carries it
+  std::vector<std::uint32_t> labelled;  ///< points that follow it most
+  std::vector<std::uint32_t> members;  ///< points that follow it by more than kTerritory, and those
+  Vec3f low = Vec3f::Zero(), high = Vec3f::Zero();  ///< box of the members at rest
+};
+
+/// Of a point: how much it follows a part.
+struct ContactWeight {
+  std::uint32_t part = 0;
+  float weight = 0;
+};
+
+/// Lengths of the method, in metres; they grow with the character.
+struct ContactLengths {
+  float unit = 0;  ///< a millimetre on a grown-up: the root of the skin's area / 1370
+  float gap = 0;
+  float max_cap = 0;
+  float max_thickness = 0;
+};
+
+/// Points are welded vertices, then apexes that close holes. Immutable.
+struct ContactBody {
+  ContactLengths lengths;
+  double max_move = 0.35;
+  int passes = 3;
+  IndexLists vertices_of_point;  ///< of the mesh, of welded vertices
+  IndexLists borders;            ///< of apexes: the points they are the mean of
+  std::size_t welded_count = 0;
+  std::vector<Triangle> own;      ///< the skin's triangles, without those that close it
+  std::vector<Triangle> closed;   ///< all of pieces that take part
+  IndexLists triangles_of_point;  ///< of `own`
+  IndexLists neighbours;
+  std::vector<ContactPart> parts;
+  std::vector<std::uint32_t> weight_offsets;  ///< of points
+  std::vector<ContactWeight> weights;         ///< largest first
+  std::vector<float> rest_distance;           ///< of the grid at each point: its own error
+  std::vector<float> thickness;
+  std::vector<std::int8_t> rest_winding;  ///< just outside each point: 1 under a cloth
+  std::vector<std::uint8_t> takes_part;   ///< piece with a volume, right side out
+  std::vector<std::uint8_t> seeks;        ///< takes part, and is not in contact at rest
+  ContactGrid grid;
+
+  std::size_t pointCount() const { return welded_count + borders.rowCount(); }
+  std::span<const ContactWeight> weightsOf(std::size_t point) const {
+    return std::span(weights).subspan(weight_offsets[point],
+                                      weight_offsets[point + 1] - weight_offsets[point]);
+  }
+  /// Index into `weights`, or kNoPoint where the point does not follow the part.
+  std::uint32_t entryOf(std::uint32_t point, std::uint32_t part) const {
+    for (std::uint32_t k = weight_offsets[point]; k < weight_offsets[point + 1]; ++k)
+      if (weights[k].part == part) return k;
+    return kNoPoint;
+  }
+  bool areNeighbours(std::uint32_t a, std::uint32_t b) const {
+    for (const std::uint32_t q : neighbours[a])
+      if (q == b) return true;
+    return false;
+  }
+  /// The same, one of a's neighbours next to b, or b itself.
+  bool withinTwoRings(std::uint32_t a, std::uint32_t b) const;
+};
+
+/// A point belongs to a part's territory from this weight on.
+inline constexpr float kTerritory = 0.25f;
+/// A point may lead into a part's skin from this weight on.
+inline constexpr float kSeedWeight = 0.1f;
+
+/// All but `seeks`, which is `takes_part` then. Requires a skin with a row per vertex.
+ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const Skin& skin,
+                            const ContactDesc& desc, std::string_view element, Diagnostics& notes);
+
+}  // namespace derm::detail

@@ -1,0 +1,289 @@
+#include "derm/derm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "derm/cast/cast.h"
+#include "derm/io/gltf.h"
+#include "derm/scene/scene.h"
+
+namespace {
+
+using nlohmann::json;
+
+struct Closer {
+  void operator()(derm_scene* scene) const { derm_close(scene); }
+  void operator()(derm_files* files) const { derm_files_free(files); }
+  void operator()(derm_liquid* liquid) const { derm_liquid_close(liquid); }
+};
+using ScenePointer = std::unique_ptr<derm_scene, Closer>;
+
+constexpr const char* kCat = R"(# the cat of the manual
+character = "cast:cat"
+clip = "jump"
+fps = 30  # film
+
+[skinning]
+method = "centre"
+
+[[layer]]
+type = "flesh"
+name = "belly"  # soft
+dominant = "spine_1"
+ends = ["spine_5"]
+frequency_hz = 5.0
+from_m = [0, 0.295, -0.110]
+to_m = [0, 0.295, 0.108]
+
+[[layer]]
+type = "volume"
+)";
+
+ScenePointer open(const char* text) { return ScenePointer(derm_open(nullptr, text, "cat.toml")); }
+
+std::vector<float> positions(const ScenePointer& scene) {
+  const float* p = derm_positions(scene.get());
+  return {p, p + 3 * derm_vertex_count(scene.get())};
+}
+
+json parsed(const char* text) {
+  EXPECT_NE(text, nullptr) << derm_last_error();
+  return text == nullptr ? json() : json::parse(text);
+}
+
+TEST(CInterface, PlaysWhatTheSceneDoes) {
+  const ScenePointer cat = open(kCat);
+  ASSERT_NE(cat, nullptr) << derm_last_error();
+  derm::Diagnostics notes;
+  auto scene = derm::openScene(*derm::parseRecipe(kCat, "cat.toml"), {}, notes);
+  ASSERT_TRUE(scene.ok());
+  for (const double t : {0.0, 0.3, 0.7, 0.2}) {
+    ASSERT_EQ(derm_seek(cat.get(), t), 1);
+    const auto want = scene->playback().frameAt(t).positions();
+    const std::vector<float> got = positions(cat);
+    ASSERT_EQ(got.size(), 3 * want.size());
+    EXPECT_EQ(std::memcmp(got.data(), want.data(), got.size() * sizeof(float)), 0) << t;
+  }
+}
+
+TEST(CInterface, ErrorsAreObjectsWithAPlace) {
+  EXPECT_EQ(derm_open(nullptr, "character = \"cast:cat\"\nclip = \"jumpp\"\n", "x.toml"), nullptr);
+  const json error = json::parse(derm_last_error());
+  EXPECT_EQ(error["code"], "bad_data");
+  EXPECT_EQ(error["line"], 2);
+  EXPECT_EQ(error["column"], 8);
+  EXPECT_EQ(error["file"], "x.toml");
+  EXPECT_NE(error["text"].get<std::string>().find("did you mean \"jump\""), std::string::npos);
+  EXPECT_EQ(derm_open(nullptr, "", ""), nullptr);
+  EXPECT_EQ(derm_open_character(nullptr, "nothing.glb"), nullptr);
+  EXPECT_EQ(derm_seek(nullptr, 0), 0);
+  EXPECT_EQ(json::parse(derm_last_error())["code"], "bad_argument");
+}
+
+TEST(CInterface, OpensFilesFromMemoryByTheirNames) {
+  derm::Diagnostics notes;
+  const auto glb = derm::encodeGlb(*derm::makeCastMember("arm"), notes);
+  ASSERT_TRUE(glb.ok());
+  const std::unique_ptr<derm_files, Closer> files(derm_files_new());
+  std::copy(glb->begin(), glb->end(), derm_files_add(files.get(), "folder/arm.glb", glb->size()));
+  const ScenePointer arm(derm_open(files.get(), "character = \"arm.glb\"\n", "folder/arm.toml"));
+  ASSERT_NE(arm, nullptr) << derm_last_error();
+  const json character = parsed(derm_character(arm.get()));
+  EXPECT_EQ(character["vertices"], derm_vertex_count(arm.get()));
+  EXPECT_FALSE(character["clips"].empty());
+  EXPECT_FALSE(character["joints"].empty());
+  const ScenePointer alone(derm_open_character(files.get(), "folder/arm.glb"));
+  ASSERT_NE(alone, nullptr) << derm_last_error();
+  EXPECT_EQ(positions(alone), positions(arm));
+}
+
+TEST(CInterface, EditsKeepCommentsAndSayWhatWasBound) {
+  const ScenePointer cat = open(kCat);
+  ASSERT_NE(cat, nullptr) << derm_last_error();
+  derm_seek(cat.get(), 0.5);
+  json report = parsed(derm_set_key(cat.get(), "belly", "frequency_hz", "3.5"));
+  EXPECT_EQ(report["rebound"], json::array({"belly"}));
+  EXPECT_FALSE(report["reopened"]);
+  std::string text = derm_recipe_text(cat.get());
+  EXPECT_NE(text.find("name = \"belly\"  # soft"), std::string::npos) << text;
+  EXPECT_NE(text.find("frequency_hz = 3.5"), std::string::npos) << text;
+  parsed(derm_set_key(cat.get(), "", "fps", "24"));
+  EXPECT_NE(std::string(derm_recipe_text(cat.get())).find("fps = 24  # film"), std::string::npos);
+  parsed(derm_set_key(cat.get(), nullptr, "skinning.alpha", "0.25"));
+  EXPECT_EQ(parsed(derm_recipe(cat.get()))["sections"]["skinning"]["alpha"], 0.25);
+  parsed(derm_enable_layer(cat.get(), "volume", 0));
+  parsed(derm_rename_layer(cat.get(), "belly", "paunch"));
+  parsed(derm_move_layer(cat.get(), "paunch", 1));
+  parsed(derm_add_layer(cat.get(), "volume", nullptr, -1, nullptr));
+  const json layers = parsed(derm_recipe(cat.get()))["layers"];
+  ASSERT_EQ(layers.size(), 3u);
+  EXPECT_EQ(layers[0]["name"], "volume");
+  EXPECT_EQ(layers[0]["enabled"], false);
+  EXPECT_EQ(layers[1]["name"], "paunch");
+  EXPECT_EQ(layers[2]["name"], "volume_2");
+  parsed(derm_remove_layer(cat.get(), "volume_2"));
+  // A value out of range, an unknown layer: an error, and nothing changed.
+  text = derm_recipe_text(cat.get());
+  EXPECT_EQ(derm_set_key(cat.get(), "paunch", "frequency_hz", "-1"), nullptr);
+  EXPECT_EQ(derm_set_key(cat.get(), "paunch", "frequency_hz", "{"), nullptr);
+  EXPECT_EQ(derm_remove_layer(cat.get(), "pounch"), nullptr);
+  EXPECT_NE(std::string(derm_last_error()).find("paunch"), std::string::npos);
+  EXPECT_EQ(text, derm_recipe_text(cat.get()));
+}
+
+TEST(CInterface, UndoIsTheTextFromBefore) {
+  const ScenePointer cat = open(kCat);
+  derm_seek(cat.get(), 0.6);
+  const std::vector<float> before = positions(cat);
+  parsed(derm_set_key(cat.get(), "belly", "frequency_hz", "2"));
+  derm_seek(cat.get(), 0);
+  derm_seek(cat.get(), 0.6);
+  EXPECT_NE(positions(cat), before);
+  parsed(derm_set_recipe_text(cat.get(), kCat));
+  derm_seek(cat.get(), 0);
+  derm_seek(cat.get(), 0.6);
+  EXPECT_EQ(positions(cat), before);
+}
+
+TEST(CInterface, TakesTheHostsPose) {
+  const ScenePointer cat = open(kCat);
+  const json character = parsed(derm_character(cat.get()));
+  ASSERT_EQ(derm_sample(cat.get(), -1, 0), 1);
+  ASSERT_EQ(derm_reset(cat.get()), 1);
+  const std::vector<float> rest = positions(cat);
+  float* pose = derm_pose(cat.get());
+  pose[0] += 0.5f;  // the root goes aside by half a metre
+  ASSERT_EQ(derm_reset(cat.get()), 1);
+  const std::vector<float> moved = positions(cat);
+  for (std::size_t v = 0; v < rest.size(); v += 3) EXPECT_NEAR(moved[v] - rest[v], 0.5, 1e-4);
+  pose = derm_pose(cat.get());
+  pose[0] = std::nanf("");
+  EXPECT_EQ(derm_step(cat.get(), 0.01), 0);
+  EXPECT_EQ(positions(cat), moved);
+  EXPECT_EQ(derm_step(cat.get(), -1), 0);
+  EXPECT_EQ(character["joints"].size() * 10 > 0, true);
+}
+
+TEST(CInterface, ListsEveryFieldWithRangeUnitAndHelp) {
+  const json all = parsed(derm_recipe_fields());
+  ASSERT_EQ(all["layers"].size(), derm::builtInLayerTypes().all().size());
+  bool found = false;
+  for (const json& layer : all["layers"])
+    for (const json& field : layer["fields"]) {
+      EXPECT_FALSE(field["help"].get<std::string>().empty());
+      EXPECT_TRUE(field["live"].is_boolean());
+      if (layer["type"] != "flesh" || field["key"] != "frequency_hz") continue;
+      found = true;
+      EXPECT_EQ(field["kind"], "number");
+      EXPECT_EQ(field["low"], 0.001);
+      EXPECT_EQ(field["high"], 1000);
+      EXPECT_EQ(field["unit"], "Hz");
+      EXPECT_EQ(field["live"], true);
+    }
+  EXPECT_TRUE(found);
+}
+
+TEST(CInterface, QueriesTheFrame) {
+  const ScenePointer cat = open(kCat);
+  derm_seek(cat.get(), 0.5);
+  const json frame = parsed(derm_frame_report(cat.get()));
+  bool flesh = false, volume = false;
+  for (const json& layer : frame["layers"]) {
+    flesh = flesh || layer.contains("elongation_m");
+    if (!layer.contains("regions")) continue;
+    volume = true;
+    for (const json& region : layer["regions"]) {
+      if (region["idle"].get<bool>()) continue;
+      EXPECT_NEAR(region["after_m3"].get<double>() / region["target_m3"].get<double>(), 1, 1e-5);
+    }
+  }
+  EXPECT_TRUE(flesh && volume);
+  const std::vector<float> p = positions(cat);
+  const uint32_t* corner = derm_triangles(cat.get());
+  float origin[3], direction[3] = {0, 0, -1};
+  for (int axis = 0; axis < 3; ++axis)
+    origin[axis] =
+        (p[3 * corner[0] + axis] + p[3 * corner[1] + axis] + p[3 * corner[2] + axis]) / 3;
+  origin[2] += 3;
+  derm_hit hit;
+  ASSERT_EQ(derm_pick(cat.get(), origin, direction, &hit), 1);
+  EXPECT_LT(hit.triangle, derm_triangle_count(cat.get()));
+  EXPECT_GE(hit.joint, 0);
+  EXPECT_NEAR(origin[2] - hit.distance, hit.position[2], 1e-4);
+  direction[2] = 1;
+  EXPECT_EQ(derm_pick(cat.get(), origin, direction, &hit), 0);
+  const float* alpha = derm_channel(cat.get(), "mask:belly");
+  ASSERT_NE(alpha, nullptr) << derm_last_error();
+  EXPECT_EQ(*std::max_element(alpha, alpha + derm_vertex_count(cat.get())), 1.0f);
+  EXPECT_NE(derm_channel(cat.get(), "weight:spine_1"), nullptr);
+  EXPECT_NE(derm_channel(cat.get(), "displacement"), nullptr);
+  EXPECT_NE(derm_channel(cat.get(), "compression"), nullptr);
+  EXPECT_EQ(derm_channel(cat.get(), "mask:belli"), nullptr);
+  EXPECT_NE(derm_joint_matrices(cat.get()), nullptr);
+}
+
+TEST(CInterface, GroupsAndPointsChangeTheCharacter) {
+  const ScenePointer cat = open(kCat);
+  std::vector<float> group(derm_vertex_count(cat.get()), 0.0f);
+  group[3] = 0.5f;
+  const json report = parsed(derm_set_group(cat.get(), "patch", group.data(), group.size()));
+  EXPECT_TRUE(report["reopened"]);
+  EXPECT_EQ(derm_channel(cat.get(), "group:patch")[3], 0.5f);
+  EXPECT_EQ(derm_set_group(cat.get(), "patch", group.data(), 7), nullptr);
+  const float shares[3] = {0.2f, 0.3f, 0.5f};
+  parsed(derm_set_point(cat.get(), "tip", 5, shares));
+  const json points = parsed(derm_character(cat.get()))["points"];
+  EXPECT_EQ(points.back()["label"], "tip");
+  EXPECT_NE(derm_point_positions(cat.get()), nullptr);
+  EXPECT_EQ(derm_set_point(cat.get(), "tip", 1 << 30, shares), nullptr);
+}
+
+TEST(CInterface, ProposesAndBakes) {
+  const ScenePointer cat = open("character = \"cast:cat\"\nclip = \"jump\"\nfps = 10\n");
+  const char* text = derm_propose(cat.get(), "all");
+  ASSERT_NE(text, nullptr) << derm_last_error();
+  const std::string proposed = text;
+  EXPECT_NE(proposed.find("flesh"), std::string::npos);
+  EXPECT_NE(proposed.find("volume"), std::string::npos);
+  parsed(derm_set_recipe_text(cat.get(), proposed.c_str()));
+  EXPECT_EQ(derm_propose(cat.get(), "hair"), nullptr);
+  size_t size = 0;
+  const unsigned char* glb = derm_bake(cat.get(), R"({"format":"pc2"})", &size);
+  ASSERT_NE(glb, nullptr) << derm_last_error();
+  EXPECT_EQ(std::memcmp(glb, "POINTCACHE2", 11), 0);
+  EXPECT_GT(parsed(derm_bake_report(cat.get()))["frame_count"], 5);
+  EXPECT_EQ(derm_bake(cat.get(), R"({"format":"docx"})", &size), nullptr);
+  EXPECT_EQ(derm_bake(cat.get(), R"({"formta":"glb"})", &size), nullptr);
+  ASSERT_NE(derm_character_glb(cat.get(), &size), nullptr);
+  EXPECT_GT(size, 1000u);
+}
+
+TEST(CInterface, ShipsRecipesThatOpen) {
+  const json recipes = parsed(derm_shipped_recipes());
+  EXPECT_GE(recipes.size(), 9u);
+  for (const json& recipe : recipes) {
+    const std::string text = recipe["text"].get<std::string>();
+    EXPECT_TRUE(derm::parseRecipe(text, recipe["name"].get<std::string>()).ok()) << recipe["name"];
+  }
+  EXPECT_FALSE(parsed(derm_cast()).empty());
+}
+
+TEST(CInterface, PoursALiquid) {
+  const std::unique_ptr<derm_liquid, Closer> liquid(derm_liquid_open("pour", 0.8));
+  ASSERT_NE(liquid, nullptr) << derm_last_error();
+  const double before = derm_liquid_volume(liquid.get());
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(derm_liquid_step(liquid.get(), 1 / 30.0), 1);
+  EXPECT_GT(derm_liquid_volume(liquid.get()), before);
+  EXPECT_GT(derm_liquid_triangle_count(liquid.get()), 100u);
+  EXPECT_NE(derm_liquid_normals(liquid.get()), nullptr);
+  EXPECT_EQ(derm_liquid_open("sand", 0), nullptr);
+}
+
+}  // namespace

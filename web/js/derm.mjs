@@ -1,0 +1,446 @@
+// derm in JavaScript: a thin layer over the C functions of derm.h, and the only file that knows
+// pointers. Views of the module's memory are made anew at every call: memory that grows leaves old
+// ones empty, so copy what you keep.
+import createModule from './glue.mjs';
+
+/** What went wrong, with text and place. The only thing that this package throws. */
+export class DermError extends Error {
+  constructor(fields) {
+    super(fields.text || fields.message || 'derm failed');
+    this.name = 'DermError';
+    /** bad_data, bad_argument, unsupported, cannot_read, cannot_write, cancelled, out_of_memory,
+     *  internal, closed */
+    this.code = fields.code || 'internal';
+    this.reason = fields.message || '';
+    this.file = fields.file || '';
+    this.element = fields.element || '';
+    this.line = fields.line || 0;
+    this.column = fields.column || 0;
+  }
+  /** Plain data, for messages between threads; new DermError(data) is the same again. */
+  toJSON() {
+    return {
+      code: this.code, text: this.message, message: this.reason, file: this.file,
+      element: this.element, line: this.line, column: this.column,
+    };
+  }
+}
+
+const utf8 = new TextEncoder();
+const fromUtf8 = new TextDecoder();
+
+const bytesOf = (data, name) => {
+  if (data instanceof Uint8Array) return data;
+  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  if (typeof data === 'string') return utf8.encode(data);
+  throw new DermError({ code: 'bad_argument', text: `${name}: neither bytes nor text` });
+};
+
+async function compiled(wasm) {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) return WebAssembly.compile(wasm);
+  const source = wasm ?? new URL('./derm.wasm', import.meta.url);
+  if (source instanceof URL && source.protocol === 'file:' && typeof process === 'object') {
+    const { readFile } = await import(/* @vite-ignore */ 'node:fs/promises');
+    return WebAssembly.compile(await readFile(source));
+  }
+  const response = source instanceof Response ? source : await fetch(source);
+  if (!response.ok)
+    throw new DermError({ code: 'cannot_read', text: `${response.url}: ${response.status}` });
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** The module: one for any number of scenes. */
+export class Derm {
+  #compiled;
+  #core = null;
+  #printed = '';
+
+  /** `wasm`: where derm.wasm is (address, bytes, response or compiled module); by default beside
+   *  this file. */
+  static async load({ wasm } = {}) {
+    const derm = new Derm();
+    try {
+      derm.#compiled = await compiled(wasm);
+      await derm.#start();
+    } catch (error) {
+      throw error instanceof DermError ? error
+        : new DermError({ code: 'cannot_read', text: `derm.wasm: ${error.message}` });
+    }
+    return derm;
+  }
+
+  /** The compiled module: a worker that gets it need not compile again. */
+  get module() { return this.#compiled; }
+  get version() { return this.#text('derm_version'); }
+  /** [{name, description}] of characters and liquids that derm makes itself: "cast:cat". */
+  get cast() { return JSON.parse(this.#text('derm_cast')); }
+  get liquids() { return JSON.parse(this.#text('derm_liquids')); }
+  /** [{name, text}] of recipes for them. */
+  get recipes() { return JSON.parse(this.#text('derm_shipped_recipes')); }
+  /** Everything that a recipe may hold: {sections, layers}, each with fields. */
+  get fields() { return JSON.parse(this.#text('derm_recipe_fields')); }
+  /** [bytes] of the module's memory, which grows and never shrinks. */
+  get memoryBytes() { return this.#core ? this.#core.HEAPU8.length : 0; }
+
+  /** Opens a recipe's text. `files`: {name: bytes} that it refers to. */
+  async open(recipe, { name = 'recipe.toml', files = {} } = {}) {
+    return this.#opened((core, handle) => [
+      this.#withText(recipe, (text) => this.#withText(name, (file) =>
+        core._derm_open(handle, text, file)))][0], files);
+  }
+  /** A character by itself: "cast:cat", or the name of one of the files ("body.glb"). */
+  async openCharacter(character, { files = {} } = {}) {
+    return this.#opened((core, handle) => this.#withText(character, (text) =>
+      core._derm_open_character(handle, text)), files);
+  }
+  /** A liquid of the cast with its skin. */
+  async openLiquid(name, { detail = 0 } = {}) {
+    await this.#start();
+    const core = this.#core;
+    const handle = this.#call(() => this.#withText(name, (text) =>
+      core._derm_liquid_open(text, detail)));
+    if (handle === 0) throw this.#error();
+    return new Liquid(this.#border(core), handle);
+  }
+
+  async #start() {
+    if (this.#core !== null) return;
+    const options = {
+      instantiateWasm: (imports, done) => {
+        WebAssembly.instantiate(this.#compiled, imports).then((instance) => done(instance));
+        return {};
+      },
+      print: () => {},
+      printErr: (line) => { this.#printed = String(line); },
+    };
+    this.#core = await createModule(options);
+  }
+
+  async #opened(open, files) {
+    await this.#start();
+    const core = this.#core;
+    const handle = this.#call(() => {
+      const table = core._derm_files_new();
+      try {
+        for (const [name, data] of Object.entries(files)) {
+          const bytes = bytesOf(data, name);
+          const at = this.#withText(name, (text) =>
+            core._derm_files_add(table, text, bytes.length));
+          if (at === 0 && bytes.length > 0) throw this.#error();
+          core.HEAPU8.set(bytes, at);
+        }
+        return open(core, table);
+      } finally {
+        if (this.#core === core) core._derm_files_free(table);
+      }
+    });
+    if (handle === 0) throw this.#error();
+    return new Scene(this.#border(core), handle);
+  }
+
+  /** What scenes work with. */
+  #border(core) {
+    return {
+      core: () => {
+        if (this.#core === core) return core;
+        throw new DermError({ code: 'closed', text: 'the module of this scene has ended' });
+      },
+      call: (work) => this.#call(work),
+      withText: (text, work) => this.#withText(text, work),
+      error: () => this.#error(),
+      textAt: (pointer) => this.#textAt(pointer),
+    };
+  }
+
+  /** A trap ends the module: all its scenes are closed, and the next open starts a new one. */
+  #call(work) {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof DermError) throw error;
+      const core = this.#core;
+      this.#core = null;
+      let memory = error instanceof RangeError;
+      try { memory ||= core._derm_ran_out_of_memory() !== 0; } catch { /* it has ended */ }
+      throw memory
+        ? new DermError({ code: 'out_of_memory', text: 'out of memory', message: 'out of memory' })
+        : new DermError({ code: 'internal', text: this.#printed || error.message });
+    }
+  }
+
+  #withText(text, work) {
+    const core = this.#core;
+    const bytes = utf8.encode(String(text));
+    const at = core._malloc(bytes.length + 1);
+    if (at === 0)
+      throw new DermError({ code: 'out_of_memory', text: 'out of memory', message: 'out of memory' });
+    core.HEAPU8.set(bytes, at);
+    core.HEAPU8[at + bytes.length] = 0;
+    const result = work(at);
+    core._free(at);
+    return result;
+  }
+
+  #textAt(pointer) {
+    const heap = this.#core.HEAPU8;
+    let end = pointer;
+    while (heap[end] !== 0) ++end;
+    return fromUtf8.decode(heap.subarray(pointer, end));
+  }
+
+  #text(name) {
+    if (this.#core === null) throw new DermError({ code: 'closed', text: 'the module has ended' });
+    return this.#call(() => this.#textAt(this.#core[`_${name}`]()));
+  }
+
+  #error() {
+    return new DermError(JSON.parse(this.#textAt(this.#core._derm_last_error())));
+  }
+}
+
+class Handle {
+  #border;
+  #pointer;
+  #close;
+  constructor(border, pointer, close) {
+    this.#border = border;
+    this.#pointer = pointer;
+    this.#close = close;
+  }
+  get closed() { return this.#pointer === 0; }
+  /** Frees everything; further calls throw a DermError "closed". */
+  close() {
+    if (this.#pointer === 0) return;
+    const pointer = this.#pointer;
+    this.#pointer = 0;
+    let core;
+    try { core = this.#border.core(); } catch { return; }  // went with its module
+    this.#border.call(() => core[this.#close](pointer));
+  }
+  /** Calls work(core, pointer); 0 is an error where `check` says so. */
+  _do(work, check = true) {
+    if (this.#pointer === 0) throw new DermError({ code: 'closed', text: 'it is closed' });
+    const core = this.#border.core();
+    const result = this.#border.call(() => work(core, this.#pointer));
+    if (check && result === 0) throw this.#border.error();
+    return result;
+  }
+  _text(work) { return this._do((core, at) => {
+    const text = work(core, at);
+    return text === 0 ? 0 : [this.#border.textAt(text)];
+  })[0]; }
+  _json(work) { return JSON.parse(this._text(work)); }
+  _withText(text, work) { return this.#border.withText(text, work); }
+  _view(work, length, Kind = Float32Array) {
+    return this._do((core, at) => {
+      const pointer = work(core, at);
+      return pointer === 0 ? null : new Kind(core.HEAPU8.buffer, pointer, length);
+    }, false);
+  }
+  _bytes(work) {
+    return this._do((core, at) => {
+      const size = core._malloc(4);
+      const pointer = work(core, at, size);
+      const length = new Uint32Array(core.HEAPU8.buffer, size, 1)[0];
+      core._free(size);
+      return pointer === 0 ? 0 : core.HEAPU8.slice(pointer, pointer + length);
+    });
+  }
+}
+
+/** A character at play: its recipe, its layers, and the present frame. */
+export class Scene extends Handle {
+  #character = null;
+  constructor(border, pointer) { super(border, pointer, '_derm_close'); }
+
+  // ------------------------------------------------------------------------------ what it is
+
+  /** Joints, clips, morphs, controls, points, groups, parts, materials, images: see derm.d.ts. */
+  get character() {
+    this.#character ??= this._json((core, at) => core._derm_character(at));
+    return this.#character;
+  }
+  get recipe() { return this._json((core, at) => core._derm_recipe(at)); }
+  get recipeText() { return this._text((core, at) => core._derm_recipe_text(at)); }
+
+  // ------------------------------------------------------------------------------------ edits
+
+  #edit(work) {
+    const report = this._json(work);
+    if (report.reopened) this.#character = null;
+    return report;
+  }
+  setRecipeText(text) {
+    return this.#edit((core, at) => this._withText(text, (t) => core._derm_set_recipe_text(at, t)));
+  }
+  /** `layer` '' = the recipe's own keys; undefined = the default. */
+  set(layer, key, value) {
+    const json = value === undefined ? '' : JSON.stringify(value);
+    return this.#edit((core, at) => this._withText(layer, (l) => this._withText(key, (k) =>
+      this._withText(json, (v) => core._derm_set_key(at, l, k, v)))));
+  }
+  addLayer(type, { name = '', index = -1, keys = {} } = {}) {
+    return this.#edit((core, at) => this._withText(type, (t) => this._withText(name, (n) =>
+      this._withText(JSON.stringify(keys), (k) => core._derm_add_layer(at, t, n, index, k)))));
+  }
+  removeLayer(name) {
+    return this.#edit((core, at) => this._withText(name, (n) => core._derm_remove_layer(at, n)));
+  }
+  moveLayer(name, index) {
+    return this.#edit((core, at) =>
+      this._withText(name, (n) => core._derm_move_layer(at, n, index)));
+  }
+  enableLayer(name, enabled) {
+    return this.#edit((core, at) =>
+      this._withText(name, (n) => core._derm_enable_layer(at, n, enabled ? 1 : 0)));
+  }
+  renameLayer(name, to) {
+    return this.#edit((core, at) => this._withText(name, (n) =>
+      this._withText(to, (t) => core._derm_rename_layer(at, n, t))));
+  }
+  /** The recipe's text with proposals in it, not yet set: 'flesh', 'wrinkles', 'volume', 'all'. */
+  propose(what = 'all') {
+    return this._text((core, at) => this._withText(what, (w) => core._derm_propose(at, w)));
+  }
+
+  // ---------------------------------------------------------------------------------- playing
+
+  seek(time_s) { this._do((core, at) => core._derm_seek(at, time_s)); }
+  step(dt_s) { this._do((core, at) => core._derm_step(at, dt_s)); }
+  reset() { this._do((core, at) => core._derm_reset(at)); }
+  sample(clip, time_s) { this._do((core, at) => core._derm_sample(at, clip, time_s)); }
+  holdControl(control, value = NaN) {
+    this._do((core, at) => core._derm_hold_control(at, control, value));
+  }
+  /** Ten floats per joint: translation, rotation (x y z w), scale; write here, then step(). */
+  get pose() {
+    return this._view((core, at) => core._derm_pose(at), 10 * this.character.joints.length);
+  }
+  get morphWeights() {
+    return this._view((core, at) => core._derm_morph_weights(at), this.character.morphs.length);
+  }
+  get controls() {
+    return this._view((core, at) => core._derm_controls(at), this.character.controls.length);
+  }
+
+  // -------------------------------------------------------------------------------- the frame
+
+  get vertexCount() { return this._do((core, at) => core._derm_vertex_count(at), false); }
+  get triangleCount() { return this._do((core, at) => core._derm_triangle_count(at), false); }
+  get topology() { return this._do((core, at) => core._derm_topology(at), false); }
+  get positions() {
+    return this._view((core, at) => core._derm_positions(at), 3 * this.vertexCount);
+  }
+  get normals() { return this._view((core, at) => core._derm_normals(at), 3 * this.vertexCount); }
+  get tangents() {
+    return this._view((core, at) => core._derm_tangents(at), 4 * this.vertexCount);
+  }
+  get uvs() { return this._view((core, at) => core._derm_uvs(at), 2 * this.vertexCount); }
+  get colours() { return this._view((core, at) => core._derm_colours(at), 4 * this.vertexCount); }
+  get triangles() {
+    return this._view((core, at) => core._derm_triangles(at), 3 * this.triangleCount, Uint32Array);
+  }
+  /** First triangle and number of triangles, for each part of the character. */
+  get partRanges() {
+    return this._view((core, at) => core._derm_part_ranges(at), 2 * this.character.parts.length,
+      Uint32Array);
+  }
+  linearPositions() {
+    const count = 3 * this.vertexCount;
+    const view = this._view((core, at) => core._derm_linear_positions(at), count);
+    if (view === null && count > 0) this._do(() => 0);
+    return view;
+  }
+  jointMatrices() {
+    return this._view((core, at) => core._derm_joint_matrices(at),
+      16 * this.character.joints.length);
+  }
+  pointPositions() {
+    return this._view((core, at) => core._derm_point_positions(at),
+      3 * this.character.points.length);
+  }
+  /** A number per vertex: 'weight:JOINT', 'mask:LAYER', 'group:NAME', 'displacement',
+   *  'compression'. */
+  channel(name) {
+    const count = this.vertexCount;
+    const view = this._view((core, at) =>
+      this._withText(name, (n) => core._derm_channel(at, n)), count);
+    if (view === null && count > 0) this._do(() => 0);
+    return view;
+  }
+  /** Milliseconds, springs, folds and volumes of the frame, layer by layer. */
+  frameReport() { return this._json((core, at) => core._derm_frame_report(at)); }
+  /** What a ray meets first on the present surface, or null. */
+  pick(origin, direction) {
+    return this._do((core, at) => {
+      const memory = core._malloc(96);
+      new Float32Array(core.HEAPU8.buffer, memory, 3).set(origin);
+      new Float32Array(core.HEAPU8.buffer, memory + 12, 3).set(direction);
+      const hit = core._derm_pick(at, memory, memory + 12, memory + 24);
+      const words = new Uint32Array(core.HEAPU8.buffer, memory + 24, 15).slice();
+      const ints = new Int32Array(words.buffer), floats = new Float32Array(words.buffer);
+      core._free(memory);
+      return hit === 0 ? null : {
+        triangle: words[0], vertex: words[1], joint: ints[2], part: words[3],
+        barycentric: [...floats.subarray(4, 7)], position: [...floats.subarray(7, 10)],
+        normal: [...floats.subarray(10, 13)], distance: floats[13], characterTriangle: ints[14],
+      };
+    }, false);
+  }
+
+  // ---------------------------------------------------------------- changing the character
+
+  setGroup(name, strengths) {
+    return this.#edit((core, at) => this._withText(name, (n) => {
+      const memory = core._malloc(4 * strengths.length + 4);
+      new Float32Array(core.HEAPU8.buffer, memory, strengths.length).set(strengths);
+      const result = core._derm_set_group(at, n, memory, strengths.length);
+      core._free(memory);
+      return result;
+    }));
+  }
+  setPoint(label, triangle, barycentric = [1, 0, 0]) {
+    return this.#edit((core, at) => this._withText(label, (n) => {
+      const memory = core._malloc(12);
+      new Float32Array(core.HEAPU8.buffer, memory, 3).set(barycentric);
+      const result = core._derm_set_point(at, n, triangle, memory);
+      core._free(memory);
+      return result;
+    }));
+  }
+
+  // -------------------------------------------------------------------------------- bytes out
+
+  /** {bytes, report}; options: {format: 'glb', as: 'cache' | 'correctives', shapes, error_m}. */
+  bake(options = {}) {
+    const bytes = this._bytes((core, at, size) =>
+      this._withText(JSON.stringify(options), (o) => core._derm_bake(at, o, size)));
+    return { bytes, report: this._json((core, at) => core._derm_bake_report(at)) };
+  }
+  characterGlb() { return this._bytes((core, at, size) => core._derm_character_glb(at, size)); }
+  image(index) { return this._bytes((core, at, size) => core._derm_image(at, index, size)); }
+}
+
+/** Particles with a skin of their own. */
+export class Liquid extends Handle {
+  constructor(border, pointer) { super(border, pointer, '_derm_liquid_close'); }
+  step(dt_s) { this._do((core, at) => core._derm_liquid_step(at, dt_s)); }
+  get time_s() { return this._do((core, at) => core._derm_liquid_time(at), false); }
+  get volume_m3() { return this._do((core, at) => core._derm_liquid_volume(at), false); }
+  get vertexCount() { return this._do((core, at) => core._derm_liquid_vertex_count(at), false); }
+  get triangleCount() {
+    return this._do((core, at) => core._derm_liquid_triangle_count(at), false);
+  }
+  get positions() {
+    return this._view((core, at) => core._derm_liquid_positions(at), 3 * this.vertexCount);
+  }
+  get normals() {
+    return this._view((core, at) => core._derm_liquid_normals(at), 3 * this.vertexCount);
+  }
+  get triangles() {
+    return this._view((core, at) => core._derm_liquid_triangles(at), 3 * this.triangleCount,
+      Uint32Array);
+  }
+}

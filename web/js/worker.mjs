@@ -1,0 +1,254 @@
+// A scene in a worker, so that nothing it does stops the page. Binding does not even stop the
+// scene: an edit that must bind is made in a second worker while the first plays on; when it is
+// ready they change places. Both sides are in this file: the page's is RemoteScene.
+import { Derm, DermError } from './derm.mjs';
+
+const kName = 'derm';  // of the workers that serve
+
+// ----------------------------------------------------------------------------- in the worker
+
+const copyOf = (view) => (view === null ? null : view.slice());
+
+function surfaceOf(scene) {
+  return {
+    vertexCount: scene.vertexCount, triangles: copyOf(scene.triangles), uvs: copyOf(scene.uvs),
+    colours: copyOf(scene.colours), partRanges: copyOf(scene.partRanges),
+  };
+}
+
+function frameOf(scene, have) {
+  const frame = {
+    topology: scene.topology, positions: copyOf(scene.positions), normals: copyOf(scene.normals),
+  };
+  if (frame.topology !== have) frame.surface = surfaceOf(scene);
+  return frame;
+}
+
+/** Answers messages {id, method, args} with {id, result} or {id, error}. */
+export function serve(port) {
+  let derm = null;
+  let scene = null;
+  const methods = {
+    load: async (wasm) => { derm ??= await Derm.load({ wasm }); return true; },
+    open: async (recipe, options) => {
+      const opened = await derm.open(recipe, options);
+      scene?.close();
+      scene = opened;
+      return true;
+    },
+    frame: ({ time_s, dt_s, reset, pose, morphWeights, controls, have }) => {
+      const write = (values, to) => { if (values && to) to.set(values); };
+      if (time_s !== undefined) scene.seek(time_s);
+      write(pose, scene.pose);
+      write(morphWeights, scene.morphWeights);
+      write(controls, scene.controls);
+      if (reset) scene.reset();
+      else if (dt_s !== undefined) scene.step(dt_s);
+      return frameOf(scene, have);
+    },
+    ask: (name, args) => {
+      if (scene === null) throw new DermError({ code: 'closed', text: 'no scene is open' });
+      const value = scene[name];
+      const result = typeof value === 'function' ? scene[name](...args) : value;
+      return ArrayBuffer.isView(result) ? copyOf(result) : result;
+    },
+    of: (name) => derm[name],
+    close: () => { scene?.close(); scene = null; return true; },
+  };
+  const buffersIn = (value, out = []) => {
+    if (ArrayBuffer.isView(value)) out.push(value.buffer);
+    else if (value !== null && typeof value === 'object')
+      for (const each of Object.values(value)) buffersIn(each, out);
+    return out;
+  };
+  port.onmessage = async ({ data }) => {
+    try {
+      const result = await methods[data.method](...data.args);
+      port.postMessage({ id: data.id, result }, buffersIn(result));
+    } catch (error) {
+      const fields = error instanceof DermError ? error.toJSON()
+        : { code: 'internal', text: String(error?.message ?? error) };
+      port.postMessage({ id: data.id, error: fields });
+    }
+  };
+}
+
+if (typeof WorkerGlobalScope !== 'undefined' && globalThis instanceof WorkerGlobalScope &&
+    globalThis.name === kName)
+  serve(globalThis);
+
+// -------------------------------------------------------------------------------- on the page
+
+const workerBesideThis = () =>
+  new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module', name: kName });
+
+/** A worker that serves, seen from the page. */
+class Remote {
+  #worker;
+  #waiting = new Map();
+  #next = 0;
+  applied = 0;  // edits of the character that it has
+  opened = false;
+  constructor(worker) {
+    this.#worker = worker;
+    worker.onmessage = ({ data }) => {
+      const { resolve, reject } = this.#waiting.get(data.id);
+      this.#waiting.delete(data.id);
+      if (data.error) reject(new DermError(data.error));
+      else resolve(data.result);
+    };
+    worker.onerror = (event) => {
+      const error = new DermError({ code: 'internal', text: `worker: ${event.message}` });
+      for (const { reject } of this.#waiting.values()) reject(error);
+      this.#waiting.clear();
+    };
+  }
+  call(method, ...args) {
+    return new Promise((resolve, reject) => {
+      const id = this.#next++;
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, method, args });
+    });
+  }
+  end() {
+    this.#worker.terminate();
+    const error = new DermError({ code: 'closed', text: 'it is closed' });
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+const kCharacterEdits = ['setGroup', 'setPoint'];
+
+/** A Scene in a worker: the same methods, as promises. */
+export class RemoteScene {
+  #player = null;
+  #spare = null;
+  #start;
+  #files;
+  #name;
+  #live = new Set();
+  #characterEdits = [];
+  #queue = Promise.resolve();
+  #meanwhile = null;  // live edits made while another binds
+  #have = [null, -1];
+  #closed = false;
+
+  /** Opens a recipe's text. `wasm`: as for Derm.load(); `worker`: makes a worker that runs this
+   *  file (or calls serve(self)), for pages that are one file. */
+  static async open(recipe, { name = 'recipe.toml', files = {}, wasm, worker } = {}) {
+    const scene = new RemoteScene();
+    scene.#start = async () => {
+      const remote = new Remote((worker ?? workerBesideThis)());
+      try {
+        await remote.call('load', wasm);
+      } catch (error) {
+        remote.end();
+        throw error;
+      }
+      return remote;
+    };
+    scene.#files = files;
+    scene.#name = name;
+    scene.#player = await scene.#start();
+    try {
+      await scene.#player.call('open', recipe, { name, files });
+      const fields = await scene.#player.call('of', 'fields');
+      for (const layer of fields.layers)
+        for (const field of layer.fields)
+          if (field.live) scene.#live.add(`${layer.type}.${field.key}`);
+    } catch (error) {
+      scene.#player.end();
+      throw error;
+    }
+    scene.#player.opened = true;
+    return scene;
+  }
+
+  /** True while an edit binds; frames go on meanwhile. */
+  get binding() { return this.#meanwhile !== null; }
+
+  /** The frame at an instant of the clip, or dt_s after the last in a pose of one's own:
+   *  {positions, normals, surface} with `surface` (triangles, uvs, …) where that changed. */
+  async frame(request) {
+    const player = this.#player;
+    const have = this.#have[0] === player ? this.#have[1] : -1;
+    const frame = await player.call('frame', { ...request, have });
+    if (player === this.#player) this.#have = [player, frame.topology];
+    return frame;
+  }
+  seek(time_s) { return this.frame({ time_s }); }
+  step(dt_s, pose) { return this.frame({ dt_s, pose }); }
+
+  /** Any getter or method of Scene that changes nothing: ask('recipeText'), ask('pick', o, d). */
+  ask(name, ...args) { return this.#player.call('ask', name, args); }
+  /** Of Derm: of('cast'), of('fields'), of('recipes'). */
+  of(name) { return this.#player.call('of', name); }
+
+  /** An edit of Scene: edit('set', 'belly', 'frequency_hz', 3). Edits are made one after another;
+   *  those that cost less than a frame at once, also while another binds. */
+  async edit(method, ...args) {
+    if (await this.#isLive(method, args)) {
+      this.#meanwhile?.push([method, args]);
+      return this.#player.call('ask', method, args);
+    }
+    const edited = this.#queue.then(() => this.#bind(method, args));
+    this.#queue = edited.catch(() => {});
+    return edited;
+  }
+
+  close() {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#player.end();
+    this.#spare?.end();
+  }
+
+  async #isLive(method, [layer, key]) {
+    if (method === 'renameLayer') return true;
+    if (method !== 'set' || layer === '') return false;
+    const { layers } = await this.ask('recipe');
+    const type = layers.find((each) => each.name === layer)?.type;
+    return this.#live.has(`${type}.${key}`);
+  }
+
+  async #bind(method, args) {
+    this.#meanwhile = [];
+    try {
+      const spare = await this.#caughtUp();
+      const report = await spare.call('ask', method, args);
+      if (kCharacterEdits.includes(method)) {
+        this.#characterEdits.push([method, args]);
+        spare.applied = this.#characterEdits.length;
+      }
+      while (this.#meanwhile.length > 0) {
+        const [live, of] = this.#meanwhile.shift();
+        await spare.call('ask', live, of).catch(() => {});  // the layer may be gone
+      }
+      [this.#player, this.#spare] = [spare, this.#player];
+      return report;
+    } finally {
+      this.#meanwhile = null;
+    }
+  }
+
+  /** The second worker, with the scene as it is. */
+  async #caughtUp() {
+    const spare = this.#spare ?? await this.#start();
+    this.#spare = spare;
+    if (this.#closed) {
+      spare.end();
+      throw new DermError({ code: 'closed', text: 'it is closed' });
+    }
+    const text = await this.ask('recipeText');
+    if (spare.opened) {
+      await spare.call('ask', 'setRecipeText', [text]);
+    } else {
+      await spare.call('open', text, { name: this.#name, files: this.#files });
+      spare.opened = true;
+    }
+    for (; spare.applied < this.#characterEdits.length; ++spare.applied)
+      await spare.call('ask', ...this.#characterEdits[spare.applied]);
+    return spare;
+  }
+}

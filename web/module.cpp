@@ -1,0 +1,19 @@
+// What the WebAssembly module has beside derm.h: without exceptions, memory that runs out can only
+// end the module. The page learns why and starts another (js/derm.mjs).
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+int ran_out = 0;
+
+[[noreturn]] void endWithoutMemory() {
+  ran_out = 1;
+  std::abort();
+}
+
+[[maybe_unused]] const std::new_handler before = std::set_new_handler(endWithoutMemory);
+
+}  // namespace
+
+extern "C" int derm_ran_out_of_memory() { return ran_out; }

@@ -1,0 +1,53 @@
+// Dropped files: what kind they are, and what is done with each kind.
+
+export interface NamedBytes {
+  name: string;
+  bytes: Uint8Array;
+}
+
+export type FileKind = 'character' | 'recipe' | 'motion' | 'faceTable' | 'companion';
+
+/** A browser's tab has 4 GiB at most, and a file is there several times while it is read. */
+export const kLargestFileBytes = 400 * 1024 * 1024;
+
+const kKinds: Record<string, FileKind> = {
+  glb: 'character', gltf: 'character', obj: 'character',
+  toml: 'recipe',
+  bvh: 'motion',
+  csv: 'faceTable', json: 'faceTable',
+};
+
+export function kindOf(name: string): FileKind {
+  const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  return kKinds[ending] ?? 'companion';
+}
+
+export async function readFiles(list: Iterable<File>): Promise<NamedBytes[]> {
+  const out: NamedBytes[] = [];
+  for (const file of list) {
+    if (file.size > kLargestFileBytes) {
+      const size = Math.round(file.size / 1e6);
+      throw new Error(`${file.name} has ${size} MB, too much for a web page `
+        + `(${Math.round(kLargestFileBytes / 1e6)} MB at most). The program derm reads it.`);
+    }
+    out.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
+  }
+  return out;
+}
+
+/** Offers bytes as a download. */
+export function save(name: string, data: BlobPart, type: string): void {
+  const url = URL.createObjectURL(new Blob([data], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser reads the address after this task.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+export const stemOf = (name: string): string => {
+  const base = name.slice(name.lastIndexOf('/') + 1).replace(/^cast:/, '');
+  const dot = base.lastIndexOf('.');
+  return dot > 0 ? base.slice(0, dot) : base;
+};

@@ -1,0 +1,130 @@
+// A real browser with the studio in it, for tests: Debian's Chromium through playwright-core, the page
+// from a file, real mouse and keys. DERM_STUDIO names the page, DERM_CHROMIUM the browser.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const root = resolve(here, '../../..');
+export const page_file = resolve(process.env.DERM_STUDIO ?? join(root, 'out/studio.html'));
+export const shared_data = process.env.DERM_SHARED_DATA ?? resolve(root, '../shared/data');
+const kBrowser = process.env.DERM_CHROMIUM ?? '/usr/bin/chromium';
+
+/** Why there is nothing to test here, or false. */
+export const skip = !existsSync(page_file) ? 'no studio.html: ./run web makes it'
+  : !existsSync(kBrowser) ? 'no Chromium' : false;
+
+const kArguments = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--enable-precise-memory-info',
+  '--js-flags=--expose-gc'];
+
+/** Opens the studio; `profile` keeps what the browser keeps from one call to the next. Pixels are
+ *  drawn by the processor here, so only tests that look at them draw all (`scale` 1). */
+export async function openStudio({ profile, width = 1280, height = 720, query = '', more = [],
+  wait = true, scale = 0.5 } = {}) {
+  const folder = profile ?? mkdtempSync(join(tmpdir(), 'derm-studio-'));
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: kBrowser, headless: true, args: [...kArguments, ...more],
+    viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true });
+  const page = await context.newPage();
+  const requests = [];
+  const complaints = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => {
+    // Chromium reports how slow its own software rendering is.
+    if (message.type() === 'error' || (message.type() === 'warning'
+      && !/GL Driver Message|GPU stall|swiftshader/i.test(message.text())))
+      complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const began = performance.now();
+  await page.goto(pathToFileURL(page_file).href + query);
+  if (wait) await page.waitForSelector('body[data-ready]', { timeout: 60_000 });
+  const opened_ms = performance.now() - began;
+  return {
+    page, context, requests, complaints, opened_ms, folder,
+    async close() {
+      await context.close();
+      if (!profile) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Calls a function of the page with the studio's app. */
+export const inApp = (page, work, argument) =>
+  page.evaluate(`(${work})(window.studio.app, ${JSON.stringify(argument ?? null)})`);
+
+export async function openCast(page, name) {
+  await page.click(`[data-cast="${name}"]`);
+  await shown(page);
+}
+
+export async function openRecipe(page, name) {
+  await page.click(`[data-recipe="${name}"]`);
+  await shown(page);
+}
+
+/** Until a frame is on the screen. */
+export const shown = (page) => page.waitForFunction(
+  () => window.studio.app.document && window.studio.app.player.last, null, { timeout: 60_000 });
+
+/** Until no edit is under way and the frame of now is shown. */
+export async function idle(page) {
+  await page.waitForTimeout(120);
+  await page.waitForFunction(() => window.studio.app.document?.busy === 0, null, { timeout: 60_000 });
+  await page.evaluate(() => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+/** A hash of the frame at an instant of the clip, by seeking there. */
+export const hashAt = (page, time_s) => page.evaluate(async (time) => {
+  const { player } = window.studio.app;
+  player.play(false);
+  const arrived = new Promise((done) => {
+    const stop = player.shown.add((shown) => {
+      if (shown.time_s !== time) return;
+      stop();
+      done(shown);
+    });
+  });
+  player.seek(time);
+  const { frame } = await arrived;
+  const digest = await crypto.subtle.digest('SHA-256', frame.positions.slice().buffer);
+  return [...new Uint8Array(digest)].map((b) => b.toString(16).padStart(2, '0')).join('');
+}, time_s);
+
+/** A joint's place on the screen [px]. */
+export const jointOnScreen = (page, name) => page.evaluate((wanted) => {
+  const { app } = window.studio;
+  const j = app.document.character.joints.findIndex((joint) => joint.name === wanted);
+  if (j < 0) throw new Error(`no joint ${wanted}`);
+  const p = app.viewport.skeleton.positions;
+  const at = app.viewport.camera.position.clone().fromArray(p, 3 * j);
+  const [x, y] = app.viewport.project(at);
+  const box = app.viewport.canvas.getBoundingClientRect();
+  return { x: box.left + x, y: box.top + y };
+}, name);
+
+/** Drags with the real mouse. */
+export async function drag(page, from, to, steps = 12) {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps });
+  await page.mouse.up();
+}
+
+/** Drops files on the page, as a file manager does. */
+export async function dropFiles(page, files) {
+  const data = await page.evaluateHandle((list) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of list) {
+      const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+      transfer.items.add(new File([bytes], name));
+    }
+    return transfer;
+  }, files.map(({ name, bytes }) => ({ name, base64: Buffer.from(bytes).toString('base64') })));
+  for (const type of ['dragenter', 'dragover', 'drop'])
+    await page.dispatchEvent('body', type, { dataTransfer: data });
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { dropFiles, hashAt, idle, inApp, openCast, openRecipe, openStudio, page_file,
+  skip } from './harness.mjs';
+
+const bytes = (text) => Buffer.from(text);
+
+test('broken files: a panel each, and the page lives', { skip }, async () => {
+  const studio = await openStudio();
+  const { page } = studio;
+  try {
+    await openCast(page, 'cat');
+    const before = await hashAt(page, 0.3);
+    const errors = () => inApp(page, (app) => app.messages.errors);
+    const broken = [
+      { name: 'broken.glb', bytes: bytes('glTF\u0002\0\0\0 this is no model') },
+      { name: 'cut.glb', bytes: bytes('glTF') },
+      { name: 'empty.obj', bytes: bytes('') },
+      { name: 'nan.obj', bytes: bytes('v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n') },
+      { name: 'odd.toml', bytes: bytes('character = "cast:cat"\nclip = "jumpp"\n') },
+      { name: 'other.toml', bytes: bytes('character = "cast:cat"\n[[layer]]\ntype = "flesh"\n'
+        + 'dominant = "no_such_joint"\nends = ["nor_this"]\n') },
+      { name: 'missing.toml', bytes: bytes('character = "body.glb"\n') },
+      { name: 'broken.bvh', bytes: bytes('HIERARCHY nonsense') },
+      { name: 'broken.csv', bytes: bytes('a,b\n1,x\n') },
+    ];
+    for (const file of broken) {
+      const count = await errors();
+      await dropFiles(page, [file]);
+      await page.waitForFunction((n) => window.studio.app.messages.errors > n, count,
+        { timeout: 30_000 });
+      await idle(page);
+      assert.ok(await page.isVisible('.message.error'), file.name);
+      assert.ok(await inApp(page, (app) => app.document !== null), file.name);
+    }
+    assert.match(await page.textContent('#messages'), /csv|body\.glb|bvh/);
+    assert.equal(await hashAt(page, 0.3), before, 'what was open plays on, to the bit');
+    await dropFiles(page, [{ name: 'notes.txt', bytes: bytes('hello') }]);
+    await page.waitForSelector('.message.warning');
+    const { complaints } = studio;
+    assert.deepEqual(complaints, []);
+  } finally {
+    await studio.close();
+  }
+});
+
+test('a character without skin opens, and says so', { skip }, async () => {
+  const studio = await openStudio();
+  const { page } = studio;
+  try {
+    await dropFiles(page, [{ name: 'tetra.obj',
+      bytes: bytes('v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n') }]);
+    await page.waitForFunction(() => window.studio.app.document !== null);
+    await idle(page);
+    assert.equal(await inApp(page, (app) => app.document.character.has_skin), false);
+    await page.click('[data-command=auto]');
+    await page.waitForSelector('.message.error');
+  } finally {
+    await studio.close();
+  }
+});
+
+test('a killed tab is recovered, painted groups too', { skip }, async () => {
+  const profile = mkdtempSync(join(tmpdir(), 'derm-profile-'));
+  try {
+    const first = await openStudio({ profile });
+    await openRecipe(first.page, 'cat_jump');
+    await first.page.click('[aria-label="volume: remove"]');
+    await idle(first.page);
+    await inApp(first.page, async (app) => {
+      const strengths = new Float32Array(app.document.character.vertices).fill(0.5, 0, 40);
+      await app.document.paintGroup('mine', strengths);
+    });
+    await idle(first.page);
+    const text = await inApp(first.page, (app) => app.document.text);
+    await first.page.waitForTimeout(4000);
+    const crash = first.page.waitForEvent('crash');
+    first.page.goto('chrome://crash').catch(() => {});
+    await crash;
+    await first.close();
+
+    const second = await openStudio({ profile });
+    await second.page.click('[data-recover]');
+    await second.page.waitForFunction(() => window.studio.app.document !== null);
+    await idle(second.page);
+    assert.equal(await inApp(second.page, (app) => app.document.text), text);
+    assert.ok(await inApp(second.page, (app) => app.document.character.groups.includes('mine')));
+    await second.close();
+  } finally {
+    rmSync(profile, { recursive: true, force: true });
+  }
+});
+
+test('no WebGL 2: a word about it', { skip }, async () => {
+  const studio = await openStudio({ more: ['--disable-3d-apis'], wait: false });
+  try {
+    await studio.page.waitForSelector('.refused');
+    assert.match(await studio.page.textContent('.refused'), /WebGL 2/);
+  } finally {
+    await studio.close();
+  }
+});
+
+test('a scene inside the page is opened at start; a script plays', { skip }, async () => {
+  const recipe = 'character = "cast:cat"\nclip = "jump"\n';
+  const html = readFileSync(page_file, 'utf8').replace(
+    '<script type="application/json" id="scene"></script>',
+    `<script type="application/json" id="scene">${JSON.stringify(
+      { name: 'mine.toml', recipe, files: {} })}</script>`);
+  const folder = mkdtempSync(join(tmpdir(), 'derm-embedded-'));
+  const { writeFileSync } = await import('node:fs');
+  writeFileSync(join(folder, 'page.html'), html);
+  const studio = await openStudio();
+  const { page } = studio;
+  try {
+    const script = encodeURIComponent(JSON.stringify([{ command: 'play', argument: false },
+      { command: 'seek', argument: 0.25 }, { command: 'skeleton' }]));
+    await page.goto(`file://${folder}/page.html?script=${script}`);
+    await page.waitForSelector('body[data-ready]');
+    await idle(page);
+    assert.equal(await inApp(page, (app) => app.document.text), recipe);
+    await page.waitForFunction(() => window.studio.app.viewport.settings.skeleton);
+    assert.equal(await inApp(page, (app) => app.player.time_s), 0.25);
+  } finally {
+    await studio.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,125 @@
+// Pictures of every panel at two sizes, and what a program can tell about them: nothing is cut off,
+// nothing lies over another, everything can be reached by keys. DERM_SCREENS names a folder to keep
+// them in.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { hashAt, idle, inApp, jointOnScreen, openCast, openRecipe, openStudio, skip } from './harness.mjs';
+
+const folder = process.env.DERM_SCREENS ?? mkdtempSync(join(tmpdir(), 'derm-screens-'));
+mkdirSync(folder, { recursive: true });
+
+/** Buttons and inputs that are cut off, or lie over each other. */
+const faults = (page) => page.evaluate(() => {
+  const found = [];
+  const seen = [...document.querySelectorAll('button, select, input:not([hidden]), .time, .hint')]
+    .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.getClientRects().length > 0);
+  const scrolls = (e) => e.closest('.fields, .layers, #start, .rail, textarea, dialog');
+  const name = (e) => `${e.tagName} ${e.textContent?.trim().slice(0, 24) || e.getAttribute('aria-label')}`;
+  const boxes = seen.filter((e) => !scrolls(e)).map((e) => [e, e.getBoundingClientRect()]);
+  for (const [e, box] of boxes) {
+    if (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1)
+      found.push(`outside: ${name(e)}`);
+    if (e.tagName === 'BUTTON' && e.scrollWidth > e.clientWidth + 1) found.push(`cut off: ${name(e)}`);
+  }
+  for (let i = 0; i < boxes.length; ++i)
+    for (let k = i + 1; k < boxes.length; ++k) {
+      const [a, p] = boxes[i], [b, q] = boxes[k];
+      if (a.contains(b) || b.contains(a)) continue;
+      const w = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+      const h = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+      if (w > 2 && h > 2) found.push(`overlap: ${name(a)} / ${name(b)}`);
+    }
+  if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways');
+  return found;
+});
+
+for (const [width, height] of [[1280, 720], [2560, 1440]])
+  test(`screens at ${width} × ${height}`, { skip, timeout: 300_000 }, async () => {
+    const studio = await openStudio({ width, height, scale: 1 });
+    const { page } = studio;
+    const shot = async (name) => {
+      await page.screenshot({ path: join(folder, `${name}-${width}.png`) });
+      assert.deepEqual(await faults(page), [], name);
+    };
+    const command = async (...actions) => {
+      await page.evaluate((list) => window.studio.run(list), actions);
+      await idle(page);
+    };
+    try {
+      await shot('start');
+      await openRecipe(page, 'cat_jump');
+      await page.waitForTimeout(2500);
+      await hashAt(page, 0.9);
+      await shot('stack');
+      await command({ command: 'split' }, { command: 'strokes' });
+      await shot('split');
+      await command({ command: 'split' }, { command: 'colour', argument: 'displacement' });
+      await page.click('[data-plot=flesh]');
+      await shot('heat');
+      await command({ command: 'colour', argument: '' }, { command: 'strokes' }, { command: 'skeleton' },
+        { command: 'xray' });
+      await page.click('[aria-controls=panel-character]');
+      await shot('skeleton');
+      await command({ command: 'skeleton' }, { command: 'xray' });
+      await page.click('[aria-controls=panel-recipe]');
+      await shot('recipe');
+      await page.click('[aria-controls=panel-stack]');
+      await command({ command: 'side' }, { tool: 'fold' });
+      const knee = await jointOnScreen(page, await inApp(page, (app) =>
+        app.document.character.joints.map((j) => j.name).find((n) => /knee|shin|calf|hind/i.test(n))));
+      await page.mouse.move(knee.x - 20, knee.y - 20);
+      await page.mouse.down();
+      await page.mouse.move(knee.x + 20, knee.y + 20, { steps: 8 });
+      await page.waitForTimeout(400);
+      await shot('fold');
+      await page.mouse.up();
+      await idle(page);
+      for (const tool of ['flesh', 'shake', 'bend', 'brush', 'point']) {
+        await command({ tool });
+        await shot(`tool-${tool}`);
+      }
+      await command({ tool: 'look' }, { command: 'about' });
+      await shot('about');
+      await page.keyboard.press('Escape');
+      await page.click('[data-command=start]');
+      await page.waitForSelector('.drop-zone');
+      await openCast(page, 'woman');
+      await page.waitForTimeout(1000);
+      await page.click('[aria-controls=panel-face]');
+      await command({ command: 'points' });
+      await shot('face');
+      assert.deepEqual(studio.complaints, []);
+    } finally {
+      await studio.close();
+    }
+  });
+
+test('keys alone reach every control', { skip, timeout: 120_000 }, async () => {
+  const studio = await openStudio();
+  const { page } = studio;
+  try {
+    await page.focus('[data-cast=cat]');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => window.studio.app.document !== null);
+    await idle(page);
+    const wanted = await page.evaluate(() => new Set([...document.querySelectorAll(
+      '[data-command], [data-tool], [data-plot], .add, .track, #colour-by')]
+      .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled)).size);
+    const reached = new Set();
+    for (let i = 0; i < 160; ++i) {
+      await page.keyboard.press('Tab');
+      reached.add(await page.evaluate(() => {
+        const e = document.activeElement;
+        return e?.matches('[data-command], [data-tool], [data-plot], .add, .track, #colour-by')
+          ? e.outerHTML.slice(0, 90) : '';
+      }));
+    }
+    reached.delete('');
+    assert.ok(reached.size >= wanted, `${reached.size} of ${wanted}`);
+  } finally {
+    await studio.close();
+  }
+});

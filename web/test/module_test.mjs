@@ -1,0 +1,206 @@
+// The module in Node: what a page does with it, edits, errors, memory.
+import { check, load, run } from './setup.mjs';
+
+const { Derm, DermError, Scene } = await load('derm.mjs');
+const derm = await Derm.load();
+
+const kCat = `# the cat
+character = "cast:cat"
+clip = "jump"
+fps = 30
+
+[skinning]
+method = "centre"
+
+[[layer]]
+type = "flesh"
+name = "belly"  # soft
+dominant = "spine_1"
+ends = ["spine_5"]
+frequency_hz = 5.0
+from_m = [0, 0.295, -0.110]
+to_m = [0, 0.295, 0.108]
+
+[[layer]]
+type = "volume"
+`;
+
+const fails = async (work, code, text) => {
+  try {
+    await work();
+    check(false, `no error where ${code} was expected`);
+  } catch (error) {
+    check(error instanceof DermError, `${error} is no DermError`);
+    check(error.code === code, `code ${error.code}, wanted ${code}: ${error.message}`);
+    if (text) check(error.message.includes(text), `"${error.message}" without "${text}"`);
+    return error;
+  }
+  return null;
+};
+
+await run({
+  async listsWhatThereIs() {
+    check(/^\d+\.\d+\.\d+$/.test(derm.version), derm.version);
+    check(derm.cast.some((member) => member.name === 'cat'), 'no cat in the cast');
+    check(derm.recipes.length >= 9, 'few recipes');
+    const flesh = derm.fields.layers.find((layer) => layer.type === 'flesh');
+    const field = flesh.fields.find((each) => each.key === 'frequency_hz');
+    check(field.low === 0.001 && field.unit === 'Hz' && field.live === true, 'frequency_hz');
+  },
+
+  async playsAndScrubs() {
+    const cat = await derm.open(kCat);
+    check(cat instanceof Scene, 'a scene');
+    cat.seek(0.5);
+    const first = cat.positions.slice();
+    cat.seek(0.1);
+    cat.seek(0.9);
+    cat.seek(0.5);
+    check(first.every((v, i) => v === cat.positions[i]), 'scrubbing gives other bits');
+    check(cat.normals.length === first.length, 'normals');
+    check(Math.max(...cat.triangles) < cat.vertexCount, 'triangles');
+    cat.close();
+    check(cat.closed, 'closed');
+    await fails(() => cat.seek(0), 'closed');
+  },
+
+  async edits() {
+    const cat = await derm.open(kCat);
+    const before = cat.recipeText;
+    const edit = cat.set('belly', 'frequency_hz', 3);
+    check(edit.rebound.join() === 'belly' && !edit.reopened, JSON.stringify(edit));
+    check(cat.recipeText.includes('name = "belly"  # soft'), 'comment lost');
+    cat.addLayer('wrinkles', { name: 'fold', keys: { from_vertex: 10, to_vertex: 40, width_m: 0.03 } });
+    cat.moveLayer('fold', 0);
+    check(cat.recipe.layers[0].name === 'fold', 'moved');
+    cat.enableLayer('volume', false);
+    cat.renameLayer('fold', 'crease');
+    cat.removeLayer('crease');
+    await fails(() => cat.set('belly', 'frequency_hz', -1), 'bad_data', '0.001 to 1000 [Hz]');
+    await fails(() => cat.removeLayer('bely'), 'bad_argument', 'belly');
+    cat.setRecipeText(before);
+    check(cat.recipeText === before, 'undo');
+    check(cat.recipe.layers.length === 2, 'layers');
+    cat.close();
+  },
+
+  async hostsPose() {
+    const cat = await derm.openCharacter('cast:cat');
+    cat.sample(-1, 0);
+    cat.reset();
+    const rest = cat.positions.slice();
+    const pose = cat.pose;
+    check(pose.length === 10 * cat.character.joints.length, 'ten floats per joint');
+    pose[1] += 0.25;
+    cat.step(1 / 60);
+    check(Math.abs(cat.positions[1] - rest[1] - 0.25) < 1e-5, 'the root moves all');
+    cat.pose[0] = NaN;
+    await fails(() => cat.step(0.01), 'bad_argument', 'not finite');
+    cat.close();
+  },
+
+  async queries() {
+    const cat = await derm.open(kCat);
+    cat.seek(0.5);
+    const report = cat.frameReport();
+    const volume = report.layers.find((layer) => layer.type === 'volume');
+    check(volume.regions.length > 0, 'regions');
+    for (const region of volume.regions)
+      if (!region.idle)
+        check(Math.abs(region.after_m3 / region.target_m3 - 1) < 1e-5, `volume of ${region.name}`);
+    check(report.layers.find((layer) => layer.name === 'belly').elongation_m.length === 3, 'spring');
+    const [a, b, c] = cat.triangles;
+    const centre = [0, 1, 2].map((i) =>
+      (cat.positions[3 * a + i] + cat.positions[3 * b + i] + cat.positions[3 * c + i]) / 3);
+    const hit = cat.pick([centre[0], centre[1], centre[2] + 3], [0, 0, -1]);
+    check(hit && hit.distance < 3.001 && hit.joint >= 0, JSON.stringify(hit));
+    check(cat.pick([0, 100, 0], [0, 1, 0]) === null, 'nothing there');
+    check(Math.max(...cat.channel('mask:belly')) === 1, 'alpha');
+    check(Math.max(...cat.channel('displacement')) > 0.001, 'displacement');
+    await fails(() => cat.channel('mask:bely'), 'bad_argument', 'belly');
+    check(cat.jointMatrices().length === 16 * cat.character.joints.length, 'matrices');
+    cat.close();
+  },
+
+  async proposesAndBakes() {
+    const cat = await derm.open('character = "cast:cat"\nclip = "jump"\nfps = 10\n');
+    check(cat.propose('all').includes('wrinkles'), 'folds');
+    cat.setRecipeText(cat.propose('volume'));
+    cat.setRecipeText(cat.propose('flesh'));
+    check(cat.recipe.layers.some((layer) => layer.type === 'flesh'), 'flesh');
+    const { bytes, report } = cat.bake({ format: 'glb', as: 'correctives', shapes: 4 });
+    check(String.fromCharCode(...bytes.subarray(0, 4)) === 'glTF', 'a glb');
+    check(report.correctives.shapes <= 4, 'shapes');
+    const again = await derm.openCharacter('baked.glb', { files: { 'baked.glb': bytes } });
+    check(again.character.morphs.length > 0, 'morphs');
+    again.close();
+    cat.close();
+  },
+
+  async errorsHaveAPlace() {
+    const error = await fails(() => derm.open('character = "cast:cat"\nclip = "jumpp"\n'),
+      'bad_data', 'did you mean "jump"');
+    check(error.line === 2 && error.column === 8 && error.file === 'recipe.toml', 'place');
+    await fails(() => derm.open('fpz = 3'), 'bad_data', 'fps');
+    await fails(() => derm.openCharacter('nothing.glb'), 'bad_data', 'nothing.glb');
+    await fails(() => derm.openCharacter('x.glb', { files: { 'x.glb': new Uint8Array(0) } }), 'bad_data');
+    await fails(() => derm.openCharacter('x.glb', { files: { 'x.glb': 7 } }), 'bad_argument');
+    // A recipe for another character.
+    const recipe = derm.recipes.find((each) => each.name === 'cat_belly_jump').text;
+    await fails(() => derm.open(recipe.replace('cast:cat', 'cast:arm')), 'bad_data');
+    // A character without a skin cannot have flesh.
+    const spot = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n';
+    const bare = await derm.openCharacter('spot.obj', { files: { 'spot.obj': spot } });
+    check(bare.vertexCount === 3, 'a bare mesh opens');
+    await fails(() => bare.propose('flesh'), 'bad_data', 'skin');
+    bare.close();
+  },
+
+  async outOfMemoryIsAnError() {
+    const own = await Derm.load();
+    const cat = await own.openCharacter('cast:cat');
+    // 500 MB that look like an OBJ of endless faces, then more than the module can have.
+    const big = new Uint8Array(500 << 20).fill(32);
+    new TextEncoder().encodeInto('v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n', big);
+    const opened = await own.openCharacter('big.obj', { files: { 'big.obj': big } }).catch((e) => e);
+    check(opened instanceof Scene || opened instanceof DermError, `${opened}`);
+    if (opened instanceof Scene) opened.close();
+    const files = {};
+    for (let i = 0; i < 9; ++i) files[`${i}.obj`] = big;
+    await fails(() => own.openCharacter('0.obj', { files }), 'out_of_memory');
+    // The scenes of that module are gone, and say so; the page opens others.
+    if (!cat.closed) await fails(() => cat.seek(0), 'closed');
+    const again = await own.open(kCat);
+    again.seek(0.3);
+    check(again.vertexCount > 1000, 'lives');
+    again.close();
+  },
+
+  async doesNotGrow() {
+    const own = await Derm.load();
+    const cat = await own.open(kCat);
+    for (let i = 0; i < 200; ++i) cat.seek((i % 40) / 30);
+    const before = own.memoryBytes;
+    for (let i = 0; i < 10000; ++i) cat.seek((i % 40) / 30);
+    check(own.memoryBytes === before, `10,000 frames: ${before} to ${own.memoryBytes} bytes`);
+    const glb = cat.characterGlb();
+    const open = async () => {
+      const one = await own.openCharacter('cat.glb', { files: { 'cat.glb': glb } });
+      one.close();
+    };
+    for (let i = 0; i < 20; ++i) await open();
+    const settled = own.memoryBytes;
+    for (let i = 0; i < 1000; ++i) await open();
+    check(own.memoryBytes === settled, `1,000 opens: ${settled} to ${own.memoryBytes} bytes`);
+    cat.close();
+  },
+
+  async liquid() {
+    const pour = await derm.openLiquid('pour', { detail: 0.8 });
+    const before = pour.volume_m3;
+    for (let i = 0; i < 10; ++i) pour.step(1 / 30);
+    check(pour.volume_m3 > before && pour.triangleCount > 100, 'pours');
+    pour.close();
+    await fails(() => derm.openLiquid('sand'), 'bad_argument');
+  },
+});

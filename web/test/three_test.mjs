@@ -1,0 +1,217 @@
+// LivingSkin in Chromium against three.js's own skinning, and against a measure of volume.
+import { openBrowser } from './browser.mjs';
+import { check, hasData, run } from './setup.mjs';
+
+if (!hasData) {
+  console.log('skipped: no shared data here');
+  process.exit(77);
+}
+const { page, address, problems, close } = await openBrowser();
+await page.goto(`${address}/test/blank.html`);
+await page.evaluate(async () => {
+  const THREE = await import('three');
+  const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
+  const { clone } = await import('three/addons/utils/SkeletonUtils.js');
+  const { Derm } = await import('derm');
+  const { LivingSkin } = await import('derm/three');
+  const derm = await Derm.load();
+
+  /** World positions of a mesh's vertices as three.js skins and morphs them. */
+  const worldOf = (mesh) => {
+    const out = [], p = new THREE.Vector3();
+    for (let v = 0; v < mesh.geometry.getAttribute('position').count; ++v)
+      out.push(mesh.getVertexPosition(v, p).applyMatrix4(mesh.matrixWorld).toArray());
+    return out;
+  };
+  /** Largest difference of all parts, over the diagonal of the first frame. */
+  const differenceOf = (skin) => {
+    const p = new THREE.Vector3(), box = new THREE.Box3();
+    let most = 0;
+    skin.scene.character.parts.forEach((part, i) => {
+      const mesh = skin.meshes[i];
+      const own = worldOf(skin.originals[i]);
+      const drawn = mesh.geometry.getAttribute('position');
+      own.forEach((at, v) => {
+        p.fromBufferAttribute(drawn, part.first_vertex + v).applyMatrix4(mesh.matrixWorld);
+        most = Math.max(most, Math.hypot(p.x - at[0], p.y - at[1], p.z - at[2]));
+        box.expandByPoint(p.set(...at));
+      });
+      if (own.length !== part.vertex_count) most = Infinity;
+    });
+    return most / box.getSize(p).length();
+  };
+  const load = (name) => new GLTFLoader().loadAsync(`/data/gltf-characters/${name}`);
+  Object.assign(window, { THREE, clone, derm, LivingSkin, load, worldOf, differenceOf });
+});
+
+const kCharacters = ['CesiumMan.glb', 'Fox.glb', 'KayKit_Knight.glb', 'RiggedFigure.glb',
+  'RiggedSimple.glb', 'SimpleSkin.gltf', 'AnimatedMorphCube.glb', 'SimpleMorph.gltf',
+  'InterpolationTest.glb'];
+
+const tests = {};
+for (const name of kCharacters)
+  tests[`linear ${name}`] = async () => {
+    const most = await page.evaluate(async (file) => {
+      const gltf = await load(file);
+      // A scene that is turned, moved and scaled: the skin goes with it.
+      const parent = new THREE.Group();
+      parent.position.set(1, 2, -3);
+      parent.rotation.set(0.4, -0.8, 0.2);
+      parent.scale.set(1.5, 1.5, 1.5);
+      parent.add(gltf.scene);
+      const skin = await LivingSkin.from(gltf, { derm });
+      const mixer = new THREE.AnimationMixer(gltf.scene);
+      if (gltf.animations[0]) mixer.clipAction(gltf.animations[0]).play();
+      let worst = 0;
+      for (let frame = 0; frame < 20; ++frame) {
+        mixer.update(1 / 12);
+        skin.update(1 / 12);
+        parent.updateMatrixWorld(true);
+        worst = Math.max(worst, differenceOf(skin));
+      }
+      skin.dispose();
+      return worst;
+    }, name);
+    console.log(`       ${most.toExponential(1)} of the diagonal`);
+    check(most <= 1e-5, `${name}: ${most} of the diagonal`);
+  };
+
+tests['volume is exact by a measure of our own'] = async () => {
+  const error = await page.evaluate(async () => {
+    const bytes = (await derm.openCharacter('cast:cat')).characterGlb();
+    const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
+    const gltf = await new GLTFLoader().parseAsync(bytes.slice().buffer, '');
+    const skin = await LivingSkin.from(gltf, {
+      derm, recipe: '[skinning]\nmethod = "centre"\n[[layer]]\ntype = "volume"\n' });
+    const volume = () => {
+      let sum = 0;
+      for (const mesh of skin.meshes) {
+        const p = mesh.geometry.getAttribute('position').array, index = mesh.geometry.index.array;
+        for (let t = 0; t < index.length; t += 3) {
+          const [a, b, c] = [3 * index[t], 3 * index[t + 1], 3 * index[t + 2]];
+          sum += p[a] * (p[b + 1] * p[c + 2] - p[b + 2] * p[c + 1]) +
+            p[a + 1] * (p[b + 2] * p[c] - p[b] * p[c + 2]) +
+            p[a + 2] * (p[b] * p[c + 1] - p[b + 1] * p[c]);
+        }
+      }
+      return sum / 6;
+    };
+    if (skin.originals.some((mesh) => !mesh || mesh.layers.mask !== 0)) return Infinity;
+    const rest = volume();
+    const mixer = new THREE.AnimationMixer(gltf.scene);
+    mixer.clipAction(gltf.animations[0]).play();
+    let worst = 0;
+    for (let frame = 0; frame < 40; ++frame) {
+      mixer.update(1 / 30);
+      skin.update(1 / 30);
+      worst = Math.max(worst, Math.abs(volume() / rest - 1));
+    }
+    skin.dispose();
+    return worst;
+  });
+  console.log(`       ${error.toExponential(1)} of the volume`);
+  check(error <= 1e-5, `volume off by ${error}`);
+};
+
+tests['several characters, clones too, and dispose'] = async () => {
+  const result = await page.evaluate(async () => {
+    const gltf = await load('CesiumMan.glb');
+    const copies = [gltf.scene, clone(gltf.scene), clone(gltf.scene)];
+    const skins = [];
+    for (const root of copies) skins.push(await LivingSkin.from(gltf, { derm, root }));
+    const mixers = copies.map((root) => new THREE.AnimationMixer(root));
+    mixers.forEach((mixer, i) => { mixer.clipAction(gltf.animations[0]).play(); mixer.update(0.3 * i); });
+    let worst = 0;
+    skins.forEach((skin, i) => {
+      skin.update(0.01);
+      copies[i].updateMatrixWorld(true);
+      worst = Math.max(worst, differenceOf(skin));
+    });
+    const apart = Math.abs(skins[0].meshes[0].geometry.getAttribute('position').array[0] -
+      skins[2].meshes[0].geometry.getAttribute('position').array[0]);
+    for (const skin of skins) skin.dispose();
+    const before = derm.memoryBytes;
+    for (let i = 0; i < 30; ++i) (await LivingSkin.from(gltf, { derm })).dispose();
+    let drawn = 0;
+    gltf.scene.traverse((o) => { if (o.isMesh && o.layers.mask !== 0) ++drawn; });
+    return { worst, apart, grown: derm.memoryBytes - before, drawn };
+  });
+  check(result.worst <= 1e-5, `clones off by ${result.worst}`);
+  check(result.apart > 1e-4, 'clones move as one');
+  check(result.grown === 0, `memory grew by ${result.grown}`);
+  check(result.drawn === 1, `${result.drawn} meshes drawn after dispose`);
+};
+
+tests['draws, with flesh, folds and edits while it plays'] = async () => {
+  const drawn = await page.evaluate(async () => {
+    const gltf = await load('CesiumMan.glb');
+    const skin = await LivingSkin.from(gltf, { derm });
+    skin.scene.setRecipeText(skin.scene.propose('all'));
+    const renderer = new THREE.WebGLRenderer({ antialias: false });
+    renderer.setSize(320, 240);
+    const scene = new THREE.Scene();
+    scene.background = new THREE.Color(0x000000);
+    scene.add(gltf.scene, new THREE.HemisphereLight(0xffffff, 0x444444, 3));
+    const camera = new THREE.PerspectiveCamera(40, 4 / 3, 0.01, 100);
+    camera.position.set(0, 1, 3.5);
+    camera.lookAt(0, 0.8, 0);
+    const mixer = new THREE.AnimationMixer(gltf.scene);
+    mixer.clipAction(gltf.animations[0]).play();
+    for (let i = 0; i < 10; ++i) {
+      mixer.update(1 / 30);
+      skin.update(1 / 30);
+      renderer.render(scene, camera);
+    }
+    const pixels = new Uint8Array(4 * 320 * 240);
+    renderer.getContext().readPixels(0, 0, 320, 240, 0x1908, 0x1401, pixels);
+    let bright = 0;
+    for (let i = 0; i < pixels.length; i += 4) if (pixels[i] + pixels[i + 1] + pixels[i + 2] > 60) ++bright;
+    const layers = skin.scene.recipe.layers.map((layer) => layer.type);
+    skin.dispose();
+    renderer.dispose();
+    return { bright: bright / (320 * 240), layers };
+  });
+  console.log(`       ${(100 * drawn.bright).toFixed(1)} % of the picture, layers ${drawn.layers}`);
+  check(drawn.bright > 0.02, 'nothing to be seen');
+  check(drawn.layers.includes('volume'), 'no volume layer');
+};
+
+tests['a scene in a worker binds while it plays'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { RemoteScene } = await import('derm/worker');
+    const text = derm.recipes.find((recipe) => recipe.name === 'cat_belly_jump').text;
+    const scene = await RemoteScene.open(text, { wasm: derm.module });
+    const first = await scene.seek(0.2);
+    let frames = 0, playing = true;
+    const play = (async () => { while (playing) { await scene.seek((frames % 30) / 30); ++frames; } })();
+    const edited = scene.edit('set', '', 'skinning.alpha', 0.3);
+    let during = 0;
+    const flesh = (await scene.ask('recipe')).layers.find((layer) => layer.type === 'flesh').name;
+    const live = await scene.edit('set', flesh, 'frequency_hz', 3.25);
+    const before = frames;
+    const report = await edited;
+    during = frames - before;
+    playing = false;
+    await play;
+    const after = await scene.ask('recipeText');
+    const error = await scene.edit('set', flesh, 'frequency_hz', -1).catch((e) => e);
+    const last = await scene.seek(0.2);
+    scene.close();
+    return { during, live: live.rebound, rebound: report.rebound, after, error: `${error.name} ${error.code}`,
+      surface: !!first.surface, again: !!last.surface, count: last.positions.length };
+  });
+  check(result.during > 2, `${result.during} frames while it was bound`);
+  check(result.rebound.includes('skinning'), JSON.stringify(result.rebound));
+  check(/alpha = 0\.3/.test(result.after) && /frequency_hz = 3\.25/.test(result.after), result.after);
+  check(result.error === 'DermError bad_data', result.error);
+  check(result.surface && result.count > 3000, JSON.stringify({ ...result, after: 0 }));
+};
+
+try {
+  process.on('exit', () => { for (const problem of problems) console.log(`page: ${problem}`); });
+  const exit = process.exit;
+  process.exit = (code) => { close().then(() => exit(code || (problems.length > 0 ? 1 : 0))); };
+  await run(tests);
+} finally {
+  // run() ends the process.
+}
