@@ -64,10 +64,12 @@ void MotionInput::addTo(CLI::App& verb) {
       "--motion", file, "take the motion of this file (BVH, glTF …) by joint names");
   verb.add_option("--map", map, "table of joint names for --motion: lines \"source = target\"")
       ->needs(motion);
+  verb.add_flag("--ground", ground, "with --motion: the lowest limb stays on the floor")
+      ->needs(motion);
 }
 
 Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) const {
-  return file.empty() ? Result<void>() : addMotion(file, map, {}, character, notes);
+  return file.empty() ? Result<void>() : addMotion(file, map, {}, character, notes, {.ground = ground});
 }
 
 }  // namespace derm::cli

@@ -36,6 +36,7 @@ Result<double> metresPerUnit(const std::string& unit);
 struct MotionInput {
   std::string file;  ///< BVH or any character file with a clip; empty = none
   std::string map;   ///< table of joint names, "source = target" lines; empty = automatic
+  bool ground = false;  ///< its lowest limb stays on the floor
 
   void addTo(CLI::App& verb);
   /// Adds the motion, if any, as the last clip.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "derm/scene/motion.h"
+
 #include "character_input.h"
 #include "character_report.h"
 #include "recipe_input.h"
@@ -13,8 +15,20 @@ namespace {
 
 struct InfoOptions {
   CharacterInput input;
+  std::string motion, map;
   bool joints = false;
 };
+
+/// Every pair on a line of its own, as a table for --map has them.
+void tellMatch(const std::string& file, const MotionMatch& match) {
+  jsonAnswer()["motion"] = {{"file", file},
+                            {"matched", match.pairs},
+                            {"moves_nothing", match.source_left},
+                            {"stays_at_rest", match.target_left}};
+  tell("{:<12} {}: {}\n", "motion", file, match.text());
+  for (const auto& [source, target] : match.pairs) tell("{:<12} {} = {}\n", "", source, target);
+  tell("\n");
+}
 
 nlohmann::json clipOf(const Recipe& recipe) {
   if (const auto* name = std::get_if<std::string>(&recipe.clip)) return *name;
@@ -57,6 +71,11 @@ Result<void> runInfo(const InfoOptions& options, Diagnostics& notes) {
     if (!import.metres_per_unit) import.metres_per_unit = recipe.metres_per_unit;
   }
   DERM_TRY(const Character character, openCharacter(source, folder, import, notes));
+  if (!options.motion.empty()) {
+    DERM_TRY(const MotionMatch match,
+             matchMotion(options.motion, options.map, {}, character, notes));
+    tellMatch(options.motion, match);
+  }
   const CharacterReport r = measure(source, character, notes);
   jsonAnswer().update(toJson(r));
   tell("{}\n", toText(r));
@@ -73,7 +92,10 @@ void addInfoVerb(CLI::App& app, Run& run) {
   verb->get_option("INPUT")->description(
       "a character or mesh file, cast:NAME, or a recipe (.toml)");
   verb->add_flag("--joints", options->joints, "the names of all joints, as a tree");
-  verb->footer("example:\n  derm info walk.glb --json");
+  CLI::Option* motion = verb->add_option(
+      "--motion", options->motion, "which joints the motion of this file would move, and which not");
+  verb->add_option("--map", options->map, "table of joint names for --motion")->needs(motion);
+  verb->footer("examples:\n  derm info walk.glb --json\n  derm info body.glb --motion walk.bvh");
   verb->callback([&run, options] {
     run = [options] {
       Diagnostics notes;

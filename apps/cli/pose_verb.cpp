@@ -1,5 +1,7 @@
 #include <cmath>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -17,7 +19,7 @@ namespace {
 struct PoseOptions {
   CharacterInput input;
   MotionInput motion;
-  std::string clip;
+  std::optional<std::string> clip;  ///< as given; empty = the rest pose, as in a recipe
   float time_s = 0;
   std::string method = "linear";
   std::string output;
@@ -28,13 +30,14 @@ Result<Pose> poseOf(const Character& c, const PoseOptions& options, Diagnostics&
   if (!std::isfinite(options.time_s))
     return Error{ErrorCode::BadArgument, "--time must be a finite number of seconds", {}};
   Pose pose = c.restPose();
-  if (c.clips.empty() && options.clip.empty()) {
+  if (options.clip == "") return pose;
+  if (c.clips.empty() && !options.clip) {
     notes.warn("no-clip", c.name, "has no clip: its rest pose is written");
     return pose;
   }
   std::size_t index = options.motion.file.empty() ? 0 : c.clips.size() - 1;
-  if (!options.clip.empty()) {
-    DERM_TRY(index, c.findClip(options.clip));
+  if (options.clip) {
+    DERM_TRY(index, c.findClip(*options.clip));
   }
   const Clip& clip = c.clips[index];
   if (options.time_s < 0 || options.time_s > clip.duration_s())
@@ -63,7 +66,10 @@ void addPoseVerb(CLI::App& app, Run& run) {
   const auto options = std::make_shared<PoseOptions>();
   CLI::App* verb = app.add_subcommand("pose", "the deformed mesh of one instant");
   options->input.addTo(*verb);
-  verb->add_option("--clip", options->clip, "name or number; default the first (or --motion's)");
+  // An optional of its own would take "" for nothing at all.
+  verb->add_option_function<std::string>(
+      "--clip", [options](const std::string& given) { options->clip = given; },
+      "name or number; \"\" is the rest pose; default the first (or --motion's)");
   verb->add_option("--time", options->time_s, "[s] instant in the clip")->capture_default_str();
   verb->add_option("--method", options->method, "rigid, linear, dual-quaternion or centre")
       ->capture_default_str();

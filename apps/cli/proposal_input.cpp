@@ -84,6 +84,7 @@ Result<ProposalSource> ProposalInput::load(Diagnostics& notes) const {
   DERM_TRY(out.recipe.metres_per_unit, input.scale());
   out.recipe.motion = fromFolderOf(output, motion.file);
   out.recipe.motion_map = fromFolderOf(output, motion.map);
+  out.recipe.ground = motion.ground;
   if (!clip.empty()) {
     DERM_TRY(out.clip, out.character.findClip(clip));
   } else if (!out.character.clips.empty()) {

@@ -17,7 +17,10 @@ void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
   verb.get_option("INPUT")->description("a recipe (.toml), a character file, or cast:NAME");
   verb.add_option("--recipe", recipe, "a recipe for the character given");
   if (how_many == Clips::One)
-    verb.add_option("--clip", clip, "name or number; default the recipe's, or the first");
+    // An optional of its own would take "" for nothing at all.
+    verb.add_option_function<std::string>(
+        "--clip", [this](const std::string& given) { clip = given; },
+        "name or number; \"\" is the rest pose; default the recipe's, or the first");
   else
     verb.add_option("--clip", clips,
                     "name or number, or all; default the recipe's, or the first; may be given "
@@ -63,12 +66,13 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     DERM_CHECK(motion.applyTo(moved, notes));
     out.recipe.motion.clear();
     out.recipe.motion_map.clear();
+    out.recipe.ground = false;
     out.recipe.clip = static_cast<std::int64_t>(moved.clips.size() - 1);
     out.options.character = std::make_shared<const Character>(std::move(moved));
   }
   auto& given = out.recipe.origin.options;
-  if (!clip.empty()) {
-    out.recipe.clip = clip;
+  if (clip) {
+    out.recipe.clip = *clip;
     given["clip"] = "--clip";
   }
   if (!clips.empty()) given["clip"] = "--clip";

@@ -27,7 +27,7 @@ struct RecipeInput {
   CharacterInput input;
   MotionInput motion;
   std::string recipe;
-  std::string clip;
+  std::optional<std::string> clip;  ///< as given; empty = the rest pose, as in a recipe
   std::vector<std::string> clips;  ///< of verbs that take several
   std::string method;
   std::optional<double> fps;

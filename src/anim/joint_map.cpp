@@ -85,76 +85,61 @@ void findCarrier(const Skeleton& source, const Skeleton& target, JointMap& map) 
     map.carrier.reset();
 }
 
-}  // namespace
-
-Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
-                           const RetargetDesc& desc) {
-  const auto pairs = desc.names.empty() ? matchJointNames(source, target) : desc.names;
-  std::vector<std::uint32_t> source_of(target.size(), kNoJoint);
-  std::vector<bool> used(source.size(), false);
-  const std::map<std::string_view, JointId> source_names = firstOfName(source);
-  const std::map<std::string_view, JointId> target_names = firstOfName(target);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto find = [](const auto& names, const Skeleton& skeleton, const std::string& name) {
-      const auto found = names.find(name);
-      return found == names.end() ? skeleton.named(name) : Result<JointId>(found->second);
-    };
-    Result<JointId> from = find(source_names, source, pairs[i].first);
-    Result<JointId> to = find(target_names, target, pairs[i].second);
-    const auto where = [&](Error error, const char* element) {
-      error.where.element = element;
-      error.where.index = i;
-      return error;
-    };
-    if (!from.ok()) return where(std::move(from).error(), "names, source");
-    if (!to.ok()) return where(std::move(to).error(), "names, target");
-    if (used[from->index()] || source_of[to->index()] != kNoJoint)
-      return where(Error{ErrorCode::BadArgument,
-                         "\"" + pairs[i].first + "\" or \"" + pairs[i].second + "\" is used twice",
-                         {}},
-                   "names");
-    used[from->index()] = true;
-    source_of[to->index()] = from->value;
-  }
-  if (pairs.size() < kMinJoints)
-    return Error{ErrorCode::BadArgument,
-                 "only " + std::to_string(pairs.size()) + " of the motion's " +
-                     std::to_string(source.size()) + " joints match the character's " +
-                     std::to_string(target.size()) + " by name; give a table of names",
-                 {}};
-  JointMap map = mapOf(target, std::move(source_of));
-  map.source_body = findBody(source);
-  map.target_body = findBody(target);
-  findParts(source, target, map);
-  findCarrier(source, target, map);
-  return map;
+/// The skeleton with the names of joints taken away that cannot be meant.
+Skeleton nameable(const Skeleton& skeleton, const std::vector<bool>& bones) {
+  Skeleton out = skeleton;
+  const std::vector<bool> hidden = hiddenJoints(skeleton, bones);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (hidden[i]) out.joints[i].name.clear();
+  return out;
 }
 
-}  // namespace derm::detail
+/// Whether a body's legs stand square to its spine, as those of animals on four legs do.
+bool standsOnFour(const Skeleton& skeleton, const BodyPlan& body) {
+  constexpr double kSquare = -0.5;  // cosine between spine and legs: -1 of a person, 0 of a cat
+  const std::vector<Affine3d> rest = restModelMatrices(skeleton);
+  const auto at = [&](std::uint32_t joint) { return Vec3d(rest[joint].translation()); };
+  Vec3d legs = Vec3d::Zero(), arms = Vec3d::Zero(), hips = Vec3d::Zero();
+  for (const BodyPlan::Side& side : body.sides) {
+    legs += at(side.foot ? *side.foot : *side.shin) - at(*side.thigh);
+    arms += at(*side.upper_arm);
+    hips += at(*side.thigh);
+  }
+  const Vec3d spine = arms - hips;
+  const double lengths = spine.norm() * legs.norm();
+  return lengths > 1e-12 && spine.dot(legs) > kSquare * lengths;
+}
 
-namespace derm {
+Result<void> checkStance(const Skeleton& source, const Skeleton& target, const JointMap& map) {
+  if (!map.source_body || !map.target_body) return {};
+  const bool from = standsOnFour(source, *map.source_body);
+  const bool to = standsOnFour(target, *map.target_body);
+  if (from == to) return {};
+  const auto stance = [](bool four) { return four ? "four legs" : "two legs"; };
+  return Error{ErrorCode::BadData,
+               std::string("the motion is of a body on ") + stance(from) +
+                   ", and the character stands on " + stance(to) +
+                   ": their joints have the same names, but no pose of one fits the other; a table "
+                   "of names takes over what is wanted all the same",
+               {}};
+}
 
-std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton& source,
+std::vector<std::pair<std::uint32_t, std::uint32_t>> matchJoints(const Skeleton& source,
                                                                  const Skeleton& target) {
-  std::vector<detail::JointMeaning> source_meaning, target_meaning;
-  for (const Joint& j : source.joints) source_meaning.push_back(detail::meaningOf(j.name));
-  for (const Joint& j : target.joints) target_meaning.push_back(detail::meaningOf(j.name));
-  const std::map<std::string_view, JointId> source_names = detail::firstOfName(source);
-  const std::map<std::string_view, JointId> target_names = detail::firstOfName(target);
-  std::vector<std::uint32_t> match(source.size(), detail::kNoJoint);
+  std::vector<JointMeaning> source_meaning, target_meaning;
+  for (const Joint& j : source.joints) source_meaning.push_back(meaningOf(j.name));
+  for (const Joint& j : target.joints) target_meaning.push_back(meaningOf(j.name));
+  const std::map<std::string_view, JointId> source_names = firstOfName(source);
+  const std::map<std::string_view, JointId> target_names = firstOfName(target);
+  std::vector<std::uint32_t> match(source.size(), kNoJoint);
   std::vector<bool> taken(target.size(), false);
-  const auto mayPair = [&](std::uint32_t s, std::uint32_t t) {
-    return source_names.at(source.joints[s].name) == JointId(s) &&
-           target_names.at(target.joints[t].name) == JointId(t);
-  };
-  const std::optional<detail::BodyPlan> source_body = detail::findBody(source),
-                                        target_body = detail::findBody(target);
+  const std::optional<BodyPlan> source_body = findBody(source),
+                                        target_body = findBody(target);
   if (source_body && target_body)
-    for (const auto& [s, t] : detail::pairBodies(*source_body, *target_body))
-      if (mayPair(s, t)) {
-        match[s] = t;
-        taken[t] = true;
-      }
+    for (const auto& [s, t] : pairBodies(*source_body, *target_body)) {
+      match[s] = t;
+      taken[t] = true;
+    }
   const auto pass = [&](const auto& source_key, const auto& target_key) {
     std::map<std::string, std::uint32_t> free_targets;
     for (std::uint32_t t = 0; t < target.size(); ++t)
@@ -163,7 +148,7 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
         free_targets.emplace(target_key(t), t);
     for (std::uint32_t s = 0; s < source.size(); ++s) {
       const auto found = free_targets.find(source_key(s));
-      if (match[s] != detail::kNoJoint || found == free_targets.end() ||
+      if (match[s] != kNoJoint || found == free_targets.end() ||
           source_names.at(source.joints[s].name) != JointId(s))
         continue;
       match[s] = found->second;
@@ -177,11 +162,140 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
        [&](std::uint32_t t) { return target_meaning[t].plain; });
   pass([&](std::uint32_t s) { return source_meaning[s].canonical; },
        [&](std::uint32_t t) { return target_meaning[t].canonical; });
-  std::vector<std::pair<std::string, std::string>> pairs;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
   for (std::uint32_t s = 0; s < source.size(); ++s)
-    if (match[s] != detail::kNoJoint)
-      pairs.emplace_back(source.joints[s].name, target.joints[match[s]].name);
+    if (match[s] != kNoJoint) pairs.emplace_back(s, match[s]);
   return pairs;
+}
+
+/// Pairs of names as pairs of joints.
+Result<std::vector<std::pair<std::uint32_t, std::uint32_t>>> namedJoints(
+    const Skeleton& source, const Skeleton& target,
+    const std::vector<std::pair<std::string, std::string>>& names) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+  std::vector<bool> used(source.size(), false), taken(target.size(), false);
+  const std::map<std::string_view, JointId> source_names = firstOfName(source);
+  const std::map<std::string_view, JointId> target_names = firstOfName(target);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto find = [](const auto& known, const Skeleton& skeleton, const std::string& name) {
+      const auto found = known.find(name);
+      return found == known.end() ? skeleton.named(name) : Result<JointId>(found->second);
+    };
+    Result<JointId> from = find(source_names, source, names[i].first);
+    Result<JointId> to = find(target_names, target, names[i].second);
+    const auto where = [&](Error error, const char* element) {
+      error.where.element = element;
+      error.where.index = i;
+      return error;
+    };
+    if (!from.ok()) return where(std::move(from).error(), "names, source");
+    if (!to.ok()) return where(std::move(to).error(), "names, target");
+    if (used[from->index()] || taken[to->index()])
+      return where(Error{ErrorCode::BadArgument,
+                         "\"" + names[i].first + "\" or \"" + names[i].second + "\" is used twice",
+                         {}},
+                   "names");
+    used[from->index()] = taken[to->index()] = true;
+    out.emplace_back(from->value, to->value);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<bool> hiddenJoints(const Skeleton& skeleton, const std::vector<bool>& bones) {
+  std::vector<bool> hidden(skeleton.size(), false);
+  if (bones.size() != skeleton.size() || std::find(bones.begin(), bones.end(), true) == bones.end())
+    return hidden;
+  hidden.assign(skeleton.size(), true);
+  for (std::size_t i = skeleton.size(); i-- > 0;) {  // children come after their parents
+    if (bones[i]) hidden[i] = false;
+    if (!hidden[i] && skeleton.joints[i].parent.valid())
+      hidden[skeleton.joints[i].parent.index()] = false;
+  }
+  return hidden;
+}
+
+Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
+                           const RetargetDesc& desc) {
+  const Skeleton source_seen = nameable(source, desc.source_bones);
+  const Skeleton target_seen = nameable(target, desc.target_bones);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  if (desc.names.empty()) {
+    pairs = matchJoints(source_seen, target_seen);
+  } else {
+    DERM_TRY(pairs, namedJoints(source, target, desc.names));
+  }
+  if (pairs.size() < kMinJoints)
+    return Error{ErrorCode::BadArgument,
+                 "only " + std::to_string(pairs.size()) + " of the motion's " +
+                     std::to_string(source.size()) + " joints match the character's " +
+                     std::to_string(target.size()) + " by name; give a table of names",
+                 {}};
+  std::vector<std::uint32_t> source_of(target.size(), kNoJoint);
+  for (const auto& [from, to] : pairs) source_of[to] = from;
+  JointMap map = mapOf(target, std::move(source_of));
+  map.source_body = findBody(source_seen);
+  map.target_body = findBody(target_seen);
+  if (desc.names.empty()) DERM_CHECK(checkStance(source, target, map));
+  findParts(source, target, map);
+  findCarrier(source, target, map);
+  return map;
+}
+
+}  // namespace derm::detail
+
+namespace derm {
+
+std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton& source,
+                                                                 const Skeleton& target) {
+  const std::vector<std::string> source_names = source.names(), target_names = target.names();
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const auto& [s, t] : detail::matchJoints(source, target))
+    pairs.emplace_back(source_names[s], target_names[t]);
+  return pairs;
+}
+
+Result<MotionMatch> matchMotion(const Skeleton& source, const Skeleton& target,
+                                const RetargetDesc& desc) {
+  DERM_TRY(const detail::JointMap map, detail::mapJoints(source, target, desc));
+  const std::vector<std::string> source_names = source.names(), target_names = target.names();
+  MotionMatch out;
+  out.bodies = desc.names.empty() && map.source_body && map.target_body;
+  std::vector<std::uint32_t> target_of(source.size(), detail::kNoJoint);
+  for (std::uint32_t t = 0; t < target.size(); ++t)
+    if (map.source_of[t] != detail::kNoJoint) target_of[map.source_of[t]] = t;
+  const std::vector<bool> source_hidden = detail::hiddenJoints(source, desc.source_bones);
+  const std::vector<bool> target_hidden = detail::hiddenJoints(target, desc.target_bones);
+  for (std::uint32_t s = 0; s < source.size(); ++s) {
+    if (target_of[s] != detail::kNoJoint)
+      out.pairs.emplace_back(source_names[s], target_names[target_of[s]]);
+    else if (!source_hidden[s])
+      out.source_left.push_back(source_names[s]);
+  }
+  for (std::uint32_t t = 0; t < target.size(); ++t)
+    if (map.source_of[t] == detail::kNoJoint && !target_hidden[t])
+      out.target_left.push_back(target_names[t]);
+  return out;
+}
+
+std::string MotionMatch::text() const {
+  constexpr std::size_t kNamed = 8;
+  const auto listed = [&](const std::vector<std::string>& names) {
+    std::string out;
+    for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i)
+      out += (i > 0 ? ", " : "") + names[i];
+    if (names.size() > kNamed) out += " and " + std::to_string(names.size() - kNamed) + " more";
+    return out;
+  };
+  const std::size_t of_motion = pairs.size() + source_left.size();
+  const std::size_t of_character = pairs.size() + target_left.size();
+  std::string out = std::to_string(pairs.size()) + " of the motion's " + std::to_string(of_motion) +
+                    " joints move " + std::to_string(pairs.size()) + " of the character's " +
+                    std::to_string(of_character);
+  if (!source_left.empty()) out += "; move nothing: " + listed(source_left);
+  if (!target_left.empty()) out += "; stay at rest: " + listed(target_left);
+  return out;
 }
 
 }  // namespace derm

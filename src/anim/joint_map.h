@@ -27,6 +27,9 @@ struct JointMap {
   std::optional<BodyPlan> source_body, target_body;
 };
 
+/// Joints that no name means where some are bones of a skin: those that are none, with none below.
+std::vector<bool> hiddenJoints(const Skeleton& skeleton, const std::vector<bool>& bones);
+
 Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
                            const RetargetDesc& desc);
 

@@ -191,13 +191,13 @@ class RootMotion {
     source_low_ = lowest(source_reference, source_joints_);
     target_low_ = lowest(target_rest, target_joints);
     source_height_ = source_reference.position(source_root).y() - source_low_;
-    const double source_reach = reach(source_reference, source_joints_);
+    source_reach_ = reach(source_reference, source_joints_);
     const double target_reach = reach(target_rest, target_joints);
     const double target_height = target_start_.y() - target_low_;
     // What does not stand on its lowest joint (an arm, a tail, a prop) is compared by its size, and
     // moves from where it rests: it knows no ground.
-    stands_ = source_height_ > 0.05 * source_reach && target_height > 0.05 * target_reach;
-    const double ratio = stands_ ? target_height / source_height_ : target_reach / source_reach;
+    stands_ = source_height_ > 0.05 * source_reach_ && target_height > 0.05 * target_reach;
+    const double ratio = stands_ ? target_height / source_height_ : target_reach / source_reach_;
     scale_ = std::isfinite(ratio) && ratio > 0 ? ratio : 1.0;
     const JointId parent = target.joints[target_root].parent;
     bool invertible = false;
@@ -208,14 +208,27 @@ class RootMotion {
     positions_.push_back(source.position(source_root_));
     lows_.push_back(lowest(source, source_joints_));
   }
+  /// [m] how far the source is above its ground, in the target's size; empty where it knows none.
+  std::vector<float> clearance() const {
+    std::vector<float> out;
+    if (!stands_) return out;
+    const double ground = groundLevel(lows_, source_low_, source_height_);
+    for (const double low : lows_)
+      out.push_back(static_cast<float>(std::max(0.0, scale_ * (low - ground))));
+    return out;
+  }
   Track track(std::uint32_t target_root, std::span<const float> times_s) const {
     const double ground = groundLevel(lows_, source_low_, source_height_);
+    // A recording may begin far from where its skeleton rests (BVH files rest at the origin); what
+    // knows no ground then moves from where it begins.
+    const bool far = (positions_.front() - source_start_).norm() > source_reach_;
+    const Vec3d start = far && !stands_ ? positions_.front() : source_start_;
     Track out;
     out.channel = Channel::Translation;
     out.joint = JointId(target_root);
     out.times_s.assign(times_s.begin(), times_s.end());
     for (const Vec3d& p : positions_) {
-      Vec3d position = target_start_ + scale_ * (p - source_start_);
+      Vec3d position = target_start_ + scale_ * (p - start);
       if (stands_) position.y() = target_low_ + scale_ * (p.y() - ground);
       const Vec3f local = (to_parent_ * position).cast<float>();
       out.values.insert(out.values.end(), local.data(), local.data() + 3);
@@ -227,7 +240,7 @@ class RootMotion {
   std::uint32_t source_root_;
   std::vector<std::uint32_t> source_joints_;
   Vec3d source_start_, target_start_;
-  double source_low_ = 0, target_low_ = 0, source_height_ = 0, scale_ = 1;
+  double source_low_ = 0, target_low_ = 0, source_height_ = 0, source_reach_ = 0, scale_ = 1;
   bool stands_ = true;
   Affine3d to_parent_ = Affine3d::Identity();
   std::vector<Vec3d> positions_;
@@ -346,7 +359,7 @@ float motionStart(const Clip& clip, const Skeleton& skeleton) {
 }
 
 Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& target,
-                      const RetargetDesc& desc, Diagnostics& notes) {
+                      const RetargetDesc& desc, Diagnostics& notes, RetargetOutcome* outcome) {
   DERM_CHECK(validate(source, "source skeleton"));
   DERM_CHECK(validate(target, "target skeleton"));
   DERM_CHECK(validate(
@@ -386,6 +399,8 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
   Clip out;
   out.name = clip.name;
   if (root_motion) out.tracks.push_back(root_motion->track(*map.carrier, times_s));
+  if (outcome != nullptr && root_motion)
+    *outcome = {.carrier = JointId(*map.carrier), .clearance_m = root_motion->clearance()};
   std::move(rotations).finish(times_s, out);
   DERM_CHECK(validate(out, {.joints = target.size()}, "retargeted clip"));
   return out;

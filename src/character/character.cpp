@@ -276,7 +276,8 @@ Character frozen(const Character& character, TriMesh mesh) {
     m.joint = JointId();
     m.rigid = false;
     m.first_morph = m.morph_count = 0;
-    m.source_mesh = m.source_skin = -1;
+    // What the document says of its mesh beyond derm's own (second texture coordinates) stays true.
+    m.source_skin = -1;
   }
   return still;
 }

@@ -3,34 +3,82 @@
 #include <string>
 #include <utility>
 
-#include "derm/anim/retarget.h"
 #include "derm/io/name_table.h"
 #include "derm/scene/scene.h"
 
 namespace derm {
+namespace {
 
-Result<void> addMotion(std::string_view source, std::string_view map,
-                       const std::filesystem::path& folder, Character& character,
-                       Diagnostics& notes) {
-  DERM_TRY(const Character mover, openCharacter(source, folder, {}, notes));
-  if (mover.clips.empty())
-    return Error{ErrorCode::BadData,
-                 "has no clip to take a motion from",
-                 {.file = (folder / source).string()}};
-  const Clip& motion = mover.clips.front();
+/// A motion to take, and how.
+struct Source {
+  Character mover;
   RetargetDesc desc;
-  desc.start_s = motionStart(motion, mover.skeleton);
-  if (desc.start_s > 0) {
-    desc.source_reference_time_s = 0.0f;
-    notes.info("opening-pose", (folder / source).string(),
+};
+
+Result<Source> openSource(std::string_view source, std::string_view map,
+                          const std::filesystem::path& folder, const Character& character,
+                          Diagnostics& notes) {
+  Source out;
+  DERM_TRY(out.mover, openCharacter(source, folder, {}, notes));
+  const std::string file = (folder / source).string();
+  if (out.mover.clips.empty())
+    return Error{ErrorCode::BadData, "has no clip to take a motion from", {.file = file}};
+  out.desc.start_s = motionStart(out.mover.clips.front(), out.mover.skeleton);
+  if (out.desc.start_s > 0) {
+    out.desc.source_reference_time_s = 0.0f;
+    notes.info("opening-pose", file,
                "the motion opens with a pose of its own: taken as its reference, not played");
   }
   if (!map.empty()) {
-    DERM_TRY(desc.names, loadNameTable(folder / map));
+    DERM_TRY(out.desc.names, loadNameTable(folder / map));
   }
-  DERM_TRY(Clip clip, retarget(motion, mover.skeleton, character.skeleton, desc, notes));
-  character.clips.push_back(std::move(clip));
+  out.desc.source_bones = out.mover.bones();
+  out.desc.target_bones = character.bones();
+  return out;
+}
+
+/// What does not fit is told with the motion's file, unless a table of names is at fault.
+Error misfit(Error error, const Source& source, const std::filesystem::path& file) {
+  if (error.where.file.empty() && source.desc.names.empty()) error.where.file = file.string();
+  return error;
+}
+
+}  // namespace
+
+Result<void> addMotion(std::string_view source, std::string_view map,
+                       const std::filesystem::path& folder, Character& character,
+                       Diagnostics& notes, const MotionOptions& options) {
+  DERM_TRY(const Source from, openSource(source, map, folder, character, notes));
+  const std::filesystem::path file = folder / source;
+  const Skeleton& skeleton = from.mover.skeleton;
+  Result<MotionMatch> match = derm::matchMotion(skeleton, character.skeleton, from.desc);
+  if (!match) return misfit(std::move(match).error(), from, file);
+  const bool most = 2 * match->pairs.size() >= match->pairs.size() + match->source_left.size();
+  notes.add(most ? Severity::Info : Severity::Warning, "joints-matched", file.string(),
+            match->text());
+  RetargetOutcome outcome;
+  Result<Clip> clip = retarget(from.mover.clips.front(), skeleton, character.skeleton, from.desc,
+                               notes, &outcome);
+  if (!clip) return misfit(std::move(clip).error(), from, file);
+  if (options.ground) {
+    if (outcome.carrier && !outcome.clearance_m.empty())
+      groundMotion(character, outcome, *clip);
+    else
+      notes.warn("no-ground", file.string(),
+                 "the motion stands on no ground: it cannot be put on the floor");
+  }
+  character.clips.push_back(*std::move(clip));
   return {};
+}
+
+Result<MotionMatch> matchMotion(std::string_view source, std::string_view map,
+                                const std::filesystem::path& folder, const Character& character,
+                                Diagnostics& notes) {
+  DERM_TRY(const Source from, openSource(source, map, folder, character, notes));
+  Result<MotionMatch> match =
+      derm::matchMotion(from.mover.skeleton, character.skeleton, from.desc);
+  if (!match) return misfit(std::move(match).error(), from, folder / source);
+  return match;
 }
 
 }  // namespace derm

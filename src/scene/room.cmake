@@ -21,6 +21,7 @@ derm_room(scene
     layer_types.cpp
     linear_reference.cpp
     motion.cpp
+    motion_ground.cpp
     motion_samples.cpp
     normal_map.cpp
     recipe.cpp

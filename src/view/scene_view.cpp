@@ -64,6 +64,16 @@ float largestOf(std::span<const float> values) {
   return most;
 }
 
+/// Meshes that bend, where there are others too: the rest are props. Layers put what they add behind
+/// a character's own vertices.
+std::vector<MeshInstance> bodyMeshes(const Character& character) {
+  std::vector<MeshInstance> out;
+  for (const MeshInstance& instance : character.instances)
+    if (!instance.rigid) out.push_back(instance);
+  if (out.size() == character.instances.size()) out.clear();
+  return out;
+}
+
 Bounds moved(const Bounds& box, const Vec3f& by) {
   return box.empty() ? box : Bounds{.low = box.low + by, .high = box.high + by};
 }
@@ -170,6 +180,7 @@ SceneView::Instant SceneView::instantAt(double time_s) {
 Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& progress) {
   Bounds stage;
   FarthestPoints outline;
+  std::optional<float> floor;
   for (std::size_t i = 0; i < times_s.size(); ++i) {
     if (!keepGoing(progress, static_cast<double>(i) / static_cast<double>(times_s.size()),
                    "framing"))
@@ -178,8 +189,13 @@ Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& p
     const std::span<const Vec3f> positions = instant.after.positions();
     stage = united(stage, moved(bounds(positions), -instant.position));
     outline.add(positions, -instant.position);
+    // The floor is under the feet, not under a sword that hangs lower.
+    for (const MeshInstance& body : bodyMeshes(*scene_->character()))
+      for (const Vec3f& p : positions.subspan(body.first_vertex, body.vertex_count))
+        floor = std::min(floor.value_or(p.y()), p.y());
   }
   stage_ = stage;
+  floor_m_ = floor;
   outline_ = std::move(outline);
   return {};
 }
@@ -348,6 +364,7 @@ DrawList SceneView::listOf(const Instant& instant, const Shot& shot) const {
 Result<Rgba8Image> SceneView::draw(DrawList list, const Instant& instant, const Shot& shot) {
   if (!renderer_) return Error{ErrorCode::Unsupported, "the view was made without a renderer", {}};
   list.stage = moved(*stage_, instant.position);
+  list.ground.height_m = floor_m_;
   return renderer_->draw(list, shot.camera, shot.size);
 }
 
@@ -443,6 +460,7 @@ Result<SceneDrawing> SceneView::drawing(double time_s) {
   const Shot shot = shotOf(instant, desc_.size.width);
   SceneDrawing out{.list = listOf(instant, shot), .camera = shot.camera, .legend = {}};
   out.list.stage = moved(*stage_, instant.position);
+  out.list.ground.height_m = floor_m_;
   out.legend = legendOf(fullHeat(largestOf(heatOf(instant))), desc_.size.height);
   return out;
 }

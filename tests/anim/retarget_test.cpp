@@ -207,6 +207,93 @@ TEST(Retarget, APartOfABodyDoesNotCarryTheRestAway) {
   EXPECT_LT(worstBoneChange(target, *moved, target.find("root")), 1e-5);
 }
 
+/// The names of a person on four legs: arms under the shoulders, spine level.
+Skeleton animal() {
+  const Bone bones[] = {{"Hips", nullptr, {0, 0.5f, -0.4f}},
+                        {"Spine", "Hips", {0, 0, 0.4f}},
+                        {"Neck", "Spine", {0, 0.05f, 0.4f}},
+                        {"Head", "Neck", {0, 0.1f, 0.1f}},
+                        {"LeftArm", "Spine", {0.1f, -0.05f, 0.35f}},
+                        {"LeftForeArm", "LeftArm", {0, -0.2f, -0.05f}},
+                        {"LeftHand", "LeftForeArm", {0, -0.25f, 0.05f}},
+                        {"RightArm", "Spine", {-0.1f, -0.05f, 0.35f}},
+                        {"RightForeArm", "RightArm", {0, -0.2f, -0.05f}},
+                        {"RightHand", "RightForeArm", {0, -0.25f, 0.05f}},
+                        {"LeftUpLeg", "Hips", {0.1f, 0, 0}},
+                        {"LeftLeg", "LeftUpLeg", {0, -0.25f, 0.05f}},
+                        {"LeftFoot", "LeftLeg", {0, -0.25f, -0.05f}},
+                        {"RightUpLeg", "Hips", {-0.1f, 0, 0}},
+                        {"RightLeg", "RightUpLeg", {0, -0.25f, 0.05f}},
+                        {"RightFoot", "RightLeg", {0, -0.25f, -0.05f}}};
+  return skeletonOf(bones, 0.0f);
+}
+
+// All names matched, and the animal played the motion metres above the ground.
+TEST(Retarget, AMotionOnTwoLegsIsRefusedByABodyOnFour) {
+  const Skeleton two = person(), four = animal();
+  Diagnostics notes;
+  for (const bool up : {true, false}) {
+    const Skeleton &source = up ? four : two, &target = up ? two : four;
+    const Result<Clip> moved = retarget(walkOf(source), source, target, {}, notes);
+    ASSERT_FALSE(moved.ok());
+    EXPECT_EQ(moved.error().code, ErrorCode::BadData);
+    EXPECT_NE(moved.error().message.find(up ? "is of a body on four legs" : "stands on four legs"),
+              std::string::npos)
+        << moved.error().message;
+    // Whoever says which joints are meant gets them.
+    EXPECT_TRUE(retarget(walkOf(source), source, target,
+                         {.names = {{"Head", "Head"}, {"Neck", "Neck"}, {"Spine", "Spine"}}}, notes)
+                    .ok());
+    EXPECT_TRUE(retarget(walkOf(source), source, source, {}, notes).ok());
+  }
+}
+
+// Meshes are called like the limbs that they show: matched first, they left their bones behind.
+TEST(Retarget, BonesOfTheSkinCountBeforeNodesNamedLikeThem) {
+  const Skeleton source = person();
+  Skeleton target;
+  for (const char* mesh : {"LeftArm", "LeftForeArm", "RightArm", "LeftUpLeg", "LeftLeg", "Head"})
+    target.joints.push_back({mesh, JointId(), {}});
+  const std::size_t meshes = target.size();
+  for (Joint joint : person().joints) {
+    if (joint.parent.valid()) joint.parent = JointId(joint.parent.index() + meshes);
+    target.joints.push_back(joint);
+  }
+  RetargetDesc desc;
+  desc.target_bones.assign(target.size(), true);
+  for (std::size_t i = 0; i < meshes; ++i) desc.target_bones[i] = false;
+  // A node above the bones is not one of them, and is needed.
+  desc.target_bones[meshes] = false;
+  Diagnostics notes;
+  const Result<Clip> moved = retarget(walkOf(source), source, target, desc, notes);
+  ASSERT_TRUE(moved.ok()) << moved.error().text();
+  for (const Track& track : moved->tracks) EXPECT_GE(track.joint.index(), meshes);
+  EXPECT_EQ(moved->tracks.size(), source.size() + 1);
+  const Result<MotionMatch> match = matchMotion(source, target, desc);
+  ASSERT_TRUE(match.ok());
+  EXPECT_EQ(match->pairs.size(), source.size());
+  EXPECT_TRUE(match->target_left.empty()) << match->text();
+  const auto arm = std::find_if(match->pairs.begin(), match->pairs.end(),
+                                [](const auto& pair) { return pair.first == "LeftArm"; });
+  ASSERT_NE(arm, match->pairs.end());
+  EXPECT_EQ(arm->second, "LeftArm#2");
+}
+
+TEST(Retarget, TheMatchSaysWhatIsLeftOnEitherSide) {
+  Skeleton source = person(), target = person();
+  source.joints.push_back({"LThumb", source.find("LeftHand"), {}});
+  for (const char* name : {"tail1", "tail2"})
+    target.joints.push_back({name, target.find("Hips"), {}});
+  const Result<MotionMatch> match = matchMotion(source, target, {});
+  ASSERT_TRUE(match.ok());
+  EXPECT_TRUE(match->bodies);
+  EXPECT_EQ(match->source_left, std::vector<std::string>{"LThumb"});
+  EXPECT_EQ(match->target_left, (std::vector<std::string>{"tail1", "tail2"}));
+  EXPECT_EQ(match->text(),
+            "18 of the motion's 19 joints move 18 of the character's 20; move nothing: LThumb; stay "
+            "at rest: tail1, tail2");
+}
+
 TEST(Retarget, JointsOfSeparateTreesStayInPlace) {
   const Skeleton source = person();
   Skeleton target = person();

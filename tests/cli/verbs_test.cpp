@@ -548,5 +548,28 @@ TEST(Cli, TheUnitOfAMeshIsNotThatOfTheSkeletonItIsGiven) {
   EXPECT_EQ(derm({"weights", bare, "--skeleton-unit", "cm", "-o", folder / "x.glb"}).exit_code, 2);
 }
 
+// A recipe's clip = "" means the rest pose; so does the option.
+TEST(Pose, AnEmptyClipIsTheRestPose) {
+  const Folder folder;
+  ASSERT_EQ(derm({"cast", "cat", "-o", folder / "cat.glb"}).exit_code, 0);
+  const auto posed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"pose", folder / "cat.glb", "--time", "0.6"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"-o", folder / "p.obj"});
+    EXPECT_EQ(derm(arguments).exit_code, 0);
+    return contentOf(folder / "p.obj");
+  };
+  const std::string rest = posed({"--clip", ""});
+  EXPECT_NE(rest, posed({}));
+  EXPECT_NE(rest, posed({"--clip", "jump"}));
+  write(folder / "rest.toml", "character = \"cat.glb\"\nclip = \"\"\nrange_s = [0, 0.1]\n");
+  const Outcome recipe = derm({"volume", folder / "rest.toml"});
+  const Outcome option =
+      derm({"volume", folder / "cat.glb", "--clip", "", "--range", "0", "0.1"});
+  EXPECT_EQ(recipe.exit_code, 0) << recipe.err;
+  EXPECT_EQ(option.exit_code, 0) << option.err;
+  EXPECT_EQ(option.out.find("clip"), std::string::npos) << option.out.substr(0, 200);
+}
+
 }  // namespace
 }  // namespace derm::cli_test::verbs_test

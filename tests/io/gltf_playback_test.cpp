@@ -87,5 +87,100 @@ TEST(GltfPlayback, MorphsOfAFileWithoutNormalsMoveNone) {
   EXPECT_FALSE(primitive["targets"][0].contains("NORMAL"));
 }
 
+/// The same with a morph target and a material one of whose textures has coordinates of its own.
+GltfBuilder withSecondUvs() {
+  GltfBuilder g = skinnedTriangle({1, 0, 0.5f, 0.5f, 0, 1});
+  Json& primitive = g.root["meshes"][0]["primitives"][0];
+  const int first = g.addFloats({0, 0, 1, 0, 0, 1}, "VEC2", 2);
+  const int second = g.addFloats({0, 0, 0.5f, 0, 0, 0.5f}, "VEC2", 2);
+  const int moved = g.addFloats({0, 0, 0, 0, 0, 0, 0, 0, 1}, "VEC3", 3);
+  primitive["attributes"]["TEXCOORD_0"] = first;
+  primitive["attributes"]["TEXCOORD_1"] = second;
+  primitive["targets"] = {{{"POSITION", moved}}};
+  primitive["material"] = 0;
+  g.root["meshes"][0]["weights"] = {0.25};
+  g.append("images", {{"uri", "data:image/png;base64,iVBORw0KGgo="}});
+  g.append("textures", {{"source", 0}});
+  g.append("materials", {{"pbrMetallicRoughness", {{"baseColorTexture", {{"index", 0}}}}},
+                         {"occlusionTexture", {{"index", 0}, {"texCoord", 1}}}});
+  return g;
+}
+
+TEST(GltfPlayback, AStillKeepsTextureCoordinatesThatItsMaterialUses) {
+  Diagnostics notes;
+  const Character c = readValid(withSecondUvs().glb(), notes);
+  ASSERT_EQ(c.morphs.size(), 1u);
+  TriMesh posed = c.mesh;
+  for (Vec3f& p : posed.positions) p += Vec3f(1, 2, 3);
+  Character still = frozen(c, posed);
+  for (const bool with_shape : {false, true}) {
+    if (with_shape) {  // as a cache has them
+      still.morphs.push_back({.name = "frame", .vertices = {1}, .positions = {Vec3f(0, 0, 1)}});
+      still.instances[0].morph_count = 1;
+    }
+    const std::vector<std::uint8_t> written = encode(still);
+    const Json json = jsonOf(written);
+    ASSERT_EQ(json["meshes"].size(), 1u);
+    const Json& primitive = json["meshes"][0]["primitives"][0];
+    EXPECT_TRUE(primitive["attributes"].contains("TEXCOORD_1"));
+    EXPECT_FALSE(primitive["attributes"].contains("JOINTS_0"));
+    EXPECT_EQ(primitive.contains("targets"), with_shape);
+    EXPECT_TRUE(with_shape || !json["meshes"][0].contains("weights"));
+    EXPECT_FALSE(json.contains("skins"));
+    EXPECT_TRUE(json["materials"][0].contains("occlusionTexture"));
+    EXPECT_EQ(readValid(written, notes).mesh.positions, posed.positions);
+  }
+}
+
+TEST(GltfPlayback, TexturesWhoseCoordinatesCannotGoOnAreLeftOutWithAWord) {
+  Diagnostics notes;
+  Character c = readValid(withSecondUvs().glb(), notes);
+  Character finer = frozen(c, c.mesh);
+  // A vertex more, as a refined surface has.
+  finer.mesh.positions.push_back(Vec3f(1, 1, 0));
+  finer.mesh.normals.push_back(Vec3f(0, 0, 1));
+  finer.mesh.uvs.push_back(Vec2f(1, 1));
+  finer.mesh.triangles.push_back({1, 3, 2});
+  finer.parts[0].vertex_count = finer.instances[0].vertex_count = 4;
+  finer.parts[0].triangle_count = 2;
+  Diagnostics written_notes;
+  const Result<std::vector<std::uint8_t>> written = encodeGlb(finer, written_notes);
+  ASSERT_TRUE(written.ok());
+  const Json json = jsonOf(*written);
+  const Json& primitive = json["meshes"][0]["primitives"][0];
+  EXPECT_FALSE(primitive["attributes"].contains("TEXCOORD_1"));
+  const Json& material = json["materials"][primitive["material"].get<std::size_t>()];
+  EXPECT_FALSE(material.contains("occlusionTexture"));
+  EXPECT_TRUE(material["pbrMetallicRoughness"].contains("baseColorTexture"));
+  EXPECT_EQ(written_notes.count("texture-left-out"), 1u);
+}
+
+// A byte's quaternion is up to 0.4 % away from unit length, and the skin was stretched by as much.
+TEST(GltfPlayback, RotationsOfWholeNumbersHaveUnitLength) {
+  GltfBuilder g;
+  g.addNode({{"name", "a"}});
+  g.addScene({0});
+  const int times = g.addFloats({0, 1}, "SCALAR", 1);
+  const int bytes = g.addInts<std::int8_t>({0, 0, 49, 117, 0, 0, 90, 90}, 5120, "VEC4", 4, true);
+  const int cubic = g.addInts<std::int8_t>({0, 0, 0, 0, 0, 0, 49, 117, 9, 0, 0, 0,  //
+                                            0, 9, 0, 0, 0, 0, 90, 90, 0, 0, 0, 0},
+                                           5120, "VEC4", 4, true);
+  for (const auto& [output, interpolation] :
+       {std::pair(bytes, "LINEAR"), std::pair(cubic, "CUBICSPLINE")})
+    g.append("animations",
+             {{"samplers", {{{"input", times}, {"output", output}, {"interpolation", interpolation}}}},
+              {"channels", {{{"sampler", 0}, {"target", {{"node", 0}, {"path", "rotation"}}}}}}});
+  Diagnostics notes;
+  const Character c = readValid(g.glb(), notes);
+  for (const Clip& clip : c.clips) {
+    for (const float time_s : {0.0f, 1.0f}) {
+      Pose pose = c.restPose();
+      sampleClip(clip, time_s, pose);
+      EXPECT_NEAR(pose.local[0].rotation.norm(), 1.0f, 1e-6f);
+    }
+  }
+  EXPECT_EQ(c.clips[1].tracks[0].values[8], 9.0f / 127) << "tangents stay as they are";
+}
+
 }  // namespace
 }  // namespace derm::gltf_playback_test

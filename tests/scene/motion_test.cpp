@@ -1,16 +1,22 @@
 // Motions of other files, taken by joint names: the recipe's keys "motion" and "motion_map".
 #include "derm/scene/motion.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "derm/cast/cast.h"
+#include "derm/deform/pose_character.h"
+#include "derm/io/character_file.h"
 #include "derm/scene/scene.h"
 
 #include "support/compare.h"
 #include "support/test_folder.h"
+#include "support/unpacked.h"
 
 namespace derm::motion_test {
 namespace {
@@ -95,6 +101,118 @@ TEST_F(Motion, ErrorsNameTheLineOrTheFile) {
   write("names.txt", "upper_arm = uper_arm\nforearm = forearm\nhand = hand\n");
   const std::string unknown = errorOf("motion = \"cast:arm\"\nmotion_map = \"names.txt\"");
   EXPECT_NE(unknown.find("upper_arm"), std::string::npos) << unknown;
+}
+
+/// A person of 1 m from the hips to the ground, in the way of MotionBuilder, walking on the spot.
+std::string personBvh() {
+  const auto joint = [](const std::string& name, const std::string& offset,
+                        const std::string& inside) {
+    return "JOINT " + name + " { OFFSET " + offset +
+           " CHANNELS 3 Zrotation Xrotation Yrotation " + inside + " }\n";
+  };
+  const std::string end = "End Site { OFFSET 0 -0.05 0.1 }";
+  std::string text = "HIERARCHY\nROOT Hips { OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition "
+                     "Zrotation Xrotation Yrotation\n";
+  text += joint("Spine", "0 0.5 0",
+                joint("Head", "0 0.2 0", end) +
+                    joint("LeftArm", "0.2 0 0",
+                          joint("LeftForeArm", "0.3 0 0", joint("LeftHand", "0.25 0 0", end))) +
+                    joint("RightArm", "-0.2 0 0",
+                          joint("RightForeArm", "-0.3 0 0", joint("RightHand", "-0.25 0 0", end))));
+  for (const auto& [side, x] : {std::pair("Left", "0.1"), std::pair("Right", "-0.1")})
+    text += joint(side + std::string("UpLeg"), std::string(x) + " 0 0",
+                  joint(side + std::string("Leg"), "0 -0.5 0",
+                        joint(side + std::string("Foot"), "0 -0.45 0", end)));
+  text += "}\nMOTION\nFrames: 3\nFrame Time: 0.1\n";
+  for (const char* swing : {"0", "20", "-20"}) {
+    text += "0 1 0 0 0 0";
+    for (int j = 0; j < 14; ++j) text += std::string(" 0 ") + (j == 8 ? swing : "0") + " 0";
+    text += "\n";
+  }
+  return text;
+}
+
+TEST_F(Motion, OfAPersonIsRefusedByTheCat) {
+  write("walk.bvh", personBvh());
+  Character cat = makeCastMember("cat").value();
+  const std::size_t clips = cat.clips.size();
+  Diagnostics notes;
+  const Result<void> added = addMotion("walk.bvh", "", folder_, cat, notes);
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().code, ErrorCode::BadData);
+  EXPECT_NE(added.error().text().find("walk.bvh"), std::string::npos) << added.error().text();
+  EXPECT_NE(added.error().text().find("stands on four legs"), std::string::npos);
+  EXPECT_EQ(cat.clips.size(), clips);
+}
+
+TEST_F(Motion, NotesSayWhichJointsItMoves) {
+  Diagnostics notes;
+  ASSERT_TRUE(opened("motion = \"cast:arm\"", notes).ok());
+  EXPECT_EQ(notes.count("joints-matched"), 1u);
+  const Result<MotionMatch> match = matchMotion("cast:arm", "", folder_, *arm(), notes);
+  ASSERT_TRUE(match.ok());
+  EXPECT_TRUE(match->source_left.empty()) << match->text();
+}
+
+double lowestOf(const Character& c, const Clip& clip, float time_s) {
+  Pose pose = c.restPose();
+  sampleClip(clip, time_s, pose);
+  const Result<TriMesh> posed = poseCharacter(c, pose, SkinningMethod::Linear);
+  EXPECT_TRUE(posed.ok());
+  double low = 1e9;
+  for (const Vec3f& p : posed->positions) low = std::min(low, double(p.y()));
+  return low;
+}
+
+TEST_F(Motion, OnTheGroundNoLimbSinksOrFloats) {
+  Character cat = makeCastMember("cat").value();
+  Diagnostics notes;
+  ASSERT_TRUE(addMotion("cast:cat", "", folder_, cat, notes).ok());
+  Clip sunk = cat.clips.back();
+  const auto track = std::find_if(sunk.tracks.begin(), sunk.tracks.end(), [](const Track& t) {
+    return t.channel == Channel::Translation;
+  });
+  ASSERT_NE(track, sunk.tracks.end());
+  // A wave of 10 cm, as proportions that do not fit make it; in the last keys the source leaps.
+  const std::size_t keys = track->times_s.size();
+  RetargetOutcome outcome{.carrier = track->joint, .clearance_m = std::vector<float>(keys, 0.0f)};
+  for (std::size_t k = 0; k < keys; ++k)
+    track->values[3 * k + 1] += 0.1f * std::sin(0.3f * static_cast<float>(k));
+  outcome.clearance_m.back() = 0.25f;
+  const double floor = BodyFloor(cat).lowestIn(cat.restPose());
+  groundMotion(cat, outcome, sunk);
+  for (std::size_t k = 0; k + 1 < keys; k += 7)
+    EXPECT_NEAR(lowestOf(cat, sunk, track->times_s[k]), floor, 0.002) << k;
+  EXPECT_NEAR(lowestOf(cat, sunk, track->times_s.back()), floor + 0.25, 0.02);
+  // The same as a recipe's key.
+  EXPECT_NE(errorOf("ground = true").find("none is named"), std::string::npos);
+  EXPECT_EQ(errorOf("motion = \"cast:arm\"\nground = true"), "no error");
+}
+
+TEST_F(Motion, RecordingsOnRealBodiesStandOnTheFloor) {
+  DERM_PACKED_DATA_OR_SKIP(bodies, "makehuman");
+  DERM_DATA_OR_SKIP(motions, "mocap-cmu-bvh");
+  Diagnostics notes;
+  const Result<Character> body =
+      loadCharacter(bodies / "mh_A_caucasian_male_young_cmurig31.glb", {}, notes);
+  ASSERT_TRUE(body.ok()) << body.error().text();
+  const double floor = BodyFloor(*body).lowestIn(body->restPose());
+  for (const char* motion : {"02_01.bvh", "05_06.bvh"}) {
+    double sunk = 0, grounded = 0;
+    for (const bool ground : {false, true}) {
+      Character c = *body;
+      ASSERT_TRUE(
+          addMotion((motions / motion).string(), "", {}, c, notes, {.ground = ground}).ok());
+      const Clip& clip = c.clips.back();
+      double& worst = ground ? grounded : sunk;
+      for (int i = 0; i <= 20; ++i)
+        worst = std::max(worst,
+                         floor - lowestOf(c, clip, clip.duration_s() * static_cast<float>(i) / 20));
+    }
+    std::printf("%s: sinks by %.1f cm, on the ground by %.1f mm\n", motion, 100 * sunk,
+                1000 * grounded);
+    EXPECT_LT(grounded, 0.006) << motion;  // [m]
+  }
 }
 
 }  // namespace

@@ -29,6 +29,32 @@ struct RetargetDesc {
   /// Move the target's topmost mapped joint as the source's moves, scaled by the ratio of their
   /// heights over the ground. Without it the target stays in place.
   bool root_motion = true;
+  /// Which joints are bones of a skin, one entry per joint (Character::bones()); empty = all. Where
+  /// some are, those that are none and have none below them are not matched: meshes are often named
+  /// like the limb that they show.
+  std::vector<bool> source_bones = {}, target_bones = {};
+};
+
+/// Which joints of a motion move which of a character, by the names that Skeleton::find() takes.
+struct MotionMatch {
+  std::vector<std::pair<std::string, std::string>> pairs;  ///< source first, in the source's order
+  std::vector<std::string> source_left;                    ///< move nothing
+  std::vector<std::string> target_left;                    ///< keep their rest
+  bool bodies = false;  ///< both are bodies: their parts were told by how joints hang together
+
+  /// "24 of the motion's 31 joints move the character; without a counterpart: LThumb, …"
+  std::string text() const;
+};
+/// What retarget() would take, or its reason to refuse. Joints that are not bones are not counted.
+Result<MotionMatch> matchMotion(const Skeleton& source, const Skeleton& target,
+                                const RetargetDesc& desc);
+
+/// What retarget() found out on the way, for who puts the feet on the floor (scene/motion.h).
+struct RetargetOutcome {
+  std::optional<JointId> carrier;  ///< of the target: the joint whose translation has keys, if any
+  /// [m] per key of that track, in the target's size: how far the lowest joint of the source is
+  /// above the ground that it moves on. Empty where it does not stand.
+  std::vector<float> clearance_m;
 };
 
 /// [s] where the motion itself begins: after the first key where that is an artificial opening pose
@@ -74,8 +100,11 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
 /// Where the mapped joints hang on nothing in common, nothing moves and notes say so.
 ///
 /// Errors: a name that does not exist (with the nearest ones), a name used twice, fewer than three
-/// mapped joints, rate or times out of range. Cost O(keys * joints).
+/// mapped joints, rate or times out of range; bodies of which one stands on two legs and the other
+/// on four (told by whether legs go on where the spine ends, or square to it), unless names are
+/// given. Cost O(keys * joints).
 Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& target,
-                      const RetargetDesc& desc, Diagnostics& notes);
+                      const RetargetDesc& desc, Diagnostics& notes,
+                      RetargetOutcome* outcome = nullptr);
 
 }  // namespace derm

@@ -152,6 +152,7 @@ class SceneView {
   std::optional<JointId> focus_;
   std::optional<Bounds> stage_;
   FarthestPoints outline_;
+  std::optional<float> floor_m_;  ///< where it is not the stage's lowest point
 };
 
 }  // namespace derm

@@ -17,6 +17,17 @@ std::optional<Channel> channelFrom(std::string_view path) {
   return std::nullopt;
 }
 
+/// Whole numbers say only roughly where a quaternion is: those of a byte are up to 0.4 % longer or
+/// shorter than 1, and would stretch the skin by twice that. As floats they are played as they are.
+void makeUnit(Track& track) {
+  const bool cubic = track.interpolation == Interpolation::Cubic;
+  for (std::size_t at = cubic ? 4 : 0; at + 4 <= track.values.size(); at += cubic ? 12 : 4) {
+    Eigen::Map<Eigen::Vector4f> key(track.values.data() + at);
+    const double length = key.cast<double>().norm();
+    if (length > 0.5) key = (key.cast<double>() / length).cast<float>();
+  }
+}
+
 class ClipReader {
  public:
   ClipReader(const ReadContext& context, Import& import) : context_(context), import_(import) {
@@ -154,6 +165,8 @@ Result<void> ClipReader::readKeys(const Accessor& input, const Accessor& output,
   DERM_TRY(track.times_s, readFloats(context_, input, JsonPath(at, "input")));
   DERM_TRY(track.values, readFloats(context_, output, JsonPath(at, "output")));
   track.values.resize(needed);
+  if (track.channel == Channel::Rotation && output.component != Component::Float)
+    makeUnit(track);
   for (std::size_t k = 1; k < track.times_s.size(); ++k)
     if (track.times_s[k] < track.times_s[k - 1])
       return context_.bad(JsonPath(at, "input"), "times do not increase", k);

@@ -15,7 +15,7 @@ namespace derm::detail::gltf {
 /// v; a mesh without skin stores G^-1 v at rest.
 class InstanceWriter {
  public:
-  InstanceWriter(WriteContext& context, NodeWriter& nodes, const MaterialWriter& materials)
+  InstanceWriter(WriteContext& context, NodeWriter& nodes, MaterialWriter& materials)
       : context_(context), nodes_(nodes), materials_(materials) {}
 
   Result<void> write();
@@ -41,7 +41,7 @@ class InstanceWriter {
 
   WriteContext& context_;
   NodeWriter& nodes_;
-  const MaterialWriter& materials_;
+  MaterialWriter& materials_;
   std::vector<Affine3d> model_;  ///< rest matrices of the joints
   std::vector<int> match_;
   std::vector<Kind> kind_;

@@ -1,6 +1,7 @@
 #include "io/gltf/material_writer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "derm/base/hash.h"
 
@@ -23,6 +24,33 @@ void useExtension(Json& root, const char* name, const char* list) {
   Json& names = root[list];
   if (!names.is_array()) names = Json::array();
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// Set of texture coordinates that a value of a material uses, where it is a texture.
+std::optional<int> uvSetOf(const Json& value) {
+  if (!value.is_object() || !value.contains("index")) return std::nullopt;
+  const Json* set = findMember(value, "texCoord");
+  if (const Json* extensions = findMember(value, "extensions"))
+    if (const Json* transform = findMember(*extensions, "KHR_texture_transform"))
+      if (const Json* moved = findMember(*transform, "texCoord")) set = moved;
+  return set != nullptr ? static_cast<int>(asUint(*set).value_or(0)) : 0;
+}
+
+constexpr int kMaxMaterialDepth = 8;  // material, extensions, extension, texture: four, as it is
+
+/// Calls `visit` with every texture below a material: its parent, its key and its set.
+template <class Visit>
+void forEachTexture(Json& material, const Visit& visit, int depth = 0) {
+  if (!material.is_object() || depth > kMaxMaterialDepth) return;
+  std::vector<std::string> keys;
+  for (auto it = material.begin(); it != material.end(); ++it) keys.push_back(it.key());
+  for (const std::string& key : keys) {
+    if (key == "extras") continue;
+    if (const std::optional<int> set = uvSetOf(material[key]))
+      visit(material, key, *set);
+    else
+      forEachTexture(material[key], visit, depth + 1);
+  }
 }
 
 }  // namespace
@@ -168,6 +196,26 @@ bool MaterialWriter::textured(int material) const {
   return written(m.base_colour_image) || written(m.normal_image) ||
          std::any_of(m.detail_maps.begin(), m.detail_maps.end(),
                      [&](const DetailMap& map) { return written(map.image); });
+}
+
+int MaterialWriter::usableWith(int number, const Json& attributes) {
+  if (number < 0) return number;
+  Json copy = context_.out.root["materials"][static_cast<std::size_t>(number)];
+  std::set<int> lost;
+  forEachTexture(copy, [&](Json& parent, const std::string& key, int set) {
+    if (attributes.contains("TEXCOORD_" + std::to_string(set))) return;
+    parent.erase(key);
+    lost.insert(set);
+  });
+  if (lost.empty()) return number;
+  const auto [known, fresh] = reduced_.try_emplace({number, lost}, -1);
+  if (!fresh) return known->second;
+  context_.notes.warn("texture-left-out", "materials",
+                      "a texture is left out: its own texture coordinates (TEXCOORD_" +
+                          std::to_string(*lost.begin()) + ") do not go on to new vertices",
+                      static_cast<std::uint64_t>(number));
+  known->second = static_cast<int>(context_.out.append("materials", std::move(copy)));
+  return known->second;
 }
 
 }  // namespace derm::detail::gltf

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "io/gltf/node_writer.h"
@@ -23,6 +25,9 @@ class MaterialWriter {
   }
   /// Does showing it need texture coordinates?
   bool textured(int material) const;
+  /// The number of a material that does without textures whose coordinates (TEXCOORD_n) are not
+  /// among these attributes: `number` itself, or a copy of it. Textures left out are warned of.
+  int usableWith(int number, const Json& attributes);
 
  private:
   void writeImage(std::size_t image);
@@ -38,6 +43,7 @@ class MaterialWriter {
   std::vector<int> material_number_;
   std::set<int> claimed_;              ///< the document's materials that are in use already
   std::vector<int> texture_of_image_;  ///< by the file's image number, -1 = not known yet
+  std::map<std::pair<int, std::set<int>>, int> reduced_;  ///< copies, by material and sets lost
 };
 
 }  // namespace derm::detail::gltf

@@ -314,14 +314,18 @@ Json MeshWriter::writePart(std::size_t index, const PrimitivePlan* source) {
     touched = true;
   }
   touched = writeIndices(part, block, source, json) || touched;
-  const int material = materials_.numberOf(part.material);
+  int material = materials_.numberOf(part.material);
+  const bool needs_uvs =
+      materials_.textured(part.material) && !json["attributes"].contains("TEXCOORD_0");
+  if (!block.source && context_.document != nullptr && !needs_uvs)
+    material = materials_.usableWith(material, json["attributes"]);
   if (material != (source != nullptr ? source->material : -1)) {
     if (material < 0)
       json.erase("material");
     else
       json["material"] = material;
     changed_ = true;
-    if (materials_.textured(part.material) && !json["attributes"].contains("TEXCOORD_0"))
+    if (needs_uvs)
       json["attributes"]["TEXCOORD_0"] = context_.out.append(
           "accessors", {{"componentType", 5126}, {"count", block.count}, {"type", "VEC2"}});
   }

@@ -25,7 +25,7 @@ struct InstancePlan {
 /// that are as they were keep their accessors; unknown attributes stay while the vertex count does.
 class MeshWriter {
  public:
-  MeshWriter(WriteContext& context, const MaterialWriter& materials)
+  MeshWriter(WriteContext& context, MaterialWriter& materials)
       : context_(context), materials_(materials) {}
 
   /// The mesh's number in the file: the document's own where nothing changed or nobody else shows
@@ -66,7 +66,7 @@ class MeshWriter {
   const MeshPlan& sourcePlan() const { return *context_.original->plans[plan_->source->mesh]; }
 
   WriteContext& context_;
-  const MaterialWriter& materials_;
+  MaterialWriter& materials_;
   const InstancePlan* plan_ = nullptr;
   const MeshInstance* instance_ = nullptr;
   std::vector<Block> blocks_;
