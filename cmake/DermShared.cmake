@@ -16,6 +16,8 @@ target_link_options(derm_shared PRIVATE -Wl,--version-script=${derm_exports})
 set_property(TARGET derm_shared APPEND PROPERTY LINK_DEPENDS ${derm_exports})
 
 if(PROJECT_IS_TOP_LEVEL)
+  # The way from derm.pc to the prefix, so that an installed tree can be moved.
+  file(RELATIVE_PATH derm_pc_to_prefix /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/derm.pc.in ${PROJECT_BINARY_DIR}/derm.pc @ONLY)
   install(TARGETS derm_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_BINARY_DIR}/derm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -69,7 +69,8 @@ void MotionInput::addTo(CLI::App& verb) {
 }
 
 Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) const {
-  return file.empty() ? Result<void>() : addMotion(file, map, {}, character, notes, {.ground = ground});
+  return file.empty() ? Result<void>()
+                      : addMotion(file, map, {}, character, notes, {.ground = ground});
 }
 
 }  // namespace derm::cli

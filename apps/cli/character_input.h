@@ -34,8 +34,8 @@ Result<double> metresPerUnit(const std::string& unit);
 
 /// The motion of another file, for a character to take (see scene/motion.h).
 struct MotionInput {
-  std::string file;  ///< BVH or any character file with a clip; empty = none
-  std::string map;   ///< table of joint names, "source = target" lines; empty = automatic
+  std::string file;     ///< BVH or any character file with a clip; empty = none
+  std::string map;      ///< table of joint names, "source = target" lines; empty = automatic
   bool ground = false;  ///< its lowest limb stays on the floor
 
   void addTo(CLI::App& verb);

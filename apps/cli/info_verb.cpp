@@ -92,8 +92,9 @@ void addInfoVerb(CLI::App& app, Run& run) {
   verb->get_option("INPUT")->description(
       "a character or mesh file, cast:NAME, or a recipe (.toml)");
   verb->add_flag("--joints", options->joints, "the names of all joints, as a tree");
-  CLI::Option* motion = verb->add_option(
-      "--motion", options->motion, "which joints the motion of this file would move, and which not");
+  CLI::Option* motion =
+      verb->add_option("--motion", options->motion,
+                       "which joints the motion of this file would move, and which not");
   verb->add_option("--map", options->map, "table of joint names for --motion")->needs(motion);
   verb->footer("examples:\n  derm info walk.glb --json\n  derm info body.glb --motion walk.bvh");
   verb->callback([&run, options] {

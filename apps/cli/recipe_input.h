@@ -28,7 +28,7 @@ struct RecipeInput {
   MotionInput motion;
   std::string recipe;
   std::optional<std::string> clip;  ///< as given; empty = the rest pose, as in a recipe
-  std::vector<std::string> clips;  ///< of verbs that take several
+  std::vector<std::string> clips;   ///< of verbs that take several
   std::string method;
   std::optional<double> fps;
   std::vector<double> range_s;

@@ -133,8 +133,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> matchJoints(const Skeleton&
   const std::map<std::string_view, JointId> target_names = firstOfName(target);
   std::vector<std::uint32_t> match(source.size(), kNoJoint);
   std::vector<bool> taken(target.size(), false);
-  const std::optional<BodyPlan> source_body = findBody(source),
-                                        target_body = findBody(target);
+  const std::optional<BodyPlan> source_body = findBody(source), target_body = findBody(target);
   if (source_body && target_body)
     for (const auto& [s, t] : pairBodies(*source_body, *target_body)) {
       match[s] = t;

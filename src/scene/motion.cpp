@@ -57,8 +57,8 @@ Result<void> addMotion(std::string_view source, std::string_view map,
   notes.add(most ? Severity::Info : Severity::Warning, "joints-matched", file.string(),
             match->text());
   RetargetOutcome outcome;
-  Result<Clip> clip = retarget(from.mover.clips.front(), skeleton, character.skeleton, from.desc,
-                               notes, &outcome);
+  Result<Clip> clip =
+      retarget(from.mover.clips.front(), skeleton, character.skeleton, from.desc, notes, &outcome);
   if (!clip) return misfit(std::move(clip).error(), from, file);
   if (options.ground) {
     if (outcome.carrier && !outcome.clearance_m.empty())
@@ -75,8 +75,7 @@ Result<MotionMatch> matchMotion(std::string_view source, std::string_view map,
                                 const std::filesystem::path& folder, const Character& character,
                                 Diagnostics& notes) {
   DERM_TRY(const Source from, openSource(source, map, folder, character, notes));
-  Result<MotionMatch> match =
-      derm::matchMotion(from.mover.skeleton, character.skeleton, from.desc);
+  Result<MotionMatch> match = derm::matchMotion(from.mover.skeleton, character.skeleton, from.desc);
   if (!match) return misfit(std::move(match).error(), from, folder / source);
   return match;
 }

@@ -19,8 +19,7 @@ std::vector<Vec3f> directions() {
   for (std::size_t i = 0; i < kDirections; ++i) {
     const double y = 1 - 2 * (static_cast<double>(i) + 0.5) / kDirections;
     const double radius = std::sqrt(1 - y * y), angle = turn * static_cast<double>(i);
-    out.push_back(
-        Vec3d(radius * std::cos(angle), y, radius * std::sin(angle)).cast<float>());
+    out.push_back(Vec3d(radius * std::cos(angle), y, radius * std::sin(angle)).cast<float>());
   }
   return out;
 }
@@ -53,8 +52,8 @@ BodyFloor::BodyFloor(const Character& character) : character_(character) {
     const std::size_t first = character.skin[v].front().slot * kDirections;
     for (std::size_t d = 0; d < kDirections; ++d) {
       std::uint32_t& best = outermost[first + d];
-      if (best == kNone || character.mesh.positions[v].dot(looks[d]) >
-                               character.mesh.positions[best].dot(looks[d]))
+      if (best == kNone ||
+          character.mesh.positions[v].dot(looks[d]) > character.mesh.positions[best].dot(looks[d]))
         best = v;
     }
   }
@@ -99,9 +98,8 @@ void groundMotion(const Character& character, const RetargetOutcome& outcome, Cl
       kTouching * std::abs(model[outcome.carrier->index()].translation().y() - floor);
   const JointId parent = character.skeleton[*outcome.carrier].parent;
   bool invertible = true;
-  const Affine3d to_parent = parent.valid()
-                                 ? inverseOrIdentity(model[parent.index()], invertible)
-                                 : Affine3d(Affine3d::Identity());
+  const Affine3d to_parent = parent.valid() ? inverseOrIdentity(model[parent.index()], invertible)
+                                            : Affine3d(Affine3d::Identity());
   const Vec3d up = to_parent.linear() * Vec3d::UnitY();
   std::vector<double> lift;
   for (std::size_t k = 0; k < track->times_s.size(); ++k) {

@@ -253,8 +253,8 @@ RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& pre
 
 bool Recipe::operator==(const Recipe& o) const {
   return character == o.character && metres_per_unit == o.metres_per_unit && motion == o.motion &&
-         motion_map == o.motion_map && ground == o.ground && face == o.face && clip == o.clip && fps == o.fps &&
-         range_s == o.range_s && preroll_s == o.preroll_s && loop == o.loop &&
+         motion_map == o.motion_map && ground == o.ground && face == o.face && clip == o.clip &&
+         fps == o.fps && range_s == o.range_s && preroll_s == o.preroll_s && loop == o.loop &&
          skinning == o.skinning && skinning_alpha == o.skinning_alpha &&
          twist_spread == o.twist_spread && seek == o.seek && inner_rate_hz == o.inner_rate_hz &&
          teleport_m == o.teleport_m && controls == o.controls && layers == o.layers;

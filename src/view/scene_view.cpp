@@ -64,8 +64,8 @@ float largestOf(std::span<const float> values) {
   return most;
 }
 
-/// Meshes that bend, where there are others too: the rest are props. Layers put what they add behind
-/// a character's own vertices.
+/// Meshes that bend, where there are others too: the rest are props. Layers put what they add
+/// behind a character's own vertices.
 std::vector<MeshInstance> bodyMeshes(const Character& character) {
   std::vector<MeshInstance> out;
   for (const MeshInstance& instance : character.instances)

@@ -289,9 +289,10 @@ TEST(Retarget, TheMatchSaysWhatIsLeftOnEitherSide) {
   EXPECT_TRUE(match->bodies);
   EXPECT_EQ(match->source_left, std::vector<std::string>{"LThumb"});
   EXPECT_EQ(match->target_left, (std::vector<std::string>{"tail1", "tail2"}));
-  EXPECT_EQ(match->text(),
-            "18 of the motion's 19 joints move 18 of the character's 20; move nothing: LThumb; stay "
-            "at rest: tail1, tail2");
+  EXPECT_EQ(
+      match->text(),
+      "18 of the motion's 19 joints move 18 of the character's 20; move nothing: LThumb; stay "
+      "at rest: tail1, tail2");
 }
 
 TEST(Retarget, JointsOfSeparateTreesStayInPlace) {

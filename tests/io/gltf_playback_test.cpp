@@ -163,13 +163,14 @@ TEST(GltfPlayback, RotationsOfWholeNumbersHaveUnitLength) {
   const int times = g.addFloats({0, 1}, "SCALAR", 1);
   const int bytes = g.addInts<std::int8_t>({0, 0, 49, 117, 0, 0, 90, 90}, 5120, "VEC4", 4, true);
   const int cubic = g.addInts<std::int8_t>({0, 0, 0, 0, 0, 0, 49, 117, 9, 0, 0, 0,  //
-                                            0, 9, 0, 0, 0, 0, 90, 90, 0, 0, 0, 0},
+                                            0, 9, 0, 0, 0, 0, 90, 90,  0, 0, 0, 0},
                                            5120, "VEC4", 4, true);
   for (const auto& [output, interpolation] :
        {std::pair(bytes, "LINEAR"), std::pair(cubic, "CUBICSPLINE")})
-    g.append("animations",
-             {{"samplers", {{{"input", times}, {"output", output}, {"interpolation", interpolation}}}},
-              {"channels", {{{"sampler", 0}, {"target", {{"node", 0}, {"path", "rotation"}}}}}}});
+    g.append(
+        "animations",
+        {{"samplers", {{{"input", times}, {"output", output}, {"interpolation", interpolation}}}},
+         {"channels", {{{"sampler", 0}, {"target", {{"node", 0}, {"path", "rotation"}}}}}}});
   Diagnostics notes;
   const Character c = readValid(g.glb(), notes);
   for (const Clip& clip : c.clips) {

@@ -107,12 +107,13 @@ TEST_F(Motion, ErrorsNameTheLineOrTheFile) {
 std::string personBvh() {
   const auto joint = [](const std::string& name, const std::string& offset,
                         const std::string& inside) {
-    return "JOINT " + name + " { OFFSET " + offset +
-           " CHANNELS 3 Zrotation Xrotation Yrotation " + inside + " }\n";
+    return "JOINT " + name + " { OFFSET " + offset + " CHANNELS 3 Zrotation Xrotation Yrotation " +
+           inside + " }\n";
   };
   const std::string end = "End Site { OFFSET 0 -0.05 0.1 }";
-  std::string text = "HIERARCHY\nROOT Hips { OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition "
-                     "Zrotation Xrotation Yrotation\n";
+  std::string text =
+      "HIERARCHY\nROOT Hips { OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition "
+      "Zrotation Xrotation Yrotation\n";
   text += joint("Spine", "0 0.5 0",
                 joint("Head", "0 0.2 0", end) +
                     joint("LeftArm", "0.2 0 0",
@@ -169,9 +170,8 @@ TEST_F(Motion, OnTheGroundNoLimbSinksOrFloats) {
   Diagnostics notes;
   ASSERT_TRUE(addMotion("cast:cat", "", folder_, cat, notes).ok());
   Clip sunk = cat.clips.back();
-  const auto track = std::find_if(sunk.tracks.begin(), sunk.tracks.end(), [](const Track& t) {
-    return t.channel == Channel::Translation;
-  });
+  const auto track = std::find_if(sunk.tracks.begin(), sunk.tracks.end(),
+                                  [](const Track& t) { return t.channel == Channel::Translation; });
   ASSERT_NE(track, sunk.tracks.end());
   // A wave of 10 cm, as proportions that do not fit make it; in the last keys the source leaps.
   const std::size_t keys = track->times_s.size();

@@ -165,8 +165,7 @@ Result<void> ClipReader::readKeys(const Accessor& input, const Accessor& output,
   DERM_TRY(track.times_s, readFloats(context_, input, JsonPath(at, "input")));
   DERM_TRY(track.values, readFloats(context_, output, JsonPath(at, "output")));
   track.values.resize(needed);
-  if (track.channel == Channel::Rotation && output.component != Component::Float)
-    makeUnit(track);
+  if (track.channel == Channel::Rotation && output.component != Component::Float) makeUnit(track);
   for (std::size_t k = 1; k < track.times_s.size(); ++k)
     if (track.times_s[k] < track.times_s[k - 1])
       return context_.bad(JsonPath(at, "input"), "times do not increase", k);
