@@ -12,7 +12,8 @@
 namespace derm::detail {
 namespace {
 
-/// Points of the finest triangles per segment of the control curve: fewer cut the crests off, or show as dashes on them.
+/// Points of the finest triangles per segment of the control curve: fewer cut the crests off, or
+/// show as dashes on them.
 constexpr double kPointsPerSegment = 3;
 /// Normals further apart than this at both ends of an edge make it a hard one.
 constexpr float kHardEdge = 1e-3f;
