@@ -13,9 +13,10 @@
 #include "face/welded_mesh.h"
 
 namespace derm::detail {
-namespace {
 
 using Vec2d = Eigen::Vector2d;
+
+namespace {
 
 /// Weights below this are left out of a skin.
 constexpr double kMinWeight = 1e-3;

@@ -190,7 +190,7 @@ void drawCrowsFeet(Pen& pen) {
          {std::array{0.62, 0.22, 0.010}, std::array{0.28, 0.28, 0.015},
           std::array{-0.04, 0.30, 0.016}, std::array{-0.36, 0.27, 0.014},
           std::array{-0.70, 0.20, 0.009}}) {
-      const auto p = [&](double r, double bend) {
+      const auto p = [&, side = side, angle = angle](double r, double bend) {
         return Flat(c + u * r * Flat(side * std::cos(angle - bend), std::sin(angle - bend)));
       };
       pen.draw(std::array{p(0.075, 0), p(0.075 + 0.5 * length, 0.05), p(0.075 + length, 0.16)},
