@@ -27,19 +27,22 @@ class WeightTable {
   std::vector<double> values_;
 };
 
+/// Bones of one joint end in the same sphere there, so skin beside it is as near to one as to the
+/// other: within this they share it, whatever rounding says.
+constexpr double kSameDistance_m = 1e-9;
+
 void assignNearest(const TriMesh& mesh, std::span<const Bone> bones, WeightTable& table) {
+  std::vector<double> distances(bones.size());
   for (std::size_t v = 0; v < mesh.vertexCount(); ++v) {
     const Vec3d p = mesh.positions[v].cast<double>();
-    const Bone* nearest = &bones.front();
-    double nearest_distance = roundConeDistance(p, nearest->a, nearest->b);
-    for (const Bone& bone : bones.subspan(1)) {
-      const double d = roundConeDistance(p, bone.a, bone.b);
-      if (d < nearest_distance) {
-        nearest_distance = d;
-        nearest = &bone;
-      }
-    }
-    table[v][nearest->joint.index()] = 1.0;
+    for (std::size_t b = 0; b < bones.size(); ++b)
+      distances[b] = roundConeDistance(p, bones[b].a, bones[b].b);
+    const double near = *std::min_element(distances.begin(), distances.end()) + kSameDistance_m;
+    const auto sharing =
+        std::count_if(distances.begin(), distances.end(), [&](double d) { return d <= near; });
+    for (std::size_t b = 0; b < bones.size(); ++b)
+      if (distances[b] <= near)
+        table[v][bones[b].joint.index()] += 1.0 / static_cast<double>(sharing);
   }
 }
 

@@ -9,6 +9,28 @@ namespace {
 
 /// Normals closer than this at one position belong to one smooth surface (as in NormalUpdate).
 constexpr float kSameNormal = 1e-3f;
+constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+/// Spans of a ring closer to parallel than this (sine) give no normal.
+constexpr float kParallel = 0.3f;
+
+/// Height of a round or straight curve, and how steeply it climbs.
+struct HeightAt {
+  float height = 0;  ///< [m]
+  float slope = 0;   ///< [m] per unit of `along`
+};
+
+HeightAt heightAt(std::span<const float> heights, float along, bool round) {
+  const auto segments = static_cast<float>(heights.size() - 1);
+  const float x = along * segments;
+  const std::size_t left = std::min(static_cast<std::size_t>(x), heights.size() - 2);
+  const float step = heights[left + 1] - heights[left];
+  float share = x - static_cast<float>(left), slope = 1;
+  if (round) {
+    slope = share < 0.5f ? 4 * share : 4 * (1 - share);
+    share = share < 0.5f ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share);
+  }
+  return {heights[left] + share * step, slope * step * segments};
+}
 
 Vec4f wide(const Vec3f& v) { return Vec4f(v.x(), v.y(), v.z(), 0); }
 
@@ -57,6 +79,7 @@ WrinklePatch::WrinklePatch(const RefinableSurface& surface, const BoundSurface& 
   collectInfluences(tools);
   sortMovingFacesFirst();
   collectFans(bound);
+  collectRings();
   face_source_.clear();
   face_vertices_.clear();
 }
@@ -123,13 +146,19 @@ void WrinklePatch::collectInfluences(std::span<const Tool> tools) {
   const std::size_t slot_count = refinement_.stencils.slotCount() + extra_sources_.size();
   std::vector<std::vector<Influence>> of_slot(slot_count);
   for (const Tool& tool : tools) {
-    std::vector<Vec3d> positions, normals;
-    for (const std::uint32_t v : own_) {
-      positions.push_back(tool.surface->positions[v]);
-      normals.push_back(tool.surface->normals[v]);
-    }
+    // On the smooth surface: on the flat triangles that were cut, folds would have a kink at each
+    // of their edges.
+    std::vector<Vec3f> vertices, places(slot_count + 1, Vec3f::Zero());
+    for (const Vec3d& p : tool.surface->positions) vertices.push_back(p.cast<float>());
+    const ButterflyStencils& stencils = refinement_.stencils;
+    const std::span<Vec3f> cut = std::span(places).first(stencils.slotCount() + 1);
+    stencils.gather(vertices, cut);
+    stencils.evaluate(1, cut);
+    for (std::size_t i = 0; i < extra_sources_.size(); ++i)
+      places[stencils.slotCount() + i] = vertices[extra_sources_[i]];
+    std::vector<Vec3d> normals;
+    for (const std::uint32_t v : own_) normals.push_back(tool.surface->normals[v]);
     for (const auto& [a, b] : parents_) {
-      positions.push_back((positions[a] + positions[b]) / 2);
       const Vec3d sum = normals[a] + normals[b];
       normals.push_back(sum.norm() > 1e-12 ? Vec3d(sum.normalized()) : normals[a]);
     }
@@ -140,15 +169,15 @@ void WrinklePatch::collectInfluences(std::span<const Tool> tools) {
                              face_source_[f]))
         for (const std::uint32_t v : face_vertices_[f]) under[v] = 1;
     std::vector<Vec3d> slot_normals(slot_count, Vec3d::Zero());
-    std::vector<std::uint32_t> first(slot_count, 0xFFFFFFFFu);
+    std::vector<std::uint8_t> found(slot_count, 0);
     for (std::uint32_t v = 0; v < slots_.size(); ++v) {
       if (under[v] == 0) continue;
       slot_normals[slots_[v]] += normals[v];
-      first[slots_[v]] = std::min(first[slots_[v]], v);
+      found[slots_[v]] = 1;
     }
     for (std::size_t s = 0; s < slot_count; ++s) {
-      if (first[s] == 0xFFFFFFFFu || !(slot_normals[s].norm() > 1e-12)) continue;
-      const auto at = tool.placed->project(positions[first[s]], slot_normals[s].normalized());
+      if (found[s] == 0 || !(slot_normals[s].norm() > 1e-12)) continue;
+      const auto at = tool.placed->project(places[s].cast<double>(), slot_normals[s].normalized());
       if (at)
         of_slot[s].push_back({.tool = tool.index,
                               .along = static_cast<float>(at->along),
@@ -233,6 +262,62 @@ void WrinklePatch::collectFans(const BoundSurface& bound) {
   }
   fan_members_ = listsOf(turning_members);
   fans_ = listsOf(turning_fans);
+  for (const std::vector<std::uint32_t>& group : turning_members) {
+    const std::uint32_t slot = slots_[group.front()];
+    const auto at = std::lower_bound(raised_.begin(), raised_.end(), slot);
+    const bool alone = groups_at[slot].size() == 1;  // no hard edge
+    fan_raised_.push_back(alone && at != raised_.end() && *at == slot
+                              ? static_cast<std::uint32_t>(at - raised_.begin())
+                              : kNone);
+  }
+}
+
+void WrinklePatch::collectRings() {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> around;  // slot: its neighbours
+  for (std::size_t f = 0; f < moving_faces_; ++f)
+    for (std::size_t c = 0; c < 3; ++c)
+      for (const std::size_t other : {(c + 1) % 3, (c + 2) % 3})
+        around[faces_[f][c]].push_back(faces_[f][other]);
+  const auto influenceOf = [&](std::uint32_t slot, std::uint32_t tool) {
+    const auto at = std::lower_bound(raised_.begin(), raised_.end(), slot);
+    if (at == raised_.end() || *at != slot) return kNone;
+    const auto i = static_cast<std::size_t>(at - raised_.begin());
+    for (std::uint32_t k = influence_offsets_[i]; k < influence_offsets_[i + 1]; ++k)
+      if (influences_[k].tool == tool) return k;
+    return kNone;
+  };
+  rings_.resize(raised_.size());
+  influence_rings_.resize(influences_.size());
+  for (std::size_t i = 0; i < raised_.size(); ++i) {
+    const std::vector<std::uint32_t>& near = around[raised_[i]];
+    const std::uint32_t first = influence_offsets_[i], end = influence_offsets_[i + 1];
+    const bool whole = std::all_of(near.begin(), near.end(), [&](std::uint32_t slot) {
+      for (std::uint32_t k = first; k < end; ++k)
+        if (influenceOf(slot, influences_[k].tool) == kNone) return false;
+      return true;
+    });
+    if (!whole || near.size() < 3) continue;
+    const std::uint32_t tool = influences_[first].tool;
+    const auto place = [&](std::uint32_t slot) {
+      const Influence& at = influences_[influenceOf(slot, tool)];
+      return Vec2f(at.along, at.across);
+    };
+    Ring& ring = rings_[i];
+    std::array<Vec2f, 2> ways;
+    for (int axis = 0; axis < 2; ++axis) {
+      const auto [low, high] = std::minmax_element(
+          near.begin(), near.end(),
+          [&](std::uint32_t a, std::uint32_t b) { return place(a)[axis] < place(b)[axis]; });
+      ring.spans[static_cast<std::size_t>(axis)] = {*low, *high};
+      ways[static_cast<std::size_t>(axis)] = place(*high) - place(*low);
+    }
+    const float area = ways[0].x() * ways[1].y() - ways[0].y() * ways[1].x();
+    ring.whole = std::abs(area) > kParallel * ways[0].norm() * ways[1].norm();
+    for (std::uint32_t k = first; ring.whole && k < end; ++k)
+      for (std::size_t s = 0; s < 2; ++s)
+        for (std::size_t e = 0; e < 2; ++e)
+          influence_rings_[k].spans[s][e] = influenceOf(ring.spans[s][e], influences_[k].tool);
+  }
 }
 
 void WrinklePatch::writeMask(std::uint32_t tool, std::span<const float> falloffs,
@@ -256,6 +341,7 @@ void WrinklePatch::growScratch(PatchScratch& scratch) const {
   grow(scratch.before, slot_count + 1);
   grow(scratch.after, slot_count + 1);
   grow(scratch.normals, slots_.size());
+  grow(scratch.climbs, raised_.size());
   grow(scratch.faces_before, faces_.size());
   grow(scratch.faces_after, faces_.size());
 }
@@ -276,17 +362,23 @@ bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noex
   bool any = false;
   for (std::size_t i = 0; i < raised_.size(); ++i) {
     float elevation = 0;
+    Vec2f& climb = scratch.climbs[i];
+    climb.setZero();
     for (std::uint32_t k = influence_offsets_[i]; k < influence_offsets_[i + 1]; ++k) {
       const Influence& at = influences_[k];
       const std::span<const float> heights = in.curves[at.tool];
       if (heights.empty()) continue;
-      const float x = at.along * static_cast<float>(heights.size() - 1);
-      const std::size_t left = std::min(static_cast<std::size_t>(x), heights.size() - 2);
-      float share = x - static_cast<float>(left);
-      if (in.round[at.tool] != 0)
-        share = share < 0.5f ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share);
-      elevation += in.falloffs[at.tool][at.ordinal] *
-                   (heights[left] + share * (heights[left + 1] - heights[left]));
+      const std::vector<float>& falloffs = in.falloffs[at.tool];
+      const HeightAt curve = heightAt(heights, at.along, in.round[at.tool] != 0);
+      elevation += falloffs[at.ordinal] * curve.height;
+      if (!rings_[i].whole) continue;
+      for (std::size_t s = 0; s < 2; ++s) {
+        const auto& span = influence_rings_[k].spans[s];
+        const Influence &low = influences_[span[0]], &high = influences_[span[1]];
+        climb[static_cast<Eigen::Index>(s)] +=
+            falloffs[at.ordinal] * curve.slope * (high.along - low.along) +
+            curve.height * (falloffs[high.ordinal] - falloffs[low.ordinal]);
+      }
     }
     if (elevation == 0) continue;
     any = true;
@@ -303,7 +395,17 @@ bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noex
   return any;
 }
 
-void WrinklePatch::turnNormals(PatchScratch& scratch) const noexcept {
+/// Whether the folds at a raised slot have a slope of their own: round, and not at their border.
+bool WrinklePatch::hasSmoothFolds(std::size_t raised, const PatchInput& in) const noexcept {
+  if (!rings_[raised].whole) return false;
+  for (std::uint32_t k = influence_offsets_[raised]; k < influence_offsets_[raised + 1]; ++k)
+    if (in.round[influences_[k].tool] == 0) return false;
+  return true;
+}
+
+/// Round folds are turned by the slope of their curve: that of their triangles, which lie as the
+/// mesh has them, would show as dashes on the crests.
+void WrinklePatch::turnNormals(const PatchInput& in, PatchScratch& scratch) const noexcept {
   for (std::size_t f = 0; f < faces_.size(); ++f) {
     const Triangle& t = faces_[f];
     scratch.faces_before[f] =
@@ -314,13 +416,24 @@ void WrinklePatch::turnNormals(PatchScratch& scratch) const noexcept {
             : scratch.faces_before[f];
   }
   for (std::size_t g = 0; g < fans_.rowCount(); ++g) {
-    Vec4f before = Vec4f::Zero(), after = Vec4f::Zero();
-    for (const std::uint32_t f : fans_[g]) {
-      before += scratch.faces_before[f];
-      after += scratch.faces_after[f];
+    Vec3f from, to;
+    if (const std::uint32_t r = fan_raised_[g]; r != kNone && hasSmoothFolds(r, in)) {
+      const Vec3f up = scratch.normals[fan_members_[g].front()].head<3>();
+      const auto& spans = rings_[r].spans;
+      const Vec3f a = scratch.before[spans[0][1]] - scratch.before[spans[0][0]];
+      const Vec3f b = scratch.before[spans[1][1]] - scratch.before[spans[1][0]];
+      from = a.cross(b);
+      to = Vec3f(a + scratch.climbs[r].x() * up).cross(Vec3f(b + scratch.climbs[r].y() * up));
+    } else {
+      Vec4f before = Vec4f::Zero(), after = Vec4f::Zero();
+      for (const std::uint32_t f : fans_[g]) {
+        before += scratch.faces_before[f];
+        after += scratch.faces_after[f];
+      }
+      from = before.head<3>();
+      to = after.head<3>();
     }
-    if (before == after) continue;
-    const Vec3f from = before.head<3>(), to = after.head<3>();
+    if (from == to) continue;
     const float from_length = from.norm(), to_length = to.norm();
     if (!(from_length > 0 && to_length > 0)) continue;
     for (const std::uint32_t v : fan_members_[g]) {
@@ -383,7 +496,7 @@ void WrinklePatch::evaluate(const PatchInput& in, PatchScratch& scratch,
     std::copy_n(scratch.before.begin(), stencils.slotCount() + extra_sources_.size(),
                 scratch.after.begin());
     raised = raise(in, scratch);
-    if (raised) turnNormals(scratch);
+    if (raised) turnNormals(in, scratch);
   }
   write(raised, scratch, streams);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@ struct PatchScratch {
   std::vector<Vec3f> before;        ///< positions of slots, refined, not folded
   std::vector<Vec3f> after;         ///< the same, folded
   std::vector<Vec4f> normals;       ///< per vertex, before folding
+  std::vector<Vec2f> climbs;        ///< [m] per raised slot, over both spans of its Ring
   std::vector<Vec4f> faces_before;  ///< twice the area vector of triangles
   std::vector<Vec4f> faces_after;
 };
@@ -88,6 +90,7 @@ class WrinklePatch {
   void collectInfluences(std::span<const Tool> tools);
   void sortMovingFacesFirst();
   void collectFans(const BoundSurface& bound);
+  void collectRings();
   std::uint32_t localOf(std::uint32_t corner, std::size_t base_count) const;
   std::uint32_t globalOf(std::uint32_t local) const {
     const auto own = static_cast<std::uint32_t>(own_.size());
@@ -95,7 +98,8 @@ class WrinklePatch {
   }
   void interpolateNormals(std::span<const Vec3f> normals, PatchScratch& scratch) const noexcept;
   bool raise(const PatchInput& in, PatchScratch& scratch) const noexcept;
-  void turnNormals(PatchScratch& scratch) const noexcept;
+  bool hasSmoothFolds(std::size_t raised, const PatchInput& in) const noexcept;
+  void turnNormals(const PatchInput& in, PatchScratch& scratch) const noexcept;
   void write(bool raised, const PatchScratch& scratch, const SurfaceOutput& streams) const noexcept;
 
   LocalRefinement refinement_;
@@ -115,6 +119,19 @@ class WrinklePatch {
   std::vector<Influence> influences_;  ///< per raised slot
   IndexLists fans_;                    ///< faces round each group of vertices that turn together
   IndexLists fan_members_;             ///< local vertices of each group
+  std::vector<std::uint32_t> fan_raised_;  ///< per group: number in raised_, or kNone
+  /// Two spans between neighbours of a raised slot, one with the stroke and one across it: what the
+  /// slope of a fold is taken over. Ends are slots.
+  struct Ring {
+    std::array<std::array<std::uint32_t, 2>, 2> spans = {};
+    bool whole = false;  ///< all neighbours are under the same tools
+  };
+  /// The same spans for an influence: ends are influences of the same tool.
+  struct InfluenceRing {
+    std::array<std::array<std::uint32_t, 2>, 2> spans = {};
+  };
+  std::vector<Ring> rings_;                     ///< per raised slot
+  std::vector<InfluenceRing> influence_rings_;  ///< per influence; only where the ring is whole
 };
 
 }  // namespace derm::detail

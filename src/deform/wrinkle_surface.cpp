@@ -12,8 +12,9 @@
 namespace derm::detail {
 namespace {
 
-/// Points of the finest triangles per segment of the control curve: fewer cut the crests off.
-constexpr double kPointsPerSegment = 2;
+/// Points of the finest triangles per segment of the control curve: fewer cut the crests off, or
+/// show as dashes on them.
+constexpr double kPointsPerSegment = 3;
 /// Normals further apart than this at both ends of an edge make it a hard one.
 constexpr float kHardEdge = 1e-3f;
 

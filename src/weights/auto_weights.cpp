@@ -92,9 +92,8 @@ void noteUnusedBones(const Skin& skin, Diagnostics& notes) {
 }
 
 /// The skin with at most `max_influences` per vertex, such that a weight falls to zero before it is
-/// dropped: those less than twice the largest one left out fade, the others stay. Cutting rows off
-/// instead makes steps where two bones change places in the row's order; making all smaller by the
-/// largest one left out narrows joints where many bones overlap (the cat's spine thinned to 0.87).
+/// dropped: all are made smaller by the largest one left out. Cutting rows off instead makes steps
+/// where two bones change places in the row's order.
 Skin faded(const Skin& skin, std::size_t max_influences) {
   SkinBuilder builder(skin.slots, skin.vertexCount());
   Diagnostics unasked;
@@ -104,8 +103,7 @@ Skin faded(const Skin& skin, std::size_t max_influences) {
     row.assign(all.begin(), all.end());
     if (all.size() > max_influences) {
       row.resize(max_influences);
-      const float left_out = all[max_influences].weight;
-      for (Influence& i : row) i.weight = std::min(i.weight, 2 * (i.weight - left_out));
+      for (Influence& i : row) i.weight -= all[max_influences].weight;
       std::erase_if(row, [](const Influence& i) { return !(i.weight > 0); });
       if (row.empty()) row = {all.front()};
     }

@@ -267,6 +267,39 @@ TEST(Wrinkles, NormalsAreThoseOfTheFoldedSurface) {
   EXPECT_GT(steepest, 0.1f);
 }
 
+TEST(Wrinkles, RoundFoldsRunStraightOverCoarseTriangles) {
+  // A dome of triangles as long as the bumps: crests run along z, so normals hardly lean that way.
+  constexpr float kRadius = 1.2f;
+  TriMesh dome = sheet(9);
+  for (std::size_t v = 0; v < dome.vertexCount(); ++v) {
+    Vec3f& p = dome.positions[v];
+    if (std::abs(p.x() - 0.5f) < 0.45f && std::abs(p.z()) < 0.45f) {  // no two triangles alike
+      p.x() += 0.03f * std::sin(12.9f * float(v));
+      p.z() += 0.03f * std::sin(78.2f * float(v));
+    }
+    const float x = p.x() - 0.5f;
+    p.y() = std::sqrt(kRadius * kRadius - x * x - p.z() * p.z());
+    dome.normals[v] = Vec3f(x, p.y(), p.z()) / kRadius;
+  }
+  WrinkleToolDesc tool = sheetTool();
+  const double high = std::sqrt(double(kRadius * kRadius) - 0.16);
+  tool.path = {pick(0.1, high, 0), pick(0.9, high, 0)};
+  tool.falloff = FoldFalloff::None;
+  tool.curve.spacing = 0;
+  tool.curve.propagation = FoldPropagation::Simultaneous;
+  tool.curve.profile = FoldProfile::Round;
+  Folded folded(squeezable(dome), {tool});
+  const SkinFrame& frame = folded.at(0.3);
+  double lean = 0;
+  for (std::size_t v = folded.baseCount(); v < frame.vertexCount(); ++v) {
+    const Vec3f& p = frame.positions()[v];
+    if (std::abs(p.z()) > 0.08f || p.x() < 0.2f || p.x() > 0.6f) continue;
+    lean = std::max(lean, double(std::abs(frame.normals()[v].z() - p.z() / kRadius)));
+  }
+  std::printf("normals lean along the crests by up to %.3f\n", lean);
+  EXPECT_LT(lean, 0.12);  // 0.146 where folds were placed on the flat triangles
+}
+
 TEST(Wrinkles, HardEdgesAndSeamsStayTogetherUnderFolds) {
   // Split every vertex of the sheet's middle row: one side has other texture coordinates.
   TriMesh mesh = sheet(16);

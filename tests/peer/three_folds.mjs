@@ -51,6 +51,8 @@ try {
     const where = '&eye=0.03,0.25,0.25&target=0,0.212,0.085';
     await page.goto(`${base}?file=/work/${file}&time=${time}&folds=${folds}${where}`);
     await page.waitForFunction(() => document.body.dataset.shown, null, { timeout: 120000 });
+    // What lies over the canvas, a box that is ticked or not, would be on the picture.
+    await page.addStyleTag({ content: 'body > :not(canvas) { visibility: hidden }' });
     const png = await page.locator('canvas').screenshot({ path: path.join(work, `${file}${folds}.png`) });
     return { png: png.toString('base64'),
              weights: JSON.parse(await page.evaluate(() => document.body.dataset.weights)) };

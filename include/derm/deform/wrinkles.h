@@ -61,7 +61,7 @@ struct WrinkleToolDesc {
   double width_m = 0.05;  ///< [m] > 0: length of the folds, across the curve
   FoldCurveDesc curve;    ///< lengths in metres
   FoldFalloff falloff = FoldFalloff::Wyvill;
-  int subdivide = 2;  ///< [0,4] cut triangles into at most 4^this where needed
+  int subdivide = 3;  ///< [0,4] cut triangles into at most 4^this where needed
   std::optional<double> rest_length_m = {};  ///< [m] > 0 instead of the length when it was defined
   /// The rest length over time, instead of both: linear between keys, times ascending. Skin that
   /// folds without being squeezed, as a forehead does.
