@@ -9,6 +9,9 @@ target_compile_options(derm_build_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>
   # what g++ says of a class with a member of its own file's anonymous namespace in any included file
   $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>
+  # what clang says of a name in one source's anonymous namespace when another source of its batch
+  # has it, too; g++ tells of every shadow in one source
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>
   $<$<BOOL:${DERM_WERROR}>:-Werror>)
 if(EMSCRIPTEN)
   target_compile_options(derm_build_flags INTERFACE -msimd128 -fno-exceptions)
@@ -52,7 +55,7 @@ function(derm_precompile target)
 endfunction()
 
 # Several sources of a target are compiled as one: headers and templates are then parsed and made
-# once per batch. Sources do not rely on that either: presets `web` and `fuzz` compile one by one.
+# once per batch. Sources do not rely on that either: preset `fuzz` compiles one by one.
 option(DERM_UNITY "Compile the sources of a target in batches" ON)
 
 # derm_batch(TARGET): compiles the target's sources in batches of about equal size.

@@ -129,7 +129,8 @@ DERM_API const char* derm_propose(derm_scene* scene, const char* what);
 /* ------------------------------------------------------------------------------------ playing */
 
 /* The frame at this instant of the clip. The same instant gives the same bits, whatever was shown
- * before. */
+ * before. Only while one plays on after an edit (instants at most 0.25 s apart) does motion go on
+ * from where it was, without a jump. */
 DERM_API int derm_seek(derm_scene* scene, double time_s);
 
 /* The host's own pose: ten floats per joint (translation, rotation, scale, relative to the parent),

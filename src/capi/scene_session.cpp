@@ -13,6 +13,9 @@
 namespace derm::detail::capi {
 namespace {
 
+/// [s] An instant further ahead than this does not follow the one before.
+constexpr double kFollows_s = 0.25;
+
 double nowSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -220,13 +223,14 @@ void Session::goOn() {
     live_->keepChannels(kept_channels_);
   }
   evaluateAgain();
+  edited_ = true;
 }
 
 void Session::evaluateAgain() {
   if (live_playing_)
     took(live_->advance(0, pose_));
   else
-    seek(time_s_);
+    show(time_s_);
 }
 
 // --------------------------------------------------------------------------------------- playing
@@ -241,6 +245,17 @@ void Session::took(const SkinFrame& frame) {
 }
 
 void Session::seek(double time_s) {
+  // An edit lets motion go on, for one who plays on. Who asks for the same instant again, or for
+  // one that does not follow, gets the frame that playing straight through with the edit gives.
+  if (edited_ && !(time_s > time_s_ && time_s - time_s_ <= kFollows_s)) {
+    edited_ = false;
+    Playback& playback = scene_->playback();
+    playback = playback.another(playback.desc().seek);
+  }
+  show(time_s);
+}
+
+void Session::show(double time_s) {
   layer_seconds_.assign(scene_->stack().layers().size(), 0.0);
   live_playing_ = false;
   took(scene_->playback().frameAt(time_s, layer_seconds_));

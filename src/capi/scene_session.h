@@ -103,6 +103,8 @@ class Session {
   /// Goes on with the scene: its stack may be another.
   void goOn();
   void evaluateAgain();
+  /// seek() with motion as it is.
+  void show(double time_s);
   void took(const SkinFrame& frame);
   void sortTriangles();
   Result<void> fillChannel(std::string_view name);
@@ -116,6 +118,7 @@ class Session {
   std::optional<Scene> scene_;
   std::optional<LiveRunner> live_;
   bool live_playing_ = false;  ///< the present frame is of live_
+  bool edited_ = false;        ///< motion so far is of layers from before an edit
   std::vector<std::string> notes_;
   std::vector<std::string> kept_channels_;
 

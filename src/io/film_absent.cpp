@@ -4,7 +4,7 @@
 namespace derm {
 namespace {
 
-Error absent(const std::filesystem::path& file) {
+Error filmsAbsent(const std::filesystem::path& file) {
   return Error{ErrorCode::Unsupported,
                "this derm was built without films (DERM_WITH_FILMS)",
                {.file = file.string()}};
@@ -19,15 +19,15 @@ FilmWriter::FilmWriter(FilmWriter&&) noexcept = default;
 FilmWriter& FilmWriter::operator=(FilmWriter&&) noexcept = default;
 
 Result<void> validateFilm(const std::filesystem::path& file, const FilmDesc&) {
-  return absent(file);
+  return filmsAbsent(file);
 }
 Result<FilmWriter> FilmWriter::open(const std::filesystem::path& file, const FilmDesc&,
                                     Diagnostics&) {
-  return absent(file);
+  return filmsAbsent(file);
 }
 // Never reached: there is no writer without open().
-Result<void> FilmWriter::add(const Rgba8Image&) { return absent({}); }
-Result<FilmResult> FilmWriter::finish() { return absent({}); }
+Result<void> FilmWriter::add(const Rgba8Image&) { return filmsAbsent({}); }
+Result<FilmResult> FilmWriter::finish() { return filmsAbsent({}); }
 
 struct FilmReader::Impl {};
 
@@ -36,17 +36,17 @@ FilmReader::FilmReader(FilmReader&&) noexcept = default;
 FilmReader& FilmReader::operator=(FilmReader&&) noexcept = default;
 
 Result<FilmReader> FilmReader::open(const std::filesystem::path& file, const FilmReadDesc&) {
-  return absent(file);
+  return filmsAbsent(file);
 }
 // Never reached: there is no reader without open().
-Result<FilmReader> FilmReader::openCamera(int, const FilmReadDesc&) { return absent({}); }
+Result<FilmReader> FilmReader::openCamera(int, const FilmReadDesc&) { return filmsAbsent({}); }
 
-Result<bool> FilmReader::next(FilmFrame&) { return absent({}); }
+Result<bool> FilmReader::next(FilmFrame&) { return filmsAbsent({}); }
 
 Result<FilmResult> writeFilm(const std::filesystem::path& file, const FilmDesc&, std::size_t,
                              const std::function<Result<Rgba8Image>(std::size_t)>&, const Progress&,
                              Diagnostics&) {
-  return absent(file);
+  return filmsAbsent(file);
 }
 
 }  // namespace derm

@@ -8,7 +8,7 @@
 namespace derm {
 namespace {
 
-Error absent(std::string_view name) {
+Error imagesAbsent(std::string_view name) {
   return Error{ErrorCode::Unsupported,
                "this derm was built without libpng and libjpeg (DERM_WITH_IMAGES)",
                {.file = std::string(name)}};
@@ -18,21 +18,21 @@ Error absent(std::string_view name) {
 
 bool hasImageFiles() { return false; }
 Result<Rgba8Image> decodePng(std::span<const std::uint8_t>, std::string_view name) {
-  return absent(name);
+  return imagesAbsent(name);
 }
 std::vector<std::uint8_t> encodePng(const Rgba8Image&) { return {}; }
 Result<void> savePng(const std::filesystem::path& file, const Rgba8Image&) {
-  return absent(file.string());
+  return imagesAbsent(file.string());
 }
 Result<UInt16Image> decodePng16(std::span<const std::uint8_t>, std::string_view name) {
-  return absent(name);
+  return imagesAbsent(name);
 }
 std::vector<std::uint8_t> encodePng16(const UInt16Image&, Curve) { return {}; }
 Result<void> savePng16(const std::filesystem::path& file, const UInt16Image&, Curve) {
-  return absent(file.string());
+  return imagesAbsent(file.string());
 }
 Result<Rgba8Image> detail::decodeJpeg(std::span<const std::uint8_t>, std::string_view name) {
-  return absent(name);
+  return imagesAbsent(name);
 }
 
 }  // namespace derm

@@ -3,7 +3,7 @@
 namespace derm {
 namespace {
 
-Error absent(const std::filesystem::path& file) {
+Error vdbAbsent(const std::filesystem::path& file) {
   return Error{ErrorCode::Unsupported,
                "this derm was built without OpenVDB (DERM_WITH_OPENVDB)",
                {.file = file.string()}};
@@ -13,8 +13,8 @@ Error absent(const std::filesystem::path& file) {
 
 bool hasVdb() { return false; }
 Result<void> saveVdb(const std::filesystem::path& file, const LevelSetBlocks&) {
-  return absent(file);
+  return vdbAbsent(file);
 }
-Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file) { return absent(file); }
+Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file) { return vdbAbsent(file); }
 
 }  // namespace derm

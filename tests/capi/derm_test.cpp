@@ -152,6 +152,29 @@ TEST(CInterface, UndoIsTheTextFromBefore) {
   EXPECT_EQ(positions(cat), before);
 }
 
+TEST(CInterface, AnEditWhileTheClipStandsShowsWhatPlayingItGives) {
+  const ScenePointer cat = open(kCat);
+  derm_seek(cat.get(), 0.6);
+  parsed(derm_set_key(cat.get(), "belly", "frequency_hz", "3.5"));
+  const std::vector<float> went_on = positions(cat);
+  derm_seek(cat.get(), 0.6);
+  const std::string text = derm_recipe_text(cat.get());
+  const ScenePointer fresh = open(text.c_str());
+  derm_seek(fresh.get(), 0.6);
+  EXPECT_EQ(positions(cat), positions(fresh));
+  EXPECT_NE(positions(cat), went_on) << "an edit alone lets motion go on";
+  // Also at the very start, and after playing on for a while.
+  derm_seek(cat.get(), 0);
+  parsed(derm_set_key(cat.get(), "belly", "frequency_hz", "6"));
+  derm_seek(cat.get(), 0);
+  derm_seek(fresh.get(), 0.2);
+  parsed(derm_set_key(fresh.get(), "belly", "frequency_hz", "6"));
+  for (const double t : {0.22, 0.25, 0.3}) derm_seek(fresh.get(), t);
+  derm_seek(fresh.get(), 0.3);
+  derm_seek(cat.get(), 0.3);
+  EXPECT_EQ(positions(cat), positions(fresh));
+}
+
 TEST(CInterface, TakesTheHostsPose) {
   const ScenePointer cat = open(kCat);
   const json character = parsed(derm_character(cat.get()));

@@ -1,6 +1,6 @@
-import { Derm as Base } from './derm.mjs';
+import { Derm as Base } from './derm.js';
 
-export { DermError, Liquid, Scene } from './derm.mjs';
+export { DermError, Liquid, Scene } from './derm.js';
 /** The bytes of derm.wasm, for Derm.load({ wasm }) and RemoteScene.open(…, { wasm }). */
 export function wasmBytes(): Promise<ArrayBuffer>;
 export const Derm: { load(): Promise<Base> };

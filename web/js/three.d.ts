@@ -1,7 +1,7 @@
 import { Mesh } from 'three';
 import type { Material, Object3D } from 'three';
 import type { GLTF } from 'three/addons/loaders/GLTFLoader.js';
-import type { Derm, Files, Liquid, Scene } from './derm.mjs';
+import type { Derm, Files, Liquid, Scene } from './derm.js';
 
 /** The skin of one glTF, or of one clone of it. */
 export class LivingSkin {

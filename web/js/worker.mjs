@@ -132,6 +132,7 @@ export class RemoteScene {
   #queue = Promise.resolve();
   #meanwhile = null;  // live edits made while another binds
   #have = [null, -1];
+  #time_s = null;  // of the last frame of the clip
   #closed = false;
 
   /** Opens a recipe's text. `wasm`: as for Derm.load(); `worker`: makes a worker that runs this
@@ -172,6 +173,7 @@ export class RemoteScene {
    *  {positions, normals, surface} with `surface` (triangles, uvs, …) where that changed. */
   async frame(request) {
     const player = this.#player;
+    this.#time_s = request.time_s ?? this.#time_s;
     const have = this.#have[0] === player ? this.#have[1] : -1;
     const frame = await player.call('frame', { ...request, have });
     if (player === this.#player) this.#have = [player, frame.topology];
@@ -221,6 +223,8 @@ export class RemoteScene {
         this.#characterEdits.push([method, args]);
         spare.applied = this.#characterEdits.length;
       }
+      // Played up to now here, so that the frame after the change does not wait for it.
+      if (this.#time_s !== null) await spare.call('ask', 'seek', [this.#time_s]);
       while (this.#meanwhile.length > 0) {
         const [live, of] = this.#meanwhile.shift();
         await spare.call('ask', live, of).catch(() => {});  // the layer may be gone

@@ -11,6 +11,9 @@ const tools = path.join(here, '../../tools/node/node_modules');
 const kTypes = { '.mjs': 'text/javascript', '.js': 'text/javascript', '.html': 'text/html',
   '.wasm': 'application/wasm', '.json': 'application/json' };
 
+/** A machine that tests has much else to do: nothing fails because it is slow. */
+export const kPatience_ms = 300_000;
+
 /** {page, close}; skips the test (77) where there is no browser. */
 export async function openBrowser() {
   const program = process.env.DERM_BROWSER ?? '/usr/bin/chromium';
@@ -32,10 +35,11 @@ export async function openBrowser() {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${server.address().port}`;
   const browser = await chromium.launch({
-    executablePath: program,
+    executablePath: program, timeout: kPatience_ms,
     args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   });
   const page = await browser.newPage({ viewport: { width: 960, height: 540 } });
+  page.setDefaultTimeout(kPatience_ms);
   const problems = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { openBrowser } from './browser.mjs';
+import { kPatience_ms, openBrowser } from './browser.mjs';
 import { check, run } from './setup.mjs';
 
 const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../examples');
@@ -13,14 +13,18 @@ for (const name of (await readdir(folder)).filter((file) => file.endsWith('.html
   tests[name] = async () => {
     check((await readFile(path.join(folder, name), 'utf8')).split('\n').length <= 51, `${name}: long`);
     await page.goto(`${address}/examples/${name}`);
-    const played = await page.waitForFunction(() => Number(document.body.dataset.frames) > 5, null,
-      { timeout: 120000 }).then(() => true, () => false);
-    check(played, `${name} does not play: ${problems}`);
+    const reached = (count) => page.waitForFunction((frames) =>
+      Number(document.body.dataset.frames) > frames, count).then(() => true, () => false);
+    check(await reached(5), `${name} does not play: ${problems}`);
     const first = await page.screenshot();
-    await page.waitForTimeout(600);
-    const later = await page.screenshot(
-      process.env.DERM_PICTURES ? { path: path.join(process.env.DERM_PICTURES, `${name}.png`) } : {});
-    check(!first.equals(later), `${name}: nothing moves`);
+    const options =
+      process.env.DERM_PICTURES ? { path: path.join(process.env.DERM_PICTURES, `${name}.png`) } : {};
+    let moves = false;
+    for (const end = Date.now() + kPatience_ms; !moves && Date.now() < end;) {
+      await page.waitForTimeout(100);
+      moves = !first.equals(await page.screenshot(options));
+    }
+    check(moves, `${name}: nothing moves`);
     check(problems.length === 0, `${name}: ${problems}`);
     problems.length = 0;
   };

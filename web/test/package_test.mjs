@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { openBrowser } from './browser.mjs';
+import { kPatience_ms, openBrowser } from './browser.mjs';
 import { check, load, packageFolder, run } from './setup.mjs';
 
 const kMostBytes = 4.4e6;  // of derm.wasm; docs/web.md says what its parts take
@@ -102,7 +102,7 @@ export async function use(gltf: GLTF): Promise<number> {
     const requests = [];
     page.on('request', (request) => { if (/^https?:/.test(request.url())) requests.push(request.url()); });
     await page.goto(pathToFileURL(file).href);
-    await page.waitForFunction(() => window.result, null, { timeout: 60000 }).catch(() => {});
+    await page.waitForFunction(() => window.result, null, { timeout: kPatience_ms }).catch(() => {});
     const there = await page.evaluate(() => window.result);
     await close();
     check(there?.hash === here.hash, `Chromium ${there?.hash}, Node ${here.hash}: ${problems}`);

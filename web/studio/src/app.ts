@@ -28,6 +28,8 @@ export class App {
   #document: StudioDocument | null = null;
   #waitingRecipe: NamedBytes | null = null;
   #autosaveTimer = 0;
+  /** What the browser keeps of the scene for a tab that is killed. */
+  kept: StoredScene | null = null;
 
   /** A command by its name; set when there are commands. */
   run: (id: string, argument?: unknown) => void = () => {};
@@ -156,7 +158,9 @@ export class App {
     window.clearTimeout(this.#autosaveTimer);
     this.#autosaveTimer = window.setTimeout(() => {
       const document = this.#document;
-      if (document) void keepAutosave(this.stored(document));
+      if (!document) return;
+      const scene = this.stored(document);
+      void keepAutosave(scene).then(() => { this.kept = scene; });
     }, kAutosaveAfter_ms);
   }
 

@@ -53,7 +53,6 @@ export class Player {
   #then = 0;
   #liveDt_s = 0;
   #passed_s = 0;
-  #edited = false;
   #stopListening: () => void = () => {};
 
   constructor() {
@@ -78,8 +77,7 @@ export class Player {
       this.#stopListening = document.changed.add(() => {
         if (this.live && document.character.joints.length * 10 !== this.live.pose.length)
           this.live = null;
-        this.#edited = true;
-        this.refresh();
+        if (!this.playing) this.refresh();  // else the next frame shows it, and motion goes on
         this.changed.emit();
       });
       this.refresh();
@@ -96,7 +94,7 @@ export class Player {
     if (on) this.release();
     this.playing = on && this.end_s > this.start_s;
     this.#passed_s = 0;
-    if (!this.playing && this.#edited) this.refresh();
+    if (!this.playing) this.refresh();  // after edits of what played, as the clip stands
     if (this.playing && this.time_s >= this.end_s) this.time_s = this.start_s;
     this.changed.emit();
   }
@@ -198,14 +196,6 @@ export class Player {
       : { time_s: this.time_s };
     this.#liveDt_s = 0;
     const time_s = this.time_s;
-    // Layers keep their motion through an edit, which is what an eye wants while it plays. A frame that
-    // stands must be the one of the clip: going away and back plays it from the start.
-    if (this.#edited && !this.live && !this.playing) {
-      this.#edited = false;
-      const { start_s } = document.recipe;
-      const away_s = time_s > start_s ? start_s : start_s + this.frame_s;
-      void scene.ask('seek', away_s).catch(() => {});
-    }
     const wanted = this.wanted;
     const optional = <T>(want: boolean, name: string, ...args: unknown[]): Promise<T | null> =>
       want ? (scene.ask(name, ...args) as Promise<T>).catch(() => null) : Promise.resolve(null);

@@ -94,12 +94,19 @@ export class SecondHead {
     if (!scene) return false;
     const ray = this.app.viewport.ray(x, y);
     const origin = ray.origin.clone().sub(this.#group.position);
-    const hit = await scene.ask('pick', origin.toArray(), ray.direction.toArray()) as Hit | null;
-    if (!hit || hit.characterTriangle < 0) return false;
-    await scene.edit('setPoint', label, hit.characterTriangle, hit.barycentric);
-    this.#character = await scene.ask('character') as Character;
-    await this.#readPoints();
-    return true;
+    try {
+      const hit = await scene.ask('pick', origin.toArray(), ray.direction.toArray()) as Hit | null;
+      if (!hit || hit.characterTriangle < 0) return false;
+      await scene.edit('setPoint', label, hit.characterTriangle, hit.barycentric);
+      const character = await scene.ask('character') as Character;
+      if (scene !== this.#scene) return false;
+      this.#character = character;
+      await this.#readPoints();
+      return true;
+    } catch (error) {
+      if (scene === this.#scene) this.app.messages.error(error, 'The point cannot be placed');
+      return false;  // else it was hidden meanwhile
+    }
   }
 
   async save(): Promise<void> {
@@ -128,8 +135,10 @@ export class SecondHead {
   }
 
   async #readPoints(): Promise<void> {
-    this.#positions = await this.#scene!.ask('pointPositions') as Float32Array | null
-      ?? new Float32Array();
+    const scene = this.#scene!;
+    const positions = await scene.ask('pointPositions') as Float32Array | null;
+    if (scene !== this.#scene) return;
+    this.#positions = positions ?? new Float32Array();
     this.#points.geometry.setAttribute('position',
       new THREE.BufferAttribute(this.#positions.slice(), 3));
     this.#join();

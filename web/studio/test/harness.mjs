@@ -20,6 +20,9 @@ const kArguments = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--enable-precise-memory-info',
   '--js-flags=--expose-gc'];
 
+/** A machine that tests has much else to do: nothing fails because it is slow. */
+export const kPatience_ms = 300_000;
+
 /** Opens the studio; `profile` keeps what the browser keeps from one call to the next. Pixels are
  *  drawn by the processor here, so only tests that look at them draw all (`scale` 1). */
 export async function openStudio({ profile, width = 1280, height = 720, query = '', more = [],
@@ -27,8 +30,9 @@ export async function openStudio({ profile, width = 1280, height = 720, query = 
   const folder = profile ?? mkdtempSync(join(tmpdir(), 'derm-studio-'));
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: kBrowser, headless: true, args: [...kArguments, ...more],
-    viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true });
-  context.setDefaultTimeout(120_000);  // machines that test are busy
+    viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true,
+    timeout: kPatience_ms });
+  context.setDefaultTimeout(kPatience_ms);
   const page = await context.newPage();
   const requests = [];
   const complaints = [];
@@ -42,7 +46,7 @@ export async function openStudio({ profile, width = 1280, height = 720, query = 
   page.on('pageerror', (error) => complaints.push(String(error)));
   const began = performance.now();
   await page.goto(pathToFileURL(page_file).href + query);
-  if (wait) await page.waitForSelector('body[data-ready]', { timeout: 60_000 });
+  if (wait) await page.waitForSelector('body[data-ready]');
   const opened_ms = performance.now() - began;
   return {
     page, context, requests, complaints, opened_ms, folder,
@@ -69,12 +73,12 @@ export async function openRecipe(page, name) {
 
 /** Until a frame is on the screen. */
 export const shown = (page) => page.waitForFunction(
-  () => window.studio.app.document && window.studio.app.player.last, null, { timeout: 60_000 });
+  () => window.studio.app.document && window.studio.app.player.last);
 
 /** Until no edit is under way and the frame of now is shown. */
 export async function idle(page) {
   await page.waitForTimeout(120);
-  await page.waitForFunction(() => window.studio.app.document?.busy === 0, null, { timeout: 60_000 });
+  await page.waitForFunction(() => window.studio.app.document?.busy === 0);
   await page.evaluate(() => new Promise((done) =>
     requestAnimationFrame(() => requestAnimationFrame(done))));
 }

@@ -1,10 +1,12 @@
-// A monkey at mouse and keys. DERM_MONKEY_SECONDS (20) and DERM_MONKEY_SEED (the clock) from outside.
+// A monkey at mouse and keys. DERM_MONKEY_SECONDS (10) and DERM_MONKEY_SEED (1; "clock" = another one
+// every time) from outside.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inApp, openRecipe, openStudio, skip } from './harness.mjs';
 
-const seconds = Number(process.env.DERM_MONKEY_SECONDS ?? 20);
-const seed = Number(process.env.DERM_MONKEY_SEED ?? Date.now() % 1_000_000);
+const seconds = Number(process.env.DERM_MONKEY_SECONDS ?? 10);
+const seed = process.env.DERM_MONKEY_SEED === 'clock' ? Date.now() % 1_000_000
+  : Number(process.env.DERM_MONKEY_SEED ?? 1);
 
 /** Mulberry32. */
 function randomFrom(state) {
@@ -17,7 +19,7 @@ function randomFrom(state) {
 }
 
 test(`a monkey finds no error (seed ${seed}, ${seconds} s)`,
-  { skip, timeout: (seconds + 120) * 1000 }, async () => {
+  { skip }, async () => {
     console.log(`monkey: DERM_MONKEY_SEED=${seed}`);
     const random = randomFrom(seed);
     const pick = (list) => list[Math.floor(random() * list.length)];

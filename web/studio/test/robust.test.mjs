@@ -30,8 +30,7 @@ test('broken files: a panel each, and the page lives', { skip }, async () => {
     for (const file of broken) {
       const count = await errors();
       await dropFiles(page, [file]);
-      await page.waitForFunction((n) => window.studio.app.messages.errors > n, count,
-        { timeout: 30_000 });
+      await page.waitForFunction((n) => window.studio.app.messages.errors > n, count);
       await idle(page);
       assert.ok(await page.isVisible('.message.error'), file.name);
       assert.ok(await inApp(page, (app) => app.document !== null), file.name);
@@ -76,7 +75,8 @@ test('a killed tab is recovered, painted groups too', { skip }, async () => {
     });
     await idle(first.page);
     const text = await inApp(first.page, (app) => app.document.text);
-    await first.page.waitForTimeout(4000);
+    await first.page.waitForFunction(() =>
+      window.studio.app.kept?.snapshot.groups.has('mine'));  // the browser has it
     const crash = first.page.waitForEvent('crash');
     first.page.goto('chrome://crash').catch(() => {});
     await crash;

@@ -37,7 +37,7 @@ const faults = (page) => page.evaluate(() => {
 });
 
 for (const [width, height] of [[1280, 720], [2560, 1440]])
-  test(`screens at ${width} × ${height}`, { skip, timeout: 300_000 }, async () => {
+  test(`screens at ${width} × ${height}`, { skip }, async () => {
     const studio = await openStudio({ width, height, scale: 1 });
     const { page } = studio;
     const shot = async (name) => {
@@ -97,7 +97,7 @@ for (const [width, height] of [[1280, 720], [2560, 1440]])
     }
   });
 
-test('keys alone reach every control', { skip, timeout: 120_000 }, async () => {
+test('keys alone reach every control', { skip }, async () => {
   const studio = await openStudio();
   const { page } = studio;
   try {

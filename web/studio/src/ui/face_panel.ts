@@ -75,12 +75,15 @@ export class FacePanel {
     const choice = h('select', { 'aria-label': 'Second head', 'data-second': 'yes', onchange: () => {
       const { value } = choice;
       if (value === 'file') return chooser.click();
-      if (value === '') second.hide();
-      else void second.show(value).then(() => this.#show());
+      if (value !== '') return void second.show(value).then(() => this.#show());
+      second.hide();
+      this.#show();
     } }, h('option', { value: '' }, second.shown ? 'Hide it' : 'A head beside it …'),
     ...this.app.library.cast.map(({ name }) => h('option', { value: `cast:${name}` }, name)),
     h('option', { value: 'file' }, 'from a file …'));
-    choice.value = second.shown ? `cast:${second.name}` : '';
+    const own = `cast:${second.name}`;
+    choice.value = second.shown && this.app.library.cast.some(({ name }) => `cast:${name}` === own)
+      ? own : '';
     return [h('h3', {}, 'Beside it'),
       h('p', { class: 'summary' }, 'Points of the same label belong together when a motion goes from '
         + 'one face to the other. Drag those that are wrong, on either head.'),
