@@ -50,9 +50,10 @@ Methods methodsFor(const std::shared_ptr<const Character>& c) {
     return Stack::bind(c, layers, notes).value();
   };
   Methods out;
-  out.compared = {{"linear", bind({morphLayer(), skinningLayer({})})},
-                  {"dual quaternion",
-                   bind({morphLayer(), skinningLayer({.method = SkinningMethod::DualQuaternion})})}};
+  out.compared = {
+      {"linear", bind({morphLayer(), skinningLayer({})})},
+      {"dual quaternion",
+       bind({morphLayer(), skinningLayer({.method = SkinningMethod::DualQuaternion})})}};
   std::vector<LayerFactory> layers = {morphLayer(),
                                       skinningLayer({.method = SkinningMethod::Centre})};
   const LayerFactory volume = volumeLayer("volume", volumePreset(VolumePreset::Default));
@@ -86,7 +87,10 @@ struct LayerNumbers {
 class Measurement {
  public:
   Measurement(std::shared_ptr<const Character> c, int frames)
-      : c_(std::move(c)), frames_(frames), methods_(methodsFor(c_)), skin_(c_->mesh),
+      : c_(std::move(c)),
+        frames_(frames),
+        methods_(methodsFor(c_)),
+        skin_(c_->mesh),
         parts_(*c_, skin_) {}
 
   void motion(const Clip& clip) {
@@ -137,14 +141,14 @@ class Measurement {
       more_inside += all_[ours][i].inside > 1.001 * all_[before][i].inside + 1e-3;
     }
     const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0.0; };
-    std::printf("goals| %s | %zu | %.2f | %.2f | %.2f | %d | %.2f | %.1f | %.1f | %.1f | %.1f | "
-                "%.1f | %.0e |\n",
-                c_->name.c_str(), count, flesh, contact,
-                ratio(mean(ours, &Numbers::inside), mean(before, &Numbers::inside)), more_inside,
-                ratio(mean(ours, &Numbers::curves), mean(before, &Numbers::curves)), jump,
-                mean(ours, &Numbers::folded), mean(0, &Numbers::folded),
-                100 * worst(all_[ours], &Numbers::parts), 100 * worst(all_[0], &Numbers::parts),
-                error);
+    std::printf(
+        "goals| %s | %zu | %.2f | %.2f | %.2f | %d | %.2f | %.1f | %.1f | %.1f | %.1f | "
+        "%.1f | %.0e |\n",
+        c_->name.c_str(), count, flesh, contact,
+        ratio(mean(ours, &Numbers::inside), mean(before, &Numbers::inside)), more_inside,
+        ratio(mean(ours, &Numbers::curves), mean(before, &Numbers::curves)), jump,
+        mean(ours, &Numbers::folded), mean(0, &Numbers::folded),
+        100 * worst(all_[ours], &Numbers::parts), 100 * worst(all_[0], &Numbers::parts), error);
     std::fflush(stdout);
   }
 

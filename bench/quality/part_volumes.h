@@ -19,8 +19,8 @@ class PartVolumes {
   PartVolumes(const Character& character, const SkinMeasures& rest);
 
   std::size_t size() const { return joints_.size(); }
-  /// The largest change of a part against the rest, as a share of it. `model` has the joint-to-model
-  /// matrices of the pose that `skin` is in.
+  /// The largest change of a part against the rest, as a share of it. `model` has the
+  /// joint-to-model matrices of the pose that `skin` is in.
   double worst(const SkinMeasures& skin, std::span<const Affine3d> model) const;
 
  private:
