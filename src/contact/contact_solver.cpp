@@ -23,6 +23,8 @@ constexpr float kFallOff = 1;
 constexpr float kGuardShare = 0.75f;
 /// A triangle counts as turned where less than this is left of its area, seen from where it faced.
 constexpr float kLeast = 0.1f;
+/// From here on it is left alone; in between the guard sets in gradually, or skin would jump.
+constexpr float kFree = 0.4f;
 /// The same after all passes; below, what contact has done to the triangle is taken back.
 constexpr float kLeastAtEnd = 0.02f;
 constexpr int kRetreatPasses = 24;
@@ -112,7 +114,8 @@ ContactSolver::ContactSolver(const ContactBody& body)
       gated_(body.pointCount()),
       triangle_stamp_(body.own.size(), 0),
       pull_(body.pointCount(), Vec3f::Zero()),
-      pulls_(body.pointCount(), 0),
+      pulls_(body.pointCount(), 0.0f),
+      most_(body.pointCount(), 0.0f),
       hold_(body.pointCount(), 0.0f),
       hold_next_(body.pointCount(), 0.0f) {
   contacts_.reserve(4 * body.welded_count);
@@ -463,6 +466,20 @@ void ContactSolver::soften() {
   }
 }
 
+/// Notes that the corners of a triangle should go this way, the more the greater the urge.
+void ContactSolver::pullTogether(const Triangle& corners, const Vec3f& way, float urge) {
+  for (const std::uint32_t p : corners) {
+    if (!ring_.has(p)) {
+      ring_.add(p);
+      pull_[p].setZero();
+      pulls_[p] = most_[p] = 0;
+    }
+    pull_[p] += urge * way;
+    pulls_[p] += urge;
+    most_[p] = std::max(most_[p], urge);
+  }
+}
+
 /// A triangle that would turn over moves as one instead.
 void ContactSolver::guard() {
   triangle_list_.clear();
@@ -487,21 +504,14 @@ void ContactSolver::guard() {
       const auto at = [&](std::size_t k) -> Vec3f { return x_[c[k]] + d_[c[k]]; };
       const Vec3f a = at(0);
       const Vec3f is = Vec3f(at(1) - a).cross(Vec3f(at(2) - a));
-      if (!(is.dot(was) < kLeast * was.squaredNorm())) continue;
-      const Vec3f mean = (d_[c[0]] + d_[c[1]] + d_[c[2]]) / 3;
-      for (const std::uint32_t p : c) {
-        if (!ring_.has(p)) {
-          ring_.add(p);
-          pull_[p].setZero();
-          pulls_[p] = 0;
-        }
-        pull_[p] += mean;
-        ++pulls_[p];
-      }
+      const float full = was.squaredNorm();
+      const float urge = 1 - smoothstep(kLeast, kFree, full > 0 ? is.dot(was) / full : 1.0f);
+      if (!(urge > 0)) continue;
+      pullTogether(c, (d_[c[0]] + d_[c[1]] + d_[c[2]]) / 3, urge);
     }
     if (ring_.empty()) return;
     for (const std::uint32_t p : ring_.list()) {
-      d_[p] += kGuardShare * (pull_[p] / static_cast<float>(pulls_[p]) - d_[p]);
+      d_[p] += kGuardShare * most_[p] * (pull_[p] / pulls_[p] - d_[p]);
       if (spread_.has(p)) continue;
       spread_.add(p);
       add_around(p);
@@ -550,19 +560,6 @@ void ContactSolver::retreat() {
   for (const std::uint32_t p : moved_.list()) add_around(p);
   for (int pass = 0; pass < kRetreatPasses && !triangle_list_.empty(); ++pass) {
     ring_.clear();
-    const auto pull = [&](std::uint32_t t) {
-      const Triangle& c = body_.own[t];
-      const Vec3f mean = (moveOf(c[0]) + moveOf(c[1]) + moveOf(c[2])) / 3;
-      for (const std::uint32_t p : c) {
-        if (!ring_.has(p)) {
-          ring_.add(p);
-          pull_[p].setZero();
-          pulls_[p] = 0;
-        }
-        pull_[p] += mean;
-        ++pulls_[p];
-      }
-    };
     for (const std::uint32_t t : triangle_list_) {
       const Vec3f was = normal_in(input_, t), is = normal_in(x_, t);
       bool bad = is.dot(was) < kLeastAtEnd * was.squaredNorm();
@@ -573,7 +570,7 @@ void ContactSolver::retreat() {
         bad = !folds(was, normal_in(input_, other)) &&
               (moved_.has(c[k]) || moved_.has(c[(k + 1) % 3]));
       }
-      if (bad) pull(t);
+      if (bad) pullTogether(c, (moveOf(c[0]) + moveOf(c[1]) + moveOf(c[2])) / 3, 1);
     }
     if (ring_.empty()) return;
     if (++triangle_now_ == 0) {
@@ -584,13 +581,35 @@ void ContactSolver::retreat() {
     for (const std::uint32_t p : ring_.list()) {
       Vec3f way = moveOf(p);
       if (pass < kHalveFrom)
-        way += kGuardShare * (pull_[p] / static_cast<float>(pulls_[p]) - way);
+        way += kGuardShare * (pull_[p] / pulls_[p] - way);
       else
         way *= pass < kUndoFrom ? 0.5f : 0.0f;
       x_[p] = input_[p] + way;
       if (p < body_.welded_count) moved_.add(p);
       add_around(p);
     }
+  }
+}
+
+/// Averages the whole way of points: what one point does alone, and next instant does not, is no
+/// contact but a decision that fell the other way.
+void ContactSolver::evenOut() {
+  ring_.clear();
+  for (const std::uint32_t p : moved_.list()) {
+    ring_.add(p);
+    for (const std::uint32_t q : body_.neighbours[p])
+      if (q < body_.welded_count) ring_.add(q);
+  }
+  for (const std::uint32_t p : ring_.list()) {
+    const auto ring = body_.neighbours[p];
+    Vec3f sum = Vec3f::Zero();
+    for (const std::uint32_t q : ring) sum += moveOf(q);
+    next_[p] = 0.5f * moveOf(p);
+    if (!ring.empty()) next_[p] += (0.5f / static_cast<float>(ring.size())) * sum;
+  }
+  for (const std::uint32_t p : ring_.list()) {
+    x_[p] = input_[p] + next_[p];
+    moved_.add(p);
   }
 }
 
@@ -661,6 +680,7 @@ const ContactReport& ContactSolver::solve(const Frame& frame) noexcept {
         for (const std::uint32_t q : body_.neighbours[active_.list()[i]]) active_.add(q);
     apply();
   }
+  evenOut();
   retreat();
   moved_.sort();
   report_.moved = moved_.list().size();

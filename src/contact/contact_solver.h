@@ -86,6 +86,8 @@ class ContactSolver {
   void spread();
   void soften();
   void guard();
+  void pullTogether(const Triangle& corners, const Vec3f& way, float urge);
+  void evenOut();
   void apply();
   void retreat();
   float yieldOf(const Contact& c) const;
@@ -120,7 +122,7 @@ class ContactSolver {
   std::vector<std::uint32_t> triangle_stamp_, triangle_list_;
   std::uint32_t triangle_now_ = 0;
   std::vector<Vec3f> pull_;
-  std::vector<std::uint32_t> pulls_;
+  std::vector<float> pulls_, most_;
   std::vector<float> hold_, hold_next_;
 };
 

@@ -93,6 +93,20 @@ TEST(GltfWriter, AnUnchangedFileComesBackAsItWas) {
   EXPECT_TRUE(sameContent(c, read(written)));
 }
 
+TEST(GltfWriter, AChangedFileNamesDermAndWhomItIsFrom) {
+  GltfBuilder source = crowdedFile();
+  source.root["asset"]["generator"] = "someone's exporter";
+  Character c = read(source.glb());
+  EXPECT_EQ(jsonOf(encode(c))["asset"]["generator"], "someone's exporter");
+  for (Vec3f& p : c.mesh.positions) p *= 2;
+  const std::string signed_by = jsonOf(encode(c))["asset"]["generator"];
+  EXPECT_TRUE(signed_by.starts_with("derm ") && signed_by.ends_with(", from someone's exporter"))
+      << signed_by;
+  Character again = read(encode(c));
+  for (Vec3f& p : again.mesh.positions) p *= 2;
+  EXPECT_EQ(jsonOf(encode(again))["asset"]["generator"], signed_by);
+}
+
 TEST(GltfWriter, TheSameCharacterGivesTheSameBytes) {
   const Character c = shelf::rigged(shelf::all()[5]);
   EXPECT_EQ(encode(c), encode(c));

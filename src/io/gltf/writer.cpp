@@ -4,6 +4,7 @@
 #include "io/gltf/controls.h"
 #include "io/gltf/prune.h"
 #include "io/gltf/reader.h"
+#include "io/json_value.h"
 
 namespace derm::detail::gltf {
 namespace {
@@ -13,6 +14,18 @@ Result<Import> readAgain(const GltfDocument& document) {
   Diagnostics noted_at_import;
   MemoryBudget budget = MemoryBudget::unlimited();
   return readImport({document, noted_at_import, budget}, SideFileReader());
+}
+
+/// Names derm as the generator, and who made what it was made from.
+void signAsset(Json& asset) {
+  const std::string derm = "derm " DERM_VERSION, from = ", from ";
+  const std::string before = stringMember(asset, "generator").value_or("");
+  const std::size_t first = before.starts_with("derm ") ? before.find(from) : std::string::npos;
+  if (first != std::string::npos)
+    asset["generator"] = derm + before.substr(first);
+  else
+    asset["generator"] =
+        before.empty() || before.starts_with("derm ") ? derm : derm + from + before;
 }
 
 }  // namespace
@@ -26,7 +39,7 @@ Result<Written> writeCharacter(const Character& character, const WriteOptions& o
     DERM_TRY(original, readAgain(*document));
     out = Output(*document);
   } else {
-    out.root["asset"] = {{"version", "2.0"}, {"generator", "derm " DERM_VERSION}};
+    out.root["asset"] = {{"version", "2.0"}};
   }
   WriteContext context{character, document, original ? &*original : nullptr, out, notes};
   NodeWriter nodes(context);
@@ -40,6 +53,8 @@ Result<Written> writeCharacter(const Character& character, const WriteOptions& o
   writeControls(context, clips.animations());
   if (document != nullptr) dropReplaced(*document, out);
   out.finishBuffers(options.bin_uri);
+  // A file in which nothing has changed stays its maker's.
+  if (document == nullptr || out.root != document->root) signAsset(out.root["asset"]);
   // Names from other formats may not be UTF-8; a broken letter is better than no file.
   return Written{
       out.root.dump(options.bin_uri.empty() ? -1 : 2, ' ', false, Json::error_handler_t::replace),
