@@ -92,7 +92,7 @@ if picture faces-rig; then # expressions by the control rig, from the front and 
     for clip in joy surprise blink; do
       time=0.4
       [ "$clip" != blink ] || time=0.1
-      show "$head-$clip" "$work/$head.glb" --clip "$clip" --time "$time" "${close[@]}" --zoom 1.5
+      show "$head-$clip" "$work/$head.glb" --clip "$clip" --time "$time" --yaw 12 "${close[@]}" --zoom 1.5
       panels+=("$head-$clip")
     done
     show "$head-side" "$work/$head.glb" --clip joy --time 0.4 --yaw 40 "${close[@]}" --zoom 1.5
@@ -105,10 +105,10 @@ if picture faces-shapes; then # ARKit's shapes by control points
   panels=()
   for head in woman man toon; do
     "$derm" face shapes "cast:$head" -o "$work/$head.glb" >/dev/null
-    show "$head-smile" "$work/$head.glb" --shape mouthSmileLeft --shape mouthSmileRight "${close[@]:2}" --zoom 1.5
-    show "$head-jaw" "$work/$head.glb" --shape jawOpen "${close[@]:2}" --zoom 1.5
-    show "$head-pucker" "$work/$head.glb" --shape mouthPucker "${close[@]:2}" --zoom 1.5
-    show "$head-funnel" "$work/$head.glb" --shape mouthFunnel "${close[@]:2}" --zoom 1.5
+    show "$head-smile" "$work/$head.glb" --shape mouthSmileLeft --shape mouthSmileRight --yaw 12 "${close[@]:2}" --zoom 1.5
+    show "$head-jaw" "$work/$head.glb" --shape jawOpen --yaw 12 "${close[@]:2}" --zoom 1.5
+    show "$head-pucker" "$work/$head.glb" --shape mouthPucker --yaw 12 "${close[@]:2}" --zoom 1.5
+    show "$head-funnel" "$work/$head.glb" --shape mouthFunnel --yaw 12 "${close[@]:2}" --zoom 1.5
     panels+=("$head-smile" "$head-jaw" "$head-pucker" "$head-funnel")
   done
   join faces-shapes 4 "${panels[@]}"
@@ -117,9 +117,9 @@ fi
 # Heads of faces-ict, in its spelling.
 scans=(generic id_A id_B id_C id_sample)
 
-if [ -n "${FACES:-}" ] && picture faces-transfer; then # the rig of each cast head on all other heads
+if [ -n "${FACES:-}" ] && picture faces-transfer; then # the rig of two heads of the cast on all other heads
   panels=()
-  for source in man woman toon; do
+  for source in man woman; do
     for target in man woman toon "${scans[@]}"; do
       head=(cast:"$target") zoom=1.5
       [ -f "$FACES/${target}_neutral.obj" ] && head=("$FACES/${target}_neutral.obj" --unit cm) zoom=2.4
@@ -132,7 +132,7 @@ if [ -n "${FACES:-}" ] && picture faces-transfer; then # the rig of each cast he
         time=0.4
         [ "$clip" != blink ] || time=0.1
         show "$source-$target-$clip" "$work/$source-$target.glb" --clip "$clip" --time "$time" --quick \
-          "${close[@]:0:4}" --size 150x165 --zoom "$zoom"
+          --yaw 12 "${close[@]:0:4}" --size 150x165 --zoom "$zoom"
       done
     done
     for clip in joy jawOpen blink; do
