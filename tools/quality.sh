@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes docs/quality.md: what linear skinning, dual quaternions and derm do to the skin of real
 # characters in motion. Takes its characters and motions from the test data (DERM_DATA, default
-# ../shared/data), as far as they are there. With 3 frames of each motion: about three minutes of one core.
+# ../shared/data), as far as they are there. With 3 frames of each motion: about two minutes of one core.
 # usage: quality.sh DERM_QUALITY [FRAMES]
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
