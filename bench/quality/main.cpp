@@ -125,10 +125,11 @@ class Measurement {
       for (const Numbers& n : all_[m]) sum += n.*of;
       return sum / static_cast<double>(count);
     };
-    const auto worst = [](const auto& list, auto of) {
-      double most = 0;
-      for (const auto& n : list) most = std::max(most, n.*of);
-      return most;
+    const auto median = [](const auto& list, auto of) {
+      std::vector<double> values;
+      for (const auto& n : list) values.push_back(n.*of);
+      std::sort(values.begin(), values.end());
+      return values[values.size() / 2];
     };
     const std::size_t before = all_.size() - 2, ours = all_.size() - 1;
     double flesh = 0, contact = 0, jump = 0, error = 0;
@@ -148,7 +149,7 @@ class Measurement {
         ratio(mean(ours, &Numbers::inside), mean(before, &Numbers::inside)), more_inside,
         ratio(mean(ours, &Numbers::curves), mean(before, &Numbers::curves)), jump,
         mean(ours, &Numbers::folded), mean(0, &Numbers::folded),
-        100 * worst(all_[ours], &Numbers::parts), 100 * worst(all_[0], &Numbers::parts), error);
+        100 * median(all_[ours], &Numbers::parts), 100 * median(all_[0], &Numbers::parts), error);
     std::fflush(stdout);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -16,6 +17,8 @@ constexpr double kLeastLimb = 0.015, kMostLimb = 0.25;
 /// Of a limb's volume: what may lie beside its cut at rest. With more, no plane cuts it off, as
 /// with collar bones and halves of a pelvis.
 constexpr double kClean = 0.05;
+/// Of a limb's skin: a first bone with less only leads into it, as from a pelvis to a hip.
+constexpr double kLeadsIn = 0.12;
 /// Of the root of the skin's area: joints nearer to each other are at one place.
 constexpr double kNear = 0.01;
 /// Skin that follows a limb by less is not its own.
@@ -67,7 +70,7 @@ PartVolumes::PartVolumes(const Character& character, const SkinMeasures& rest) {
         follows[j.index()][p] += i.weight;
   const std::vector<Affine3d> bind = bindModelMatrices(character);
   const double near = kNear * std::sqrt(rest.restArea());
-  std::vector<double> left;  // of each joint's area, less what is cut off
+  std::vector<double> shares, left;  // of the skin's area, whole and less what is cut off
   for (std::uint32_t j = 0; j < skeleton.size(); ++j) {
     double area = 0;
     Vec3d middle = Vec3d::Zero();
@@ -96,8 +99,18 @@ PartVolumes::PartVolumes(const Character& character, const SkinMeasures& rest) {
       if (above - share < kLeastLimb) continue;
       above -= share;
     }
+    shares.push_back(share);
     left.push_back(share);
     joints_.push_back(std::move(joint));
+  }
+  for (std::size_t k = joints_.size(); k-- > 0;) {
+    if (joints_[k].cut_above >= 0 || left[k] >= kLeadsIn * shares[k]) continue;
+    joints_.erase(joints_.begin() + static_cast<std::ptrdiff_t>(k));
+    for (Joint& joint : joints_)
+      if (joint.cut_above == static_cast<int>(k))
+        joint.cut_above = -1;
+      else if (joint.cut_above > static_cast<int>(k))
+        --joint.cut_above;
   }
   // A bone goes to the middle of the joints that are cut off next, or of its skin.
   std::vector<Vec3d> sums(joints_.size(), Vec3d::Zero());
@@ -176,7 +189,11 @@ PartVolumes::Limb PartVolumes::limbOf(const Joint& joint, const SkinMeasures& sk
 std::vector<double> PartVolumes::volumes(const SkinMeasures& skin,
                                          std::span<const Affine3d> model) const {
   std::vector<double> out;
-  for (const Joint& joint : joints_) out.push_back(limbOf(joint, skin, model).all_m3);
+  for (const Joint& joint : joints_) {
+    const Limb limb = limbOf(joint, skin, model);
+    const bool clean = std::abs(limb.beside_m3) < 2 * kClean * limb.all_m3;
+    out.push_back(clean ? limb.all_m3 : std::numeric_limits<double>::quiet_NaN());
+  }
   const std::vector<double> limbs = out;
   for (std::size_t k = 0; k < joints_.size(); ++k)
     if (joints_[k].cut_above >= 0) out[static_cast<std::size_t>(joints_[k].cut_above)] -= limbs[k];
@@ -187,7 +204,7 @@ double PartVolumes::worst(const SkinMeasures& skin, std::span<const Affine3d> mo
   const std::vector<double> now = volumes(skin, model);
   double worst = 0;
   for (std::size_t k = 0; k < joints_.size(); ++k)
-    worst = std::max(worst, std::abs(now[k] / joints_[k].rest_m3 - 1));
+    if (std::isfinite(now[k])) worst = std::max(worst, std::abs(now[k] / joints_[k].rest_m3 - 1));
   return worst;
 }
 

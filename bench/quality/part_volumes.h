@@ -13,7 +13,8 @@ namespace derm::quality {
 /// Volumes of a body's parts, cut at planes through its joints: a way to measure that knows nothing
 /// of any method's own regions. The plane of a joint halves the angle between the bones that meet
 /// there. What lies beyond it, connected and moved by the joint's own bones, is the limb; a part is
-/// a limb less the limbs that are cut off further down.
+/// a limb less the limbs that are cut off further down. Limbs that no plane cuts off, at rest or in
+/// a pose, are left out.
 class PartVolumes {
  public:
   PartVolumes(const Character& character, const SkinMeasures& rest);
@@ -31,6 +32,7 @@ class PartVolumes {
     std::vector<float> follows;    ///< per point: share of the weights of joint and all below
     double rest_m3 = 0;
   };
+  /// Of the parts; not a number where no plane cuts a limb off in this pose.
   std::vector<double> volumes(const SkinMeasures& skin, std::span<const Affine3d> model) const;
   struct Limb {
     double all_m3 = 0;

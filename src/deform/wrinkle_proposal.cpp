@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "derm/base/parallel.h"
 #include "derm/deform/basic_layers.h"
@@ -44,6 +45,12 @@ constexpr double kLonger = 1.4;
 constexpr int kLengthenings = 4;
 /// Candidates that are tried out, per tool that is wanted: some will lie over a better one.
 constexpr std::size_t kTried = 3;
+/// Of the skin's area: what follows a joint and all below it by this much is a limb.
+constexpr double kLimb = 0.015;
+/// Cuts that long triangles may ask for beyond a tool's own.
+constexpr int kMoreCuts = 2;
+/// The mirror image of a seed is a triangle within so many of its edges that faces its way.
+constexpr double kMirrorReach = 1.5, kMirrorFaces = 0.7;
 /// Two tools share at most this much of the smaller one's skin: both would give back the same
 /// length, one fold on top of the other.
 constexpr double kMaxShared = 0.25;
@@ -60,6 +67,7 @@ struct Strip {
 struct Candidate {
   WrinkleProposal proposal;
   Strip strip;
+  std::uint32_t from = 0, to = 0;   ///< vertices
   std::vector<std::uint32_t> skin;  ///< triangles under the tool
 };
 
@@ -73,7 +81,16 @@ class WrinkleProposer {
         welded_(mapped(character.mesh.triangles, weldMap(character.mesh.positions))),
         around_(vertexTriangles(welded_, character.mesh.vertexCount())),
         pieces_(connectedPieces(welded_, character.mesh.vertexCount())),
-        squeeze_(rest_.size()) {}
+        squeeze_(rest_.size()) {
+    findLimbs();
+    Vec3d sum = Vec3d::Zero();
+    double area = 0;
+    for (const RestTriangle& t : rest_) {
+      sum += t.area * t.centre;
+      area += t.area;
+    }
+    if (area > 0) mirror_x_ = sum.x() / area;
+  }
 
   Result<void> measure(const Progress& progress) {
     Diagnostics said_already;
@@ -105,8 +122,8 @@ class WrinkleProposer {
       const std::vector<std::uint32_t> region = regionOf(seed, taken);
       for (const std::uint32_t t : region) taken[t] = 1;
       if (region.size() < 4) continue;
-      Candidate candidate = toolAt(stripOver(seed, region));
-      if (candidate.proposal.squeeze >= desc_.min_squeeze)
+      Candidate candidate = toolAt(straightened(stripOver(seed, region)));
+      if (candidate.proposal.squeeze >= desc_.min_squeeze && staysOnOneLimb(candidate))
         candidates.push_back(std::move(candidate));
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
@@ -263,6 +280,8 @@ class WrinkleProposer {
     out.tool.path = {{.vertex = std::nullopt, .position = position(a)},
                      {.vertex = std::nullopt, .position = position(b)}};
     out.tool.width_m = 2 * strip.half_width;
+    found.from = a;
+    found.to = b;
     found.skin = skinUnder(strip.seed, strip.middle, reach, strip.half_width * strip.across);
     // Rolls side by side, each over two of the surface's own triangles, where the skin is lost.
     FoldCurveDesc& curve = out.tool.curve;
@@ -275,7 +294,7 @@ class WrinkleProposer {
     showable(found.skin, (position(b) - position(a)) / length, length, out.tool);
     curve.h_max = kFullBump * length / (curve.points - 1);
     out.lost_area_m2 = std::max(0.0, out.squeeze) * length * out.tool.width_m;
-    out.joint = nearestJoint(strip.middle);
+    out.joint = jointUnder(found.skin);
     return found;
   }
 
@@ -293,8 +312,10 @@ class WrinkleProposer {
     const auto max_points = [&] {  // a cut triangle is at most two segments long
       return 1 + static_cast<int>(2 * length / std::ldexp(longest, -tool.subdivide));
     };
-    if (!(longest > 0) || tool.curve.points <= max_points()) return;
-    ++tool.subdivide;
+    if (!(longest > 0)) return;
+    for (int more = 0; more < kMoreCuts && tool.curve.points > max_points(); ++more)
+      ++tool.subdivide;
+    if (tool.curve.points <= max_points()) return;
     tool.curve.points = std::clamp(max_points(), 5, tool.curve.points);
   }
 
@@ -329,15 +350,23 @@ class WrinkleProposer {
     return areaOf(both) <= kMaxShared * std::min(areaOf(first), areaOf(second));
   }
 
-  /// The best first, without those that lose little and those that lie over a better one.
+  /// The best first and in mirrored pairs, without those that lose little and those that lie over a
+  /// better one.
   std::vector<Candidate> bestApart(std::vector<Candidate> candidates) const {
     std::vector<Candidate> out;
     if (candidates.empty()) return out;
     const double min_area = kMinArea * candidates.front().proposal.lost_area_m2;
+    const auto is_free = [&](const Candidate& c) {
+      return std::all_of(out.begin(), out.end(), [&](const Candidate& o) { return apart(c, o); });
+    };
     for (Candidate& c : candidates) {
       if (out.size() == desc_.max_tools || c.proposal.lost_area_m2 < min_area) break;
-      if (std::all_of(out.begin(), out.end(), [&](const Candidate& o) { return apart(c, o); }))
-        out.push_back(std::move(c));
+      if (!is_free(c)) continue;
+      std::optional<Candidate> twin = twinOf(c);
+      if (twin && !is_free(*twin)) continue;  // half of a pair beside another tool
+      if (twin && out.size() + 2 > desc_.max_tools && desc_.max_tools > 1) continue;
+      out.push_back(std::move(c));
+      if (twin && out.size() < desc_.max_tools) out.push_back(std::move(*twin));
     }
     return out;
   }
@@ -431,16 +460,116 @@ class WrinkleProposer {
     return sum;
   }
 
-  std::string nearestJoint(const Vec3d& point) const {
-    std::string out;
-    double best = std::numeric_limits<double>::infinity();
-    for (const SkinSlot& slot : character_.skin.slots) {
-      const Vec3d joint = slot.inverse_bind.cast<double>().inverse().translation();
-      if ((joint - point).norm() >= best) continue;
-      best = (joint - point).norm();
-      out = character_.skeleton[slot.joint].name;
-    }
+  /// The joint that most of the skin under a tool follows: not that of a weapon held before it.
+  std::string jointUnder(std::span<const std::uint32_t> skin) const {
+    std::map<std::uint32_t, double> shares;
+    for (const std::uint32_t t : skin)
+      for (const std::uint32_t v : character_.mesh.triangles[t])
+        for (const Influence& i : character_.skin[v])
+          shares[character_.skin.slots[i.slot].joint.index()] += rest_[t].area * double{i.weight};
+    const auto most = std::max_element(shares.begin(), shares.end(),
+                                       [](auto& x, auto& y) { return x.second < y.second; });
+    return most == shares.end() ? std::string() : character_.skeleton.joints[most->first].name;
+  }
+
+  /// Per joint whether enough skin follows it, or a joint below it, to call it a limb.
+  void findLimbs() {
+    std::vector<double> areas(character_.skeleton.size(), 0.0);
+    double all = 0;
+    for (std::size_t t = 0; t < rest_.size(); ++t)
+      for (const std::uint32_t v : character_.mesh.triangles[t]) {
+        all += rest_[t].area / 3;
+        for (const Influence& i : character_.skin[v])
+          areas[character_.skin.slots[i.slot].joint.index()] +=
+              rest_[t].area / 3 * double{i.weight};
+      }
+    for (std::size_t j = areas.size(); j-- > 0;)  // children come after their parents
+      if (const JointId up = character_.skeleton.joints[j].parent; up.valid())
+        areas[up.index()] += areas[j];
+    is_limb_.resize(areas.size());
+    for (std::size_t j = 0; j < areas.size(); ++j) is_limb_[j] = areas[j] >= kLimb * all;
+  }
+
+  /// The joints from the one that a vertex follows most up to the root.
+  std::vector<std::uint32_t> ancestry(std::uint32_t vertex) const {
+    std::vector<std::uint32_t> out;
+    const auto row = character_.skin[vertex];
+    if (row.empty()) return out;
+    for (JointId j = character_.skin.slots[row.front().slot].joint; j.valid();
+         j = character_.skeleton[j].parent)
+      out.push_back(j.index());
+    std::reverse(out.begin(), out.end());
     return out;
+  }
+
+  /// False where the stroke begins on one limb and ends on another that does not hang on it: from
+  /// thigh to thigh, from neck to shoulder.
+  bool staysOnOneLimb(const Candidate& c) const {
+    const std::vector<std::uint32_t> a = ancestry(c.from), b = ancestry(c.to);
+    std::size_t k = 0;
+    while (k < a.size() && k < b.size() && a[k] == b[k]) ++k;
+    return k == 0 || k == a.size() || k == b.size() || !is_limb_[a[k]] || !is_limb_[b[k]];
+  }
+
+  Vec3d mirrored(Vec3d p) const {
+    p.x() = 2 * mirror_x_ - p.x();
+    return p;
+  }
+
+  /// Folds that cross the middle of the body lie straight over it.
+  Strip straightened(Strip strip) const {
+    const double off = std::abs(strip.middle.x() - mirror_x_);
+    const double reach = strip.half_length * std::abs(strip.along.x()) +
+                         strip.half_width * std::abs(strip.across.x());
+    if (off > 0.5 * reach || !mirrorOf(strip)) return strip;
+    const Vec3d normal = rest_[strip.seed].normal;
+    Vec3d along = strip.along;
+    if (std::abs(along.x()) < 0.7)
+      along.x() = 0;
+    else
+      along = Vec3d::UnitX();
+    const Vec3d across = along.cross(normal);
+    if (!(along.norm() > 0.1 && across.norm() > 0.1)) return strip;
+    strip.along = along.normalized();
+    strip.across = across.normalized();
+    strip.middle.x() = mirror_x_;
+    return strip;
+  }
+
+  /// The same strip on the other side, where the skin has one.
+  std::optional<Strip> mirrorOf(const Strip& strip) const {
+    const Vec3d centre = mirrored(rest_[strip.seed].centre);
+    Vec3d normal = rest_[strip.seed].normal;
+    normal.x() = -normal.x();
+    double best = kMirrorReach * strip.edge;
+    std::optional<std::uint32_t> seed;
+    for (std::uint32_t t = 0; t < rest_.size(); ++t) {
+      const double d = (rest_[t].centre - centre).norm();
+      if (!(d < best) || rest_[t].area == 0 || rest_[t].normal.dot(normal) < kMirrorFaces) continue;
+      best = d;
+      seed = t;
+    }
+    if (!seed) return std::nullopt;
+    Strip out = strip;
+    out.seed = *seed;
+    out.middle = mirrored(strip.middle);
+    out.along.x() = -strip.along.x();
+    out.across.x() = -strip.across.x();
+    return out;
+  }
+
+  /// The tool's mirror image; nothing where the skin has no other side, or it is the tool itself.
+  /// It folds when its own skin is squeezed, in this clip or in another.
+  std::optional<Candidate> twinOf(const Candidate& c) const {
+    const std::optional<Strip> strip = mirrorOf(c.strip);
+    if (!strip) return std::nullopt;
+    Candidate twin = toolAt(*strip);
+    if (twin.skin.empty() || !apart(c, twin)) return std::nullopt;
+    twin.proposal.tool.curve = c.proposal.tool.curve;
+    twin.proposal.tool.subdivide = c.proposal.tool.subdivide;
+    twin.proposal.squeeze = std::max(0.0, twin.proposal.squeeze);
+    if (twin.proposal.squeeze < desc_.min_squeeze) twin.proposal.time_s = c.proposal.time_s;
+    return twin;
   }
 
   static void name(std::vector<WrinkleProposal>& proposals) {
@@ -462,6 +591,8 @@ class WrinkleProposer {
   Pieces pieces_;
   std::vector<Squeeze> squeeze_;
   std::vector<double> mean_;
+  std::vector<std::uint8_t> is_limb_;  ///< per joint
+  double mirror_x_ = 0;                ///< [m] of the plane between left and right
 };
 
 }  // namespace

@@ -248,6 +248,51 @@ TEST(WrinklesScene, ProposalsFindWhereAndHowSkinIsSqueezed) {
   EXPECT_TRUE(Stack::bind(std::make_shared<const Character>(c), withTools({p.tool}), bound));
 }
 
+/// A sheet that its second slot squeezes along x between two places.
+Character squeezedBetween(float from, float to) {
+  Character c = squeezable(sheet(30));
+  SkinBuilder builder(c.skin.slots, c.mesh.vertexCount());
+  Diagnostics notes;
+  std::vector<Influence> row;
+  for (const Vec3f& p : c.mesh.positions) {
+    const float u = std::clamp((p.x() - from) / (to - from), 0.0f, 1.0f);
+    row = {{0, 1 - u}, {1, u}};
+    builder.addVertex(row, 0, "sheet", notes);
+  }
+  c.skin = std::move(builder).finish();
+  c.clips[0].tracks[0].values[3] = 0.9f;
+  return c;
+}
+
+TEST(WrinklesScene, ProposalsComeInMirroredPairs) {
+  const Character c = squeezedBetween(0.1f, 0.3f);
+  const auto found = proposeWrinkles(c, c.clips[0], {});
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(found->size(), 2u) << "one where the clip squeezes, one on the other side";
+  const auto middle = [](const WrinkleProposal& p) {
+    return Vec3d((p.tool.path[0].position + p.tool.path[1].position) / 2);
+  };
+  EXPECT_NEAR(middle((*found)[0]).x(), 0.2, 0.03);
+  EXPECT_NEAR(middle((*found)[1]).x(), 0.8, 0.03);
+  EXPECT_NEAR(middle((*found)[0]).z(), middle((*found)[1]).z(), 0.04);
+  EXPECT_EQ((*found)[0].tool.curve.points, (*found)[1].tool.curve.points);
+  EXPECT_GT((*found)[0].squeeze, 0.3);
+  EXPECT_NEAR((*found)[1].squeeze, 0, 0.01);
+}
+
+TEST(WrinklesScene, ProposalsDoNotGoFromLimbToLimb) {
+  Character c = squeezedBetween(0.4f, 0.6f);
+  ASSERT_EQ(proposeWrinkles(c, c.clips[0], {})->size(), 1u);
+  // The same two joints as limbs of one body.
+  c.skeleton.joints.insert(c.skeleton.joints.begin(), Joint{.name = "body"});
+  for (std::size_t j = 1; j < 3; ++j) c.skeleton.joints[j].parent = JointId(0);
+  for (SkinSlot& slot : c.skin.slots) slot.joint = JointId(slot.joint.index() + 1);
+  c.clips[0].tracks[0].joint = JointId(2);
+  const auto found = proposeWrinkles(c, c.clips[0], {});
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_TRUE(found->empty());
+}
+
 TEST(WrinklesScene, ProposalsStayOnOnePieceWhereClothLiesOverSkin) {
   TriMesh both = sheet(20);
   const TriMesh cloth = sheet(23);
