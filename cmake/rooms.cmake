@@ -1,7 +1,7 @@
 # Every room, lowest first. Who may include whom is written in tools/rooms.txt and tested.
-set(derm_rooms base math image mesh anim character weights deform contact volume face track implicit cast io render scene capi view)
+set(derm_rooms base math image mesh anim character weights deform contact volume face track implicit cast io render scene capi view repro)
 if(NOT DERM_WITH_VIEW)
-  list(REMOVE_ITEM derm_rooms render view)
+  list(REMOVE_ITEM derm_rooms render view repro)
 endif()
 foreach(room ${derm_rooms})
   if(EXISTS ${PROJECT_SOURCE_DIR}/src/${room}/room.cmake)

@@ -2,7 +2,8 @@
 # Makes the manual's pictures with derm itself, small enough to be committed: docs/pictures/*.
 # usage: tools/make_pictures.sh [DERM] [NAME…]   NAME: only these (default: all)
 # Needs ffmpeg, to join pictures and to write WebP. Pictures of scanned heads need FACES, the unpacked
-# data set faces-ict (docs/test-data.md), and are left as they are without it.
+# data set faces-ict, and those of a recorded face MOTION, the table of face-motion-arkit
+# (docs/test-data.md); without them they are left as they are.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 derm=${1:-build/release/bin/derm}
@@ -118,25 +119,54 @@ if picture faces-shapes; then # ARKit's shapes by control points
   join faces-shapes 4 "${panels[@]}"
 fi
 
-if [ -n "${FACES:-}" ] && picture faces-transfer; then # a rig carried to scanned heads: joy, jaw, blink
+# Heads of faces-ict, in its spelling.
+scans=(generic id_A id_B id_C id_sample)
+
+if [ -n "${FACES:-}" ] && picture faces-transfer; then # the rig of each cast head on all other heads
   panels=()
-  for head in generic id_A id_B id_C id_sample; do
-    "$derm" face transfer cast:man "$FACES/${head}_neutral.obj" --unit cm -o "$work/$head.glb" >/dev/null 2>&1
+  for source in man woman toon; do
+    for target in man woman toon "${scans[@]}"; do
+      head=(cast:"$target") zoom=1.5
+      [ -f "$FACES/${target}_neutral.obj" ] && head=("$FACES/${target}_neutral.obj" --unit cm) zoom=2.4
+      if [ "$source" = "$target" ]; then
+        "$derm" face rig "cast:$source" -o "$work/$source-$target.glb" >/dev/null
+      else
+        "$derm" face transfer "cast:$source" "${head[@]}" -o "$work/$source-$target.glb" >/dev/null 2>&1
+      fi
+      for clip in joy jawOpen blink; do
+        time=0.4
+        [ "$clip" != blink ] || time=0.1
+        show "$source-$target-$clip" "$work/$source-$target.glb" --clip "$clip" --time "$time" --quick \
+          "${close[@]:0:4}" --size 150x165 --zoom "$zoom"
+      done
+    done
     for clip in joy jawOpen blink; do
-      time=0.4
-      [ "$clip" != blink ] || time=0.1
-      show "$head-$clip" "$work/$head.glb" --clip "$clip" --time "$time" "${close[@]}" --zoom 2.4
+      for target in man woman toon "${scans[@]}"; do panels+=("$source-$target-$clip"); done
     done
   done
-  for clip in joy jawOpen blink; do
-    for head in generic id_A id_B id_C id_sample; do panels+=("$head-$clip"); done
+  join faces-transfer 8 "${panels[@]}"
+fi
+
+if [ -n "${MOTION:-}" ] && picture faces-arkit; then # instants of a recording, on every head of the cast
+  panels=()
+  for head in woman man toon; do
+    "$derm" face retarget "$MOTION" "cast:$head" --name take -o "$work/$head.glb" >/dev/null 2>&1
+    for time in 15.13 60.58 69.98 72.65 79.58 120.57; do
+      show "$head-$time" "$work/$head.glb" --clip take --time "$time" --yaw 10 --pitch 0 --size 200x220 --zoom 1.4
+      panels+=("$head-$time")
+    done
   done
-  join faces-transfer 5 "${panels[@]}"
+  join faces-arkit 6 "${panels[@]}"
 fi
 
 if picture wrinkle-maps; then # figures 5.14 and 5.15 of the face thesis
   "$derm" face detail preview examples/recipes/wrinkle_maps.toml --size 240x272 -o "$work/sheet.png" >/dev/null
   join wrinkle-maps 1 sheet
+fi
+
+if picture wrinkle-film; then # the same in motion
+  "$derm" render examples/recipes/wrinkle_maps.toml --range 0 4 --fps 10 --yaw 5 --pitch 3 --zoom 1.4 \
+    --size 320x360 --film "$out/wrinkle-film.webp" >/dev/null
 fi
 
 if picture one-brow; then # figure 5.10

@@ -117,6 +117,7 @@ int runProgram(int argc, char** argv) {
   addVolumeVerb(app, run);
   addImplicitVerb(app, run);
   addFaceVerb(app, run);
+  addReproVerb(app, run);
   addStudioVerb(app, run);
   addCompletionVerb(app, run);
   int threads = 0;

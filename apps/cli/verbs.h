@@ -78,6 +78,7 @@ void addInfoVerb(CLI::App& app, Run& run);
 void addPlotVerb(CLI::App& app, Run& run);
 void addPoseVerb(CLI::App& app, Run& run);
 void addRenderVerb(CLI::App& app, Run& run);
+void addReproVerb(CLI::App& app, Run& run);
 void addStudioVerb(CLI::App& app, Run& run);
 void addVolumeVerb(CLI::App& app, Run& run);
 void addWeightsVerb(CLI::App& app, Run& run);

@@ -1,252 +1,297 @@
-// derm_quality: what skinning methods do to a character's skin in motion, as rows of a Markdown
-// table. tools/quality.sh makes docs/quality.md of it.
+// derm_quality: what skinning methods do to a character's skin in motion, and what weights of each
+// method do to its edges, as rows of Markdown tables. A row begins with the name of its table.
+// tools/quality.sh makes docs/quality.md of them.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "derm/anim/retarget.h"
+#include "derm/base/parallel.h"
 #include "derm/contact/contact_layer.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/flesh_auto.h"
 #include "derm/deform/playback.h"
 #include "derm/io/bvh.h"
 #include "derm/io/character_file.h"
-#include "derm/mesh/measured_surface.h"
-#include "derm/mesh/winding_columns.h"
 #include "derm/volume/volume_layer.h"
+#include "derm/weights/character_weights.h"
 
-namespace derm {
+#include "quality/part_volumes.h"
+#include "quality/skin_measures.h"
+
+namespace derm::quality {
 namespace {
 
-constexpr double kFoldedCosine = -0.8660254037844386;  // 150 degrees between normals
-
-/// The closed, welded form of a character's skin, and what it is like at rest.
-class Skinned {
- public:
-  explicit Skinned(const TriMesh& mesh) {
-    Diagnostics notes;
-    surface_ = makeMeasuredSurface(mesh.positions, mesh.triangles, "quality", notes);
-    own_ = std::span(surface_.triangles).first(surface_.ownTriangleCount());
-    columns_ = WindingColumns(own_.size());
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> first;
-    for (std::uint32_t t = 0; t < own_.size(); ++t)
-      for (std::size_t k = 0; k < 3; ++k) {
-        const auto edge = std::minmax(own_[t][k], own_[t][(k + 1) % 3]);
-        const auto [at, is_new] = first.emplace(edge, t);
-        if (!is_new) edges_.push_back({at->second, t});
-      }
-    take(mesh.positions);
-    area_ = 0;
-    for (std::size_t t = 0; t < own_.size(); ++t) area_ += double{normals_[t].norm()} / 2;
-    unit_ = static_cast<float>(std::sqrt(area_) / 1370);
-    const auto rest = windings();
-    rest_inside_.assign(rest.begin(), rest.end());
-    for (const Cut& cut : cuts()) rest_cuts_.push_back(cut.pair);
-    std::sort(rest_cuts_.begin(), rest_cuts_.end());
-  }
-
-  void take(std::span<const Vec3f> positions) {
-    std::vector<Vec3d> points(surface_.pointCount());
-    measurePoints(surface_, positions, Vec3d::Zero(), points);
-    points_.resize(points.size());
-    for (std::size_t p = 0; p < points.size(); ++p) points_[p] = points[p].cast<float>();
-    normals_.resize(own_.size());
-    for (std::size_t t = 0; t < own_.size(); ++t) {
-      const Triangle& c = own_[t];
-      normals_[t] =
-          Vec3f(points_[c[1]] - points_[c[0]]).cross(Vec3f(points_[c[2]] - points_[c[0]]));
-    }
-  }
-  const std::vector<Vec3f>& areas() const { return normals_; }
-  int turnedAgainst(const std::vector<Vec3f>& other) const {
-    int count = 0;
-    for (std::size_t t = 0; t < own_.size(); ++t) count += normals_[t].dot(other[t]) < 0;
-    return count;
-  }
-  int foldedEdges() const {
-    int count = 0;
-    for (const auto& [a, b] : edges_) {
-      const double length = double{normals_[a].norm()} * double{normals_[b].norm()};
-      count += length > 0 && double{normals_[a].dot(normals_[b])} < kFoldedCosine * length;
-    }
-    return count;
-  }
-  /// Of the skin's area, in thousandths.
-  double inside() {
-    const auto now = windings();
-    double sum = 0;
-    for (std::size_t t = 0; t < own_.size(); ++t)
-      if (now[t] >= 1 && now[t] > rest_inside_[t]) sum += double{normals_[t].norm()} / 2;
-    return 1000 * sum / area_;
-  }
-  /// Length of the curves in which skin crosses skin, over the root of the skin's area.
-  double curves() const {
-    double sum = 0;
-    for (const Cut& cut : cuts())
-      if (!std::binary_search(rest_cuts_.begin(), rest_cuts_.end(), cut.pair)) sum += cut.length;
-    return sum / std::sqrt(area_);
-  }
-
- private:
-  struct Cut {
-    std::uint64_t pair = 0;
-    double length = 0;
-  };
-  std::span<const std::int32_t> windings() {
-    columns_.clear();
-    for (std::size_t t = 0; t < own_.size(); ++t) {
-      const Triangle& c = own_[t];
-      const float length = normals_[t].norm();
-      const Vec3f middle = (points_[c[0]] + points_[c[1]] + points_[c[2]]) / 3;
-      columns_.add(length > 0 ? Vec3f(middle + normals_[t] * (0.2f * unit_ / length)) : middle);
-    }
-    return columns_.evaluate(points_, surface_.triangles);
-  }
-  /// Where the edges of one triangle pierce another: the ends of their common segment.
-  static void pierced(const std::array<Vec3d, 3>& edges, const std::array<Vec3d, 3>& face,
-                      std::vector<Vec3d>& out) {
-    const Vec3d n = Vec3d(face[1] - face[0]).cross(Vec3d(face[2] - face[0]));
-    for (std::size_t k = 0; k < 3; ++k) {
-      const Vec3d a = edges[k], b = edges[(k + 1) % 3];
-      const double da = n.dot(a - face[0]), db = n.dot(b - face[0]);
-      if ((da < 0) == (db < 0)) continue;
-      const Vec3d p = a + (b - a) * (da / (da - db));
-      bool in = true;
-      for (std::size_t e = 0; e < 3 && in; ++e)
-        in = n.dot(Vec3d(face[(e + 1) % 3] - face[e]).cross(Vec3d(p - face[e]))) >= 0;
-      if (in) out.push_back(p);
-    }
-  }
-  std::vector<Cut> cuts() const {
-    // Triangles by the cells of a grid that their boxes touch.
-    const float cell = 15 * unit_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> cells;
-    const auto index = [&](float v) {
-      return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(v / cell)) + (1 << 20),
-                                      0, (1 << 21) - 1);
-    };
-    std::vector<Cut> out;
-    std::vector<Vec3d> ends;
-    for (std::uint32_t t = 0; t < own_.size(); ++t) {
-      const Triangle& c = own_[t];
-      const Vec3f low = points_[c[0]].cwiseMin(points_[c[1]]).cwiseMin(points_[c[2]]);
-      const Vec3f high = points_[c[0]].cwiseMax(points_[c[1]]).cwiseMax(points_[c[2]]);
-      std::vector<std::uint32_t> met;
-      for (auto x = index(low.x()); x <= index(high.x()); ++x)
-        for (auto y = index(low.y()); y <= index(high.y()); ++y)
-          for (auto z = index(low.z()); z <= index(high.z()); ++z) {
-            auto& here = cells[static_cast<std::uint64_t>((x << 42) | (y << 21) | z)];
-            met.insert(met.end(), here.begin(), here.end());
-            here.push_back(t);
-          }
-      std::sort(met.begin(), met.end());
-      met.erase(std::unique(met.begin(), met.end()), met.end());
-      const auto corners = [&](std::uint32_t of) {
-        const Triangle& k = own_[of];
-        return std::array<Vec3d, 3>{points_[k[0]].cast<double>(), points_[k[1]].cast<double>(),
-                                    points_[k[2]].cast<double>()};
-      };
-      for (const std::uint32_t other : met) {
-        const Triangle& k = own_[other];
-        const bool shares = std::any_of(k.begin(), k.end(), [&](std::uint32_t p) {
-          return std::find(c.begin(), c.end(), p) != c.end();
-        });
-        if (shares) continue;
-        ends.clear();
-        pierced(corners(t), corners(other), ends);
-        pierced(corners(other), corners(t), ends);
-        if (ends.size() < 2) continue;
-        out.push_back({(std::uint64_t{other} << 32) | t, (ends[0] - ends[1]).norm()});
-      }
-    }
-    return out;
-  }
-
-  MeasuredSurface surface_;
-  std::span<const Triangle> own_;
-  std::vector<std::array<std::uint32_t, 2>> edges_;
-  std::vector<Vec3f> points_, normals_;
-  WindingColumns columns_;
-  std::vector<std::int32_t> rest_inside_;
-  std::vector<std::uint64_t> rest_cuts_;
-  double area_ = 0;
-  float unit_ = 0;
-};
+/// [s] between the three instants of a second difference.
+constexpr double kInstant = 1.0 / 30;
+/// Instants at which the motion's own second difference is looked at.
+constexpr int kInstants = 48;
 
 struct Method {
   std::string name;
-  std::vector<LayerFactory> layers;
+  std::shared_ptr<const Stack> stack;
 };
 
-std::vector<Method> methodsFor(const Character& c, Diagnostics& notes) {
-  std::vector<LayerFactory> flesh = {morphLayer(),
-                                     skinningLayer({.method = SkinningMethod::Centre})};
-  if (const auto found = proposeFlesh(c, notes); found.ok())
-    for (const FleshProposal& p : *found) flesh.push_back(fleshLayer(p.desc));
-  std::vector<LayerFactory> ours = flesh, before = flesh;
-  ours.push_back(contactLayer("contact", {}));
-  for (std::vector<LayerFactory>* layers : {&before, &ours})
-    layers->push_back(volumeLayer("volume", volumePreset(VolumePreset::Default)));
-  return {{"linear", {morphLayer(), skinningLayer({})}},
-          {"dual quaternion",
-           {morphLayer(), skinningLayer({.method = SkinningMethod::DualQuaternion})}},
-          {"without contact", before},
-          {"derm", ours}};
+/// The stacks that are compared, and what derm's own is made of, layer by layer.
+struct Methods {
+  std::vector<Method> compared;  ///< linear first, derm's default last
+  std::shared_ptr<const Stack> skinned, with_flesh, with_contact;
+};
+
+Methods methodsFor(const std::shared_ptr<const Character>& c) {
+  Diagnostics notes;
+  const auto bind = [&](const std::vector<LayerFactory>& layers) {
+    return Stack::bind(c, layers, notes).value();
+  };
+  Methods out;
+  out.compared = {
+      {"linear", bind({morphLayer(), skinningLayer({})})},
+      {"dual quaternion",
+       bind({morphLayer(), skinningLayer({.method = SkinningMethod::DualQuaternion})})}};
+  std::vector<LayerFactory> layers = {morphLayer(),
+                                      skinningLayer({.method = SkinningMethod::Centre})};
+  const LayerFactory volume = volumeLayer("volume", volumePreset(VolumePreset::Default));
+  out.skinned = bind(layers);
+  if (const auto found = proposeFlesh(*c, notes); found.ok())
+    for (const FleshProposal& p : *found) layers.push_back(fleshLayer(p.desc));
+  out.with_flesh = bind(layers);
+  layers.push_back(volume);
+  out.compared.push_back({"without contact", bind(layers)});
+  layers.back() = contactLayer("contact", {});
+  out.with_contact = bind(layers);
+  layers.push_back(volume);
+  out.compared.push_back({"derm", bind(layers)});
+  return out;
 }
 
-/// One row per method, means over the frames.
-void measure(const std::shared_ptr<const Character>& c, const Clip& clip, int frames) {
-  Diagnostics notes;
-  Skinned skin(c->mesh);
-  std::vector<std::vector<Vec3f>> linear;
-  for (const Method& method : methodsFor(*c, notes)) {
-    const auto stack = Stack::bind(c, method.layers, notes);
-    if (!stack.ok()) continue;
-    Playback playback = Playback::make(*stack, &clip, {.end_s = clip.duration_s()}).value();
-    double turned = 0, inside = 0, curves = 0, folded = 0, seconds = 0;
-    for (int i = 0; i < frames; ++i) {
-      const double t = double{clip.duration_s()} * (i + 0.5) / frames;
-      playback.frameAt(t);
-      const auto begin = std::chrono::steady_clock::now();
-      const SkinFrame& frame = playback.frameAt(t);
-      seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      skin.take(frame.positions());
-      if (method.name == "linear") linear.push_back(skin.areas());
-      turned += skin.turnedAgainst(linear[static_cast<std::size_t>(i)]);
-      inside += skin.inside();
-      curves += skin.curves();
-      folded += skin.foldedEdges();
+struct Numbers {
+  double turned = 0, inside = 0, curves = 0, folded = 0;  ///< means
+  double parts = 0;                                       ///< largest
+  double seconds = 0;
+};
+
+/// What derm's layers do on their own.
+struct LayerNumbers {
+  double turned_by_flesh = 0, turned_by_contact = 0;  ///< means
+  double jump_m = 0, input_jump_m = 0;                ///< largest second differences
+  double volume_error = 0;                            ///< largest, of any region
+  double jump() const { return input_jump_m > 0 ? jump_m / input_jump_m : 0; }
+};
+
+class Measurement {
+ public:
+  Measurement(std::shared_ptr<const Character> c, int frames)
+      : c_(std::move(c)),
+        frames_(frames),
+        methods_(methodsFor(c_)),
+        skin_(c_->mesh),
+        parts_(*c_, skin_) {}
+
+  void motion(const Clip& clip) {
+    std::vector<std::vector<Vec3f>> linear;
+    const LayerNumbers layers = measureLayers(clip);
+    for (std::size_t m = 0; m < methods_.compared.size(); ++m) {
+      const bool ours = m + 1 == methods_.compared.size();
+      LayerNumbers own = layers;
+      const Numbers n = measure(clip, *methods_.compared[m].stack, linear, own.volume_error);
+      std::printf("motions| %s | %s | %s | %.1f | %.2f | %.3f | %.1f | %.1f |", c_->name.c_str(),
+                  clip.name.c_str(), methods_.compared[m].name.c_str(), n.turned, n.inside,
+                  n.curves, n.folded, 100 * n.parts);
+      if (ours)
+        std::printf(" %.2f | %.2f | %.2f | %.0e |", own.turned_by_flesh, own.turned_by_contact,
+                    own.jump(), own.volume_error);
+      else
+        std::printf(" | | | |");
+      std::printf(" %.2f |\n", 1e3 * n.seconds);
+      std::fflush(stdout);
+      all_.resize(methods_.compared.size());
+      all_[m].push_back(n);
+      if (ours) all_layers_.push_back(own);
     }
-    std::printf("| %s | %s | %s | %.1f | %.2f | %.3f | %.1f | %.2f |\n", c->name.c_str(),
-                clip.name.c_str(), method.name.c_str(), turned / frames, inside / frames,
-                curves / frames, folded / frames, 1e3 * seconds / frames);
+  }
+
+  /// One row with what the goals are about, over all motions so far.
+  void summary() const {
+    if (all_.empty()) return;
+    const std::size_t count = all_.front().size();
+    const auto mean = [&](std::size_t m, double Numbers::*of) {
+      double sum = 0;
+      for (const Numbers& n : all_[m]) sum += n.*of;
+      return sum / static_cast<double>(count);
+    };
+    const auto worst = [](const auto& list, auto of) {
+      double most = 0;
+      for (const auto& n : list) most = std::max(most, n.*of);
+      return most;
+    };
+    const std::size_t before = all_.size() - 2, ours = all_.size() - 1;
+    double flesh = 0, contact = 0, jump = 0, error = 0;
+    int more_inside = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      flesh += all_layers_[i].turned_by_flesh / static_cast<double>(count);
+      contact += all_layers_[i].turned_by_contact / static_cast<double>(count);
+      jump = std::max(jump, all_layers_[i].jump());
+      error = std::max(error, all_layers_[i].volume_error);
+      more_inside += all_[ours][i].inside > 1.001 * all_[before][i].inside + 1e-3;
+    }
+    const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0.0; };
+    std::printf(
+        "goals| %s | %zu | %.2f | %.2f | %.2f | %d | %.2f | %.1f | %.1f | %.1f | %.1f | "
+        "%.1f | %.0e |\n",
+        c_->name.c_str(), count, flesh, contact,
+        ratio(mean(ours, &Numbers::inside), mean(before, &Numbers::inside)), more_inside,
+        ratio(mean(ours, &Numbers::curves), mean(before, &Numbers::curves)), jump,
+        mean(ours, &Numbers::folded), mean(0, &Numbers::folded),
+        100 * worst(all_[ours], &Numbers::parts), 100 * worst(all_[0], &Numbers::parts), error);
     std::fflush(stdout);
   }
-}
+
+  /// Linear skinning with at most four influences, by the artist's weights and by ours.
+  void weights(std::span<const Clip> clips) {
+    Diagnostics notes;
+    std::vector<double> stretch;
+    const auto measured = [&](Skin skin) {
+      auto other = std::make_shared<Character>(*c_);
+      other->skin = std::move(skin);
+      const auto stack = Stack::bind(other, {{morphLayer(), skinningLayer({})}}, notes);
+      if (!stack.ok()) return;
+      double worst = 0;
+      for (const Clip& clip : clips) {
+        Playback playback = Playback::make(*stack, &clip, {.end_s = clip.duration_s()}).value();
+        for (int i = 0; i < frames_; ++i) {
+          skin_.take(playback.frameAt(timeOf(clip, i)).positions());
+          worst = std::max(worst, skin_.worstStretch());
+        }
+      }
+      stretch.push_back(worst);
+    };
+    measured(pruned(c_->skin, 4));
+    for (const WeightMethod method :
+         {WeightMethod::Heat, WeightMethod::Geodesic, WeightMethod::InverseDistance,
+          WeightMethod::Linear, WeightMethod::Nearest}) {
+      auto skin = autoWeights(*c_, {}, {.method = method}, notes);
+      if (skin.ok()) measured(std::move(skin).value());
+    }
+    std::printf("weights| %s |", c_->name.c_str());
+    for (const double worst : stretch) std::printf(" %.2f |", worst);
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+ private:
+  double timeOf(const Clip& clip, int i) const {
+    return double{clip.duration_s()} * (i + 0.5) / frames_;
+  }
+
+  Numbers measure(const Clip& clip, const Stack& stack, std::vector<std::vector<Vec3f>>& linear,
+                  double& volume_error) {
+    const bool is_first = linear.empty();
+    Playback playback =
+        Playback::make(std::shared_ptr<const Stack>(std::shared_ptr<const Stack>(), &stack), &clip,
+                       {.end_s = clip.duration_s()})
+            .value();
+    Numbers out;
+    for (int i = 0; i < frames_; ++i) {
+      playback.frameAt(timeOf(clip, i));
+      const auto begin = std::chrono::steady_clock::now();
+      const SkinFrame& frame = playback.frameAt(timeOf(clip, i));
+      out.seconds +=
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      skin_.take(frame.positions());
+      if (is_first) linear.push_back(skin_.normals());
+      out.turned += skin_.turnedAgainst(linear[static_cast<std::size_t>(i)]);
+      out.inside += skin_.inside();
+      out.curves += skin_.curves();
+      out.folded += skin_.foldedEdges();
+      out.parts = std::max(out.parts, parts_.worst(skin_, playback.model()));
+      if (const auto* volume = playback.find<VolumeLayer>("volume"))
+        volume_error = std::max(volume_error, volume->report().largestError());
+    }
+    for (double* mean : {&out.turned, &out.inside, &out.curves, &out.folded, &out.seconds})
+      *mean /= frames_;
+    return out;
+  }
+
+  LayerNumbers measureLayers(const Clip& clip) {
+    const auto play = [&](const std::shared_ptr<const Stack>& stack) {
+      return Playback::make(stack, &clip, {.end_s = clip.duration_s()}).value();
+    };
+    Playback skinned = play(methods_.skinned), with_flesh = play(methods_.with_flesh),
+             with_contact = play(methods_.with_contact);
+    const auto largest = [](const std::vector<Vec3f>* x) {
+      float most = 0;
+      for (std::size_t v = 0; v < x[0].size(); ++v)
+        most = std::max(most, (x[0][v] - 2 * x[1][v] + x[2][v]).norm());
+      return double{most};
+    };
+    const double end = double{clip.duration_s()};
+    LayerNumbers out;
+    std::vector<Vec3f> input[3], added[3];
+    for (int i = 0; i < kInstants; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        const double t = end * i / (kInstants - 1) + (k - 1) * kInstant;
+        const auto x = skinned.frameAt(std::clamp(t, 0.0, end)).positions();
+        input[k].assign(x.begin(), x.end());
+      }
+      out.input_jump_m = std::max(out.input_jump_m, largest(input));
+    }
+    for (int i = 0; i < frames_; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        const double t = std::clamp(timeOf(clip, i) + (k - 1) * kInstant, 0.0, end);
+        const auto a = with_flesh.frameAt(t).positions();
+        const auto b = with_contact.frameAt(t).positions();
+        added[k].resize(a.size());
+        for (std::size_t v = 0; v < a.size(); ++v) added[k][v] = b[v] - a[v];
+        if (k != 1) continue;
+        skin_.take(skinned.frameAt(t).positions());
+        const std::vector<Vec3f> before_flesh = skin_.normals();
+        skin_.take(a);
+        out.turned_by_flesh += skin_.turnedAgainst(before_flesh);
+        const std::vector<Vec3f> before_contact = skin_.normals();
+        skin_.take(b);
+        out.turned_by_contact += skin_.turnedAgainst(before_contact);
+      }
+      out.jump_m = std::max(out.jump_m, largest(added));
+    }
+    out.turned_by_flesh /= frames_;
+    out.turned_by_contact /= frames_;
+    return out;
+  }
+
+  std::shared_ptr<const Character> c_;
+  int frames_;
+  Methods methods_;
+  SkinMeasures skin_;
+  PartVolumes parts_;
+  std::vector<std::vector<Numbers>> all_;  ///< per method and motion
+  std::vector<LayerNumbers> all_layers_;   ///< per motion
+};
 
 int run(int argc, char** argv) {
-  int frames = 8;
+  int frames = 4;
+  bool with_weights = true;
   std::vector<std::filesystem::path> files;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--frames" && i + 1 < argc)
       frames = std::max(1, std::atoi(argv[++i]));
+    else if (word == "--no-weights")
+      with_weights = false;
     else
       files.emplace_back(word);
   }
   if (files.empty()) {
-    std::fprintf(stderr, "usage: derm_quality [--frames N] CHARACTER [MOTION.bvh ...]\n");
+    std::fprintf(stderr,
+                 "usage: derm_quality [--frames N] [--no-weights] CHARACTER [MOTION.bvh ...]\n");
     return 2;
   }
+  const ThreadLimit one_thread(1);
   Diagnostics notes;
   auto loaded = loadCharacter(files.front(), {}, notes);
   if (!loaded.ok()) {
@@ -254,7 +299,7 @@ int run(int argc, char** argv) {
     return 1;
   }
   const auto c = std::make_shared<const Character>(std::move(loaded).value());
-  for (const Clip& clip : c->clips) measure(c, clip, frames);
+  std::vector<Clip> clips = c->clips;
   for (std::size_t i = 1; i < files.size(); ++i) {
     const auto motion = loadBvh(files[i], {}, notes);
     if (!motion.ok()) continue;
@@ -264,12 +309,16 @@ int run(int argc, char** argv) {
     auto clip = retarget(motion->clip, motion->skeleton, c->skeleton, how, notes);
     if (!clip.ok()) continue;
     clip->name = files[i].stem().string();
-    measure(c, *clip, frames);
+    clips.push_back(std::move(clip).value());
   }
+  Measurement measurement(c, frames);
+  for (const Clip& clip : clips) measurement.motion(clip);
+  measurement.summary();
+  if (with_weights) measurement.weights(clips);
   return 0;
 }
 
 }  // namespace
-}  // namespace derm
+}  // namespace derm::quality
 
-int main(int argc, char** argv) { return derm::run(argc, argv); }
+int main(int argc, char** argv) { return derm::quality::run(argc, argv); }

@@ -151,6 +151,78 @@ void addRestWinding(ContactBody& body, std::span<const Vec3f> positions,
     body.rest_winding[p] = static_cast<std::int8_t>(std::clamp(winding[p], 0, 100));
 }
 
+/// Triangles that share an edge, each other's.
+void addAcross(ContactBody& body) {
+  struct Side {
+    std::uint32_t low, high, triangle, edge;
+  };
+  std::vector<Side> sides;
+  for (std::uint32_t t = 0; t < body.own.size(); ++t)
+    for (std::uint32_t k = 0; k < 3; ++k) {
+      const auto [low, high] = std::minmax(body.own[t][k], body.own[t][(k + 1) % 3]);
+      sides.push_back({low, high, t, k});
+    }
+  std::sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) {
+    return std::array{a.low, a.high, a.triangle} < std::array{b.low, b.high, b.triangle};
+  });
+  body.across.assign(body.own.size(), {kNoPoint, kNoPoint, kNoPoint});
+  for (std::size_t i = 1; i < sides.size(); ++i) {
+    const Side &a = sides[i - 1], &b = sides[i];
+    if (a.low != b.low || a.high != b.high) continue;
+    body.across[a.triangle][a.edge] = b.triangle;
+    body.across[b.triangle][b.edge] = a.triangle;
+  }
+}
+
+/// Points and middles of triangles of one piece inside another.
+void addJoinedPieces(ContactBody& body, const MeasuredSurface& surface,
+                     std::span<const Vec3f> positions, std::span<const std::uint8_t> counts) {
+  struct Probe {
+    Vec3f at;
+    std::uint32_t piece;
+  };
+  std::vector<Probe> probes;
+  std::vector<std::vector<Triangle>> triangles(surface.piece_count);
+  std::vector<Vec3f> low(surface.piece_count,
+                         Vec3f::Constant(std::numeric_limits<float>::infinity())),
+      high(surface.piece_count, Vec3f::Constant(-std::numeric_limits<float>::infinity()));
+  for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
+    const std::uint32_t piece = surface.piece_of_triangle[t];
+    if (!counts[piece]) continue;
+    const Triangle& c = surface.triangles[t];
+    triangles[piece].push_back(c);
+    for (const std::uint32_t p : c) {
+      low[piece] = low[piece].cwiseMin(positions[p]);
+      high[piece] = high[piece].cwiseMax(positions[p]);
+    }
+    probes.push_back({(positions[c[0]] + positions[c[1]] + positions[c[2]]) / 3, piece});
+  }
+  for (std::uint32_t p = 0; p < body.welded_count; ++p)
+    if (body.takes_part[p]) probes.push_back({positions[p], surface.piece_of_point[p]});
+  WindingColumns columns(probes.size());
+  std::vector<std::uint32_t> asked;
+  for (std::uint32_t piece = 0; piece < surface.piece_count; ++piece) {
+    if (!counts[piece]) continue;
+    columns.clear();
+    asked.clear();
+    for (const Probe& probe : probes) {
+      if (probe.piece == piece || !(probe.at.array() >= low[piece].array()).all() ||
+          !(probe.at.array() <= high[piece].array()).all())
+        continue;
+      columns.add(probe.at);
+      asked.push_back(probe.piece);
+    }
+    if (asked.empty()) continue;
+    const auto winding = columns.evaluate(positions, triangles[piece]);
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      if (winding[i] != 0)
+        body.joined_pieces.push_back({std::min(piece, asked[i]), std::max(piece, asked[i])});
+  }
+  std::sort(body.joined_pieces.begin(), body.joined_pieces.end());
+  body.joined_pieces.erase(std::unique(body.joined_pieces.begin(), body.joined_pieces.end()),
+                           body.joined_pieces.end());
+}
+
 }  // namespace
 
 bool ContactBody::withinTwoRings(std::uint32_t a, std::uint32_t b) const {
@@ -161,7 +233,8 @@ bool ContactBody::withinTwoRings(std::uint32_t a, std::uint32_t b) const {
 }
 
 ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const Skin& skin,
-                            const ContactDesc& desc, std::string_view element, Diagnostics& notes) {
+                            std::span<const std::uint8_t> is_prop, const ContactDesc& desc,
+                            std::string_view element, Diagnostics& notes) {
   const MeasuredSurface surface =
       makeMeasuredSurface(rest.positions, rest.triangles, element, notes);
   ContactBody body;
@@ -170,20 +243,29 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
   body.vertices_of_point = surface.vertices_of_welded;
   body.borders = surface.borders;
   body.welded_count = surface.weldedCount();
-  const auto counts = [&](std::uint32_t piece) {
-    return surface.hasVolume(piece) && surface.piece_volumes[piece] > 0;
-  };
+  body.piece_of_point = surface.piece_of_point;
+  std::vector<std::uint8_t> counts_piece(surface.piece_count), prop_piece(surface.piece_count, 1);
+  for (std::size_t v = 0; v < surface.vertexCount(); ++v)
+    if (is_prop.empty() || !is_prop[v])
+      prop_piece[surface.piece_of_point[surface.welded_of_vertex[v]]] = 0;
+  const auto counts = [&](std::uint32_t piece) { return counts_piece[piece] != 0; };
   double area = 0;
-  std::size_t left_out = 0;
-  for (std::uint32_t piece = 0; piece < surface.piece_count; ++piece)
+  std::size_t left_out = 0, props = 0;
+  for (std::uint32_t piece = 0; piece < surface.piece_count; ++piece) {
+    const bool solid = surface.hasVolume(piece) && surface.piece_volumes[piece] > 0;
+    counts_piece[piece] = solid && !prop_piece[piece];
     if (counts(piece))
       area += surface.piece_areas[piece];
     else
-      ++left_out;
+      ++(solid ? props : left_out);
+  }
   if (left_out > 0)
     notes.info(
         "contact-piece-left-out", element,
         std::to_string(left_out) + " piece(s) without a volume, or inside out, take no part");
+  if (props > 0)
+    notes.info("contact-prop-left-out", element,
+               std::to_string(props) + " rigid piece(s) take no part");
   body.takes_part.assign(surface.pointCount(), 0);
   for (std::size_t p = 0; p < surface.weldedCount(); ++p)
     body.takes_part[p] = counts(surface.piece_of_point[p]) ? 1 : 0;
@@ -194,6 +276,7 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
     if (counts(surface.piece_of_triangle[t])) body.closed.push_back(surface.triangles[t]);
   body.triangles_of_point = vertexTriangles(body.own, surface.pointCount());
   body.neighbours = vertexNeighbours(body.own, surface.pointCount());
+  addAcross(body);
   body.lengths.unit = static_cast<float>(std::sqrt(area) / kUnits);
   const float unit = body.lengths.unit;
   body.lengths.gap = desc.gap_m ? static_cast<float>(*desc.gap_m) : kGap * unit;
@@ -211,6 +294,7 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
     for (const std::uint32_t p : t) normals[p] += n;
   }
   for (Vec3f& n : normals) n.normalize();
+  addJoinedPieces(body, surface, positions, counts_piece);
   addParts(body, positions, skeleton, skin);
   addThickness(body, positions, normals);
   addRestWinding(body, positions, normals);

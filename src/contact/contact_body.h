@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -48,6 +50,8 @@ struct ContactBody {
   std::vector<Triangle> own;      ///< the skin's triangles, without those that close it
   std::vector<Triangle> closed;   ///< all of pieces that take part
   IndexLists triangles_of_point;  ///< of `own`
+  /// Per triangle of `own` and edge (k, k + 1): the triangle beyond, or kNoPoint.
+  std::vector<std::array<std::uint32_t, 3>> across;
   IndexLists neighbours;
   std::vector<ContactPart> parts;
   std::vector<std::uint32_t> weight_offsets;  ///< of points
@@ -55,8 +59,12 @@ struct ContactBody {
   std::vector<float> rest_distance;           ///< of the grid at each point: its own error
   std::vector<float> thickness;
   std::vector<std::int8_t> rest_winding;  ///< just outside each point: 1 under a cloth
-  std::vector<std::uint8_t> takes_part;   ///< piece with a volume, right side out
-  std::vector<std::uint8_t> seeks;        ///< takes part, and is not in contact at rest
+  std::vector<std::uint8_t> takes_part;   ///< piece with a volume, right side out, no prop
+  std::vector<std::uint32_t> piece_of_point;
+  /// Pairs of pieces (smaller first, sorted) that lie in each other at rest: arms that are put into
+  /// a trunk, a body in its clothes. They do not meet.
+  std::vector<std::array<std::uint32_t, 2>> joined_pieces;
+  std::vector<std::uint8_t> seeks;  ///< takes part, and is not in contact at rest
   ContactGrid grid;
 
   std::size_t pointCount() const { return welded_count + borders.rowCount(); }
@@ -75,6 +83,13 @@ struct ContactBody {
       if (q == b) return true;
     return false;
   }
+  /// Whether the pieces of two points are one, or apart at rest.
+  bool mayMeet(std::uint32_t a, std::uint32_t b) const {
+    const std::uint32_t p = piece_of_point[a], q = piece_of_point[b];
+    return p == q ||
+           !std::binary_search(joined_pieces.begin(), joined_pieces.end(),
+                               std::array<std::uint32_t, 2>{std::min(p, q), std::max(p, q)});
+  }
   /// The same, one of a's neighbours next to b, or b itself.
   bool withinTwoRings(std::uint32_t a, std::uint32_t b) const;
 };
@@ -84,8 +99,10 @@ inline constexpr float kTerritory = 0.25f;
 /// A point may lead into a part's skin from this weight on.
 inline constexpr float kSeedWeight = 0.1f;
 
-/// All but `seeks`, which is `takes_part` then. Requires a skin with a row per vertex.
+/// All but `seeks`, which is `takes_part` then. Requires a skin with a row per vertex. `is_prop`
+/// has an entry per vertex, or none: pieces of nothing but props take no part.
 ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const Skin& skin,
-                            const ContactDesc& desc, std::string_view element, Diagnostics& notes);
+                            std::span<const std::uint8_t> is_prop, const ContactDesc& desc,
+                            std::string_view element, Diagnostics& notes);
 
 }  // namespace derm::detail

@@ -95,6 +95,21 @@ Error bad(const char* key, const char* message) {
   return Error{ErrorCode::BadArgument, message, {.element = key}};
 }
 
+/// 1 for vertices of what a character carries; none where the surface is not the character's own,
+/// or all of it is rigid.
+std::vector<std::uint8_t> propVertices(const Character& character, const BoundSurface& bound) {
+  std::vector<std::uint8_t> out(bound.rest.vertexCount(), 0);
+  std::size_t count = 0, covered = 0;
+  for (const MeshInstance& instance : character.instances) {
+    covered += instance.vertex_count;
+    if (!instance.rigid || covered > out.size()) continue;
+    std::fill_n(out.begin() + instance.first_vertex, instance.vertex_count, std::uint8_t{1});
+    count += instance.vertex_count;
+  }
+  if (covered != out.size() || count == out.size()) out.clear();
+  return out;
+}
+
 /// Skin that touches itself at rest never seeks contact: lips, lids, toes.
 void exemptRestContacts(detail::ContactBody& body, const TriMesh& rest, std::size_t slot_count) {
   detail::ContactSolver solver(body);
@@ -122,8 +137,9 @@ BindResult bindContact(const std::string& name, const ContactDesc& desc, const B
     return Error{ErrorCode::BadArgument,
                  "skin meets skin where it is posed: the layer comes after skinning",
                  {.element = "before_skinning"}};
-  auto body = std::make_shared<detail::ContactBody>(detail::makeContactBody(
-      bound.rest, input.character->skeleton, bound.skin, desc, name, input.notes));
+  auto body = std::make_shared<detail::ContactBody>(
+      detail::makeContactBody(bound.rest, input.character->skeleton, bound.skin,
+                              propVertices(*input.character, bound), desc, name, input.notes));
   if (body->closed.empty() || body->parts.size() < 2) {
     input.notes.warn("contact-no-volume", name,
                      "no part of this skin has another to meet: passed through");

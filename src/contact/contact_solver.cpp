@@ -23,8 +23,17 @@ constexpr float kFallOff = 1;
 constexpr float kGuardShare = 0.75f;
 /// A triangle counts as turned where less than this is left of its area, seen from where it faced.
 constexpr float kLeast = 0.1f;
+/// The same after all passes; below, what contact has done to the triangle is taken back.
+constexpr float kLeastAtEnd = 0.02f;
+constexpr int kRetreatPasses = 24;
+/// After so many of them points go back half of their way, after so many all of it.
+constexpr int kHalveFrom = 10, kUndoFrom = 18;
 /// Of the cap: all passes together.
 constexpr float kTotalCap = 1.2f;
+/// Of a depth: the least that one of two skins gives way.
+constexpr float kLeastYield = 0.2f;
+/// Normals beside an edge that make it a fold: 150 degrees.
+constexpr float kFoldedCosine = -0.8660254f;
 
 float smoothstep(float from, float to, float v) {
   const float t = std::clamp((v - from) / (to - from), 0.0f, 1.0f);
@@ -277,6 +286,7 @@ bool ContactSolver::lookAt(std::uint32_t point, std::uint32_t part, float extra_
     out.away = away;
   }
   if (!std::isfinite(nearest_square)) return false;
+  if (!body_.mayMeet(point, out.hit[0])) return false;
   out.normal = out.share.x() * normal(2, out.hit[0]) + out.share.y() * normal(2, out.hit[1]) +
                out.share.z() * normal(2, out.hit[2]);
   const float length = std::sqrt(nearest_square);
@@ -339,7 +349,18 @@ void ContactSolver::push(std::uint32_t p, const Vec3f& step, float weight) {
   weight_[p] += weight;
 }
 
-/// Both skins to the surface half-way between them.
+/// What of a depth the point's own skin gives way, the other taking the rest: each by the same
+/// share of its thickness, so that an arm dents the trunk more than the trunk flattens the arm.
+float ContactSolver::yieldOf(const Contact& c) const {
+  const float own = body_.thickness[c.point];
+  const float other = c.share.x() * body_.thickness[c.hit[0]] +
+                      c.share.y() * body_.thickness[c.hit[1]] +
+                      c.share.z() * body_.thickness[c.hit[2]];
+  const float all = own + other;
+  return all > 0 ? std::clamp(own / all, kLeastYield, 1 - kLeastYield) : 0.5f;
+}
+
+/// Both skins to a surface between them.
 void ContactSolver::pushApart() {
   touched_.clear();
   for (const Contact& c : contacts_) {
@@ -348,15 +369,17 @@ void ContactSolver::pushApart() {
     if (out.dot(c.normal) < 0.2f) out = (out + c.normal).normalized();
     const Vec3f u = out - own;
     const float square = u.squaredNorm();
+    const float yields = yieldOf(c);
+    const float given = 2 * yields * c.depth / (scale_ * body_.thickness[c.point]);
     const float share = smoothstep(0.6f, 2.4f, square) * smoothstep(kTerritory, 0.6f, c.territory) *
-                        (1 - smoothstep(0.4f, 0.8f, c.depth / (scale_ * body_.thickness[c.point])));
+                        (1 - smoothstep(0.4f, 0.8f, given));
     const Vec3f step = u * (c.depth / std::max(square, 1.0f) * share);
     if (!step.allFinite() || step == Vec3f::Zero()) continue;
     const float weight = c.depth * c.depth;
-    push(c.point, step, weight);
+    push(c.point, 2 * yields * step, weight);
     for (std::size_t k = 0; k < 3; ++k)
       if (c.share[static_cast<int>(k)] > 0)
-        push(c.hit[k], -step, weight * c.share[static_cast<int>(k)]);
+        push(c.hit[k], -2 * (1 - yields) * step, weight * c.share[static_cast<int>(k)]);
   }
   touched_.sort();
   for (const std::uint32_t p : touched_.list()) {
@@ -500,6 +523,77 @@ void ContactSolver::apply() {
   for (const std::uint32_t p : touched_.list()) d_[p].setZero();
 }
 
+/// Triangles that have turned over, or folded against a neighbour, in spite of the guard: their
+/// corners go the mean of their ways, and where that does not help, back.
+void ContactSolver::retreat() {
+  if (++triangle_now_ == 0) {
+    std::fill(triangle_stamp_.begin(), triangle_stamp_.end(), 0u);
+    triangle_now_ = 1;
+  }
+  triangle_list_.clear();
+  const auto add_around = [&](std::uint32_t p) {
+    for (const std::uint32_t t : body_.triangles_of_point[p]) {
+      if (triangle_stamp_[t] == triangle_now_) continue;
+      triangle_stamp_[t] = triangle_now_;
+      triangle_list_.push_back(t);
+    }
+  };
+  const auto normal_in = [&](const std::vector<Vec3f>& x, std::uint32_t t) -> Vec3f {
+    const Triangle& c = body_.own[t];
+    return Vec3f(x[c[1]] - x[c[0]]).cross(Vec3f(x[c[2]] - x[c[0]]));
+  };
+  const auto folds = [](const Vec3f& a, const Vec3f& b) {
+    const float cosine = a.dot(b);
+    return cosine < 0 &&
+           cosine * cosine > kFoldedCosine * kFoldedCosine * a.squaredNorm() * b.squaredNorm();
+  };
+  for (const std::uint32_t p : moved_.list()) add_around(p);
+  for (int pass = 0; pass < kRetreatPasses && !triangle_list_.empty(); ++pass) {
+    ring_.clear();
+    const auto pull = [&](std::uint32_t t) {
+      const Triangle& c = body_.own[t];
+      const Vec3f mean = (moveOf(c[0]) + moveOf(c[1]) + moveOf(c[2])) / 3;
+      for (const std::uint32_t p : c) {
+        if (!ring_.has(p)) {
+          ring_.add(p);
+          pull_[p].setZero();
+          pulls_[p] = 0;
+        }
+        pull_[p] += mean;
+        ++pulls_[p];
+      }
+    };
+    for (const std::uint32_t t : triangle_list_) {
+      const Vec3f was = normal_in(input_, t), is = normal_in(x_, t);
+      bool bad = is.dot(was) < kLeastAtEnd * was.squaredNorm();
+      const Triangle& c = body_.own[t];
+      for (std::size_t k = 0; k < 3 && !bad && pass < kHalveFrom; ++k) {
+        const std::uint32_t other = body_.across[t][k];
+        if (other == kNoPoint || !folds(is, normal_in(x_, other))) continue;
+        bad = !folds(was, normal_in(input_, other)) &&
+              (moved_.has(c[k]) || moved_.has(c[(k + 1) % 3]));
+      }
+      if (bad) pull(t);
+    }
+    if (ring_.empty()) return;
+    if (++triangle_now_ == 0) {
+      std::fill(triangle_stamp_.begin(), triangle_stamp_.end(), 0u);
+      triangle_now_ = 1;
+    }
+    triangle_list_.clear();
+    for (const std::uint32_t p : ring_.list()) {
+      Vec3f way = moveOf(p);
+      if (pass < kHalveFrom)
+        way += kGuardShare * (pull_[p] / static_cast<float>(pulls_[p]) - way);
+      else
+        way *= pass < kUndoFrom ? 0.5f : 0.0f;
+      x_[p] = input_[p] + way;
+      if (p < body_.welded_count) moved_.add(p);
+      add_around(p);
+    }
+  }
+}
+
 /// What others must leave alone: what has moved, and a little around it.
 void ContactSolver::findHeld() {
   for (const std::uint32_t p : held_.list()) hold_[p] = 0;
@@ -567,6 +661,7 @@ const ContactReport& ContactSolver::solve(const Frame& frame) noexcept {
         for (const std::uint32_t q : body_.neighbours[active_.list()[i]]) active_.add(q);
     apply();
   }
+  retreat();
   moved_.sort();
   report_.moved = moved_.list().size();
   for (const std::uint32_t p : moved_.list())

@@ -87,6 +87,8 @@ class ContactSolver {
   void soften();
   void guard();
   void apply();
+  void retreat();
+  float yieldOf(const Contact& c) const;
   void findHeld();
   float gapOf(std::uint32_t p) const {
     return std::min(scale_ * body_.lengths.gap, 0.05f * scale_ * body_.thickness[p]);

@@ -14,6 +14,9 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 /// A triangle counts as turned where less than this is left of its area, seen from where it faced.
 constexpr float kLeast = 0.1f;
 constexpr int kGuardPasses = 4;
+/// Triangles that have turned in spite of it: their corners go back, by half and then altogether.
+constexpr int kRetreatPasses = 16, kUndoFrom = 12;
+constexpr float kLeastAtEnd = 0.02f;
 /// Of the way to the mean offset of its triangle that the guard moves a corner.
 constexpr float kGuardShare = 0.75f;
 /// Of the steepest slope: where none is above, no triangle is thin enough to turn all the same.
@@ -63,8 +66,11 @@ float farthest(const FleshOffsets& o, const Vec3f& p) {
   return o.reach * std::max(depth, 0.0f);
 }
 
-/// One pass over the triangles; false where none has turned.
-bool guardTriangles(const FleshPatch& patch, const FleshOffsets& offsets, FleshSlopeScratch& s) {
+/// One pass over the triangles of which less than `least` is left; false where there is none. Their
+/// corners go towards the mean offset of the triangle; or, with `keep` below 1, keep so much of
+/// their own.
+bool guardTriangles(const FleshPatch& patch, const FleshOffsets& offsets, float least, float keep,
+                    FleshSlopeScratch& s) {
   bool any = false;
   for (const Triangle& t : patch.triangles) {
     const auto area = [&](const auto& at) -> Vec3f {
@@ -72,7 +78,7 @@ bool guardTriangles(const FleshPatch& patch, const FleshOffsets& offsets, FleshS
     };
     const Vec3f was = area([&](std::uint32_t p) -> Vec3f { return s.before[p]; });
     const Vec3f is = area([&](std::uint32_t p) -> Vec3f { return s.before[p] + s.offset[p]; });
-    if (!(is.dot(was) < kLeast * was.squaredNorm())) continue;
+    if (!(is.dot(was) < least * was.squaredNorm())) continue;
     if (!any) {
       std::fill(s.pull.begin(), s.pull.end(), Vec3f::Zero());
       std::fill(s.pulls.begin(), s.pulls.end(), 0u);
@@ -89,6 +95,10 @@ bool guardTriangles(const FleshPatch& patch, const FleshOffsets& offsets, FleshS
   for (std::size_t p = 0; p < patch.moving; ++p) {
     if (s.pulls[p] == 0) continue;
     Vec3f& d = s.offset[p];
+    if (keep < 1) {
+      d *= keep;
+      continue;
+    }
     d += kGuardShare * (s.pull[p] / static_cast<float>(s.pulls[p]) - d);
     const float max = farthest(offsets, s.before[p]);
     const float length = d.norm();
@@ -174,8 +184,11 @@ bool limitSlope(const FleshPatch& patch, float max_slope, bool directions_differ
     }
   }
   bool guarded = false;
-  for (int pass = 0; pass < kGuardPasses && guardTriangles(patch, offsets, s); ++pass)
+  for (int pass = 0; pass < kGuardPasses && guardTriangles(patch, offsets, kLeast, 1, s); ++pass)
     guarded = true;
+  if (guarded)
+    for (int pass = 0; pass < kRetreatPasses; ++pass)
+      if (!guardTriangles(patch, offsets, kLeastAtEnd, pass < kUndoFrom ? 0.5f : 0.0f, s)) break;
   if (!steep && !guarded) return false;
   for (std::size_t p = 0; p < patch.moving; ++p) {
     const Vec3f was = offsets.positions[patch.vertex[p]] - s.before[p];

@@ -13,6 +13,15 @@ constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 /// Spans of a ring closer to parallel than this (sine) give no normal.
 constexpr float kParallel = 0.3f;
 
+/// Folds fade out where the skin below is folded over itself: its normal says little there and
+/// flips from one instant to the next. Between these, of how far normals point the same way: 1 all
+/// of them, 0 half against the others.
+float agreement(float share) {
+  constexpr float kLow = 0.3f, kHigh = 0.7f;
+  const float x = std::clamp((share - kLow) / (kHigh - kLow), 0.0f, 1.0f);
+  return x * x * (3 - 2 * x);
+}
+
 /// Height of a round or straight curve, and how steeply it climbs.
 struct HeightAt {
   float height = 0;  ///< [m]
@@ -270,6 +279,9 @@ void WrinklePatch::collectFans(const BoundSurface& bound) {
                               ? static_cast<std::uint32_t>(at - raised_.begin())
                               : kNone);
   }
+  raised_fan_.assign(raised_.size(), kNone);
+  for (std::size_t g = 0; g < fan_raised_.size(); ++g)
+    if (fan_raised_[g] != kNone) raised_fan_[fan_raised_[g]] = static_cast<std::uint32_t>(g);
 }
 
 void WrinklePatch::collectRings() {
@@ -342,6 +354,7 @@ void WrinklePatch::growScratch(PatchScratch& scratch) const {
   grow(scratch.after, slot_count + 1);
   grow(scratch.normals, slots_.size());
   grow(scratch.climbs, raised_.size());
+  if (scratch.shown.size() < slots_.size()) scratch.shown.resize(slots_.size(), 1.0f);
   grow(scratch.faces_before, faces_.size());
   grow(scratch.faces_after, faces_.size());
 }
@@ -349,12 +362,30 @@ void WrinklePatch::growScratch(PatchScratch& scratch) const {
 void WrinklePatch::interpolateNormals(std::span<const Vec3f> normals,
                                       PatchScratch& scratch) const noexcept {
   for (std::size_t i = 0; i < own_.size(); ++i) scratch.normals[i] = wide(normals[own_[i]]);
+  std::fill_n(scratch.shown.begin(), own_.size(), 1.0f);
   Vec4f* out = scratch.normals.data() + own_.size();
+  float* shown = scratch.shown.data() + own_.size();
   for (const auto& [a, b] : parents_) {
     const Vec4f sum = scratch.normals[a] + scratch.normals[b];
     const float length2 = sum.squaredNorm();
     *out++ = length2 > 1e-12f ? Vec4f(sum / std::sqrt(length2)) : scratch.normals[a];
+    *shown++ = std::min({scratch.shown[a], scratch.shown[b], agreement(std::sqrt(length2) / 2)});
   }
+}
+
+/// [0,1] how far the triangles round a raised slot face the same way.
+float WrinklePatch::spread(std::size_t raised, const PatchScratch& scratch) const noexcept {
+  const std::uint32_t group = raised_fan_[raised];
+  if (group == kNone) return 1;
+  Vec3d sum = Vec3d::Zero();  // in double: areas of small characters squared leave float's range
+  double area = 0;
+  for (const std::uint32_t f : fans_[group]) {
+    const Vec3d face = scratch.faces_before[f].head<3>().cast<double>();
+    sum += face;
+    area += face.norm();
+  }
+  if (!(area > 0)) return 0;
+  return agreement(static_cast<float>(sum.norm() / area));
 }
 
 /// Moves slots along their normals; false where nothing moved.
@@ -383,6 +414,10 @@ bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noex
     if (elevation == 0) continue;
     any = true;
     const std::span<const std::uint32_t> members = raised_members_[i];
+    float shown = spread(i, scratch);
+    for (const std::uint32_t v : members) shown = std::min(shown, scratch.shown[v]);
+    elevation *= shown;
+    climb *= shown;
     Vec4f normal = scratch.normals[members[0]];
     if (members.size() > 1) {
       for (std::size_t m = 1; m < members.size(); ++m) normal += scratch.normals[members[m]];
@@ -408,8 +443,6 @@ bool WrinklePatch::hasSmoothFolds(std::size_t raised, const PatchInput& in) cons
 void WrinklePatch::turnNormals(const PatchInput& in, PatchScratch& scratch) const noexcept {
   for (std::size_t f = 0; f < faces_.size(); ++f) {
     const Triangle& t = faces_[f];
-    scratch.faces_before[f] =
-        faceVector(scratch.before[t[0]], scratch.before[t[1]], scratch.before[t[2]]);
     scratch.faces_after[f] =
         f < moving_faces_
             ? faceVector(scratch.after[t[0]], scratch.after[t[1]], scratch.after[t[2]])
@@ -495,6 +528,11 @@ void WrinklePatch::evaluate(const PatchInput& in, PatchScratch& scratch,
   if (!in.curves.empty()) {
     std::copy_n(scratch.before.begin(), stencils.slotCount() + extra_sources_.size(),
                 scratch.after.begin());
+    for (std::size_t f = 0; f < faces_.size(); ++f) {
+      const Triangle& t = faces_[f];
+      scratch.faces_before[f] =
+          faceVector(scratch.before[t[0]], scratch.before[t[1]], scratch.before[t[2]]);
+    }
     raised = raise(in, scratch);
     if (raised) turnNormals(in, scratch);
   }

@@ -17,6 +17,7 @@ struct PatchScratch {
   std::vector<Vec3f> before;        ///< positions of slots, refined, not folded
   std::vector<Vec3f> after;         ///< the same, folded
   std::vector<Vec4f> normals;       ///< per vertex, before folding
+  std::vector<float> shown;         ///< [0,1] per vertex how much of a fold its normal can carry
   std::vector<Vec2f> climbs;        ///< [m] per raised slot, over both spans of its Ring
   std::vector<Vec4f> faces_before;  ///< twice the area vector of triangles
   std::vector<Vec4f> faces_after;
@@ -97,6 +98,7 @@ class WrinklePatch {
     return local < own ? own_[local] : first_new_ + (local - own);
   }
   void interpolateNormals(std::span<const Vec3f> normals, PatchScratch& scratch) const noexcept;
+  float spread(std::size_t raised, const PatchScratch& scratch) const noexcept;
   bool raise(const PatchInput& in, PatchScratch& scratch) const noexcept;
   bool hasSmoothFolds(std::size_t raised, const PatchInput& in) const noexcept;
   void turnNormals(const PatchInput& in, PatchScratch& scratch) const noexcept;
@@ -120,6 +122,7 @@ class WrinklePatch {
   IndexLists fans_;                    ///< faces round each group of vertices that turn together
   IndexLists fan_members_;             ///< local vertices of each group
   std::vector<std::uint32_t> fan_raised_;  ///< per group: number in raised_, or kNone
+  std::vector<std::uint32_t> raised_fan_;  ///< per raised slot: its group, or kNone
   /// Two spans between neighbours of a raised slot, one with the stroke and one across it: what the
   /// slope of a fold is taken over. Ends are slots.
   struct Ring {

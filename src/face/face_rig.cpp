@@ -214,8 +214,10 @@ void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& w
 Result<void> addClips(Character& c, const FaceRig& rig, const FacePoints& points,
                       const FaceSlits& slits) {
   DERM_TRY(const FacePoser poser, FacePoser::make(c, rig));
+  const detail::LipLimits lips =
+      slits.mouth ? detail::LipLimits(c, rig, poser, *slits.mouth) : detail::LipLimits();
   for (const std::string_view name : expressionNames())
-    c.clips.push_back(poser.clip(name, detail::expressionOf(c, rig, points, slits, name)));
+    c.clips.push_back(poser.clip(name, detail::expressionOf(c, rig, points, slits, lips, name)));
   return {};
 }
 

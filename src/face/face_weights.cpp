@@ -11,6 +11,7 @@
 #include "face/control_point_index.h"
 #include "face/lid_zone.h"
 #include "face/lip_field.h"
+#include "face/share_pruning.h"
 #include "face/slit_sides.h"
 
 namespace derm {
@@ -58,30 +59,6 @@ Result<void> scaleZones(std::span<const ZoneScale> scales, std::vector<ControlZo
     zones[column].radii_m = zones[column].radii_m.cwiseProduct(scale.factors);
   }
   return {};
-}
-
-/// Points that mostly move as one: the lower lip with the jaw, the upper lip with the head.
-enum class Company { None, Upper, Lower };
-
-Company companyOf(std::uint32_t point) {
-  if (point == FaceWeights::kHead) return Company::Upper;
-  const std::string_view number = controlPointNumbers()[point];
-  if (number == "8.1" || number == "8.5" || number == "8.6") return Company::Upper;
-  if (number == "8.2" || number == "8.7" || number == "8.8" || number == "2.1")
-    return Company::Lower;
-  return Company::None;
-}
-
-/// Gives a share that is dropped to those kept that move as it does, where there are any: between
-/// two vertices of which one drops the jaw and the other the head the skin would tear.
-void giveAway(const FaceWeights::Share& dropped, std::span<FaceWeights::Share> kept) {
-  const Company company = companyOf(dropped.point);
-  if (company == Company::None) return;
-  double total = 0;
-  for (const FaceWeights::Share& s : kept)
-    if (companyOf(s.point) == company) total += s.weight;
-  for (FaceWeights::Share& s : kept)
-    if (companyOf(s.point) == company) s.weight *= 1 + dropped.weight / total;
 }
 
 /// What is left of a zone on the far side of a slit.
@@ -400,33 +377,7 @@ void WeightMaker::collect(FaceWeights& out) const {
     row.clear();
     for (std::uint32_t j = 0; j <= kControlPointCount; ++j)
       if (weights[j] > kMinWeight) row.push_back({j, weights[j]});
-    const auto larger = [](const FaceWeights::Share& a, const FaceWeights::Share& b) {
-      return a.weight != b.weight ? a.weight > b.weight : a.point < b.point;
-    };
-    std::sort(row.begin(), row.end(), larger);
-    if (row.size() > desc_.max_influences) {
-      for (std::size_t i = desc_.max_influences; i < row.size(); ++i)
-        giveAway(row[i], std::span(row).first(desc_.max_influences));
-      row.resize(desc_.max_influences);
-    }
-    // What else is dropped goes to the others, not to the lids: theirs is exact.
-    double lids = 0, others = 0;
-    const auto isLid = [&](std::uint32_t j) {
-      for (const LidPair& eye : eyes_)
-        if (j == eye.upper_column || j == eye.lower_column) return true;
-      return false;
-    };
-    for (const FaceWeights::Share& s : row) (isLid(s.point) ? lids : others) += s.weight;
-    const bool keep_lids = others > 0;
-    for (FaceWeights::Share& s : row) {
-      if (!keep_lids)
-        s.weight /= lids;
-      else if (!isLid(s.point))
-        s.weight *= (1 - lids) / others;
-    }
-    std::sort(row.begin(), row.end(), larger);
-    if (row.empty()) row.push_back({FaceWeights::kHead, 1});
-    if (row.size() == 1) row[0].weight = 1;
+    detail::pruneShares(row, desc_.max_influences, !eyes_.empty());
     out.shares.insert(out.shares.end(), row.begin(), row.end());
     out.offsets.push_back(static_cast<std::uint32_t>(out.shares.size()));
   }

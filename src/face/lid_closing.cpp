@@ -1,6 +1,7 @@
 #include "face/lid_closing.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -234,14 +235,22 @@ LidMeeting lidMeeting(const TriMesh& mesh, const FacePoints& points,
 
 std::vector<PointDisplacement> expressionOf(const Character& character, const FaceRig& rig,
                                             const FacePoints& points, const FaceSlits& slits,
-                                            std::string_view name) {
+                                            const LipLimits& lips, std::string_view name) {
   if (name == "blink") {
     const WeldedMesh mesh = weldedMesh(character.mesh);
     if (const Result<FacePoser> poser = FacePoser::make(character, rig))
       return blinkOf(*poser, closersOf(character, rig, mesh, points, slits), character.mesh, points,
                      slits);
   }
-  return slidLips(slidLids(expressionDisplacements(name, points).value(), points), points);
+  std::array<Vec3d, kControlPointCount> moves;
+  moves.fill(Vec3d::Zero());
+  const std::vector<PointDisplacement> given = expressionDisplacements(name, points).value();
+  for (const PointDisplacement& d : given) moves[controlPointIndex(d.point)] += d.displacement_m;
+  lips.keepApart(moves);
+  std::vector<PointDisplacement> out;
+  for (std::size_t j = 0; j < moves.size(); ++j)
+    if (!moves[j].isZero(0)) out.push_back({controlPointNumbers()[j], moves[j]});
+  return slidLips(slidLids(out, points), points);
 }
 
 void closeLids(Character& character, const FaceRig& rig, const FacePoints& points,

@@ -7,6 +7,8 @@
 #include "derm/face/face_rig.h"
 #include "derm/face/face_slits.h"
 
+#include "face/lip_limits.h"
+
 namespace derm::detail {
 
 /// Of a blink: how much of the way the lower lid comes up.
@@ -22,12 +24,12 @@ LidMeeting lidMeeting(const TriMesh& mesh, const FacePoints& points,
                       const std::optional<FaceSlit>& slit, FaceSide side);
 
 /// What an expression does to the control points of this rigged head: as
-/// expressionDisplacements(), lids slid over the ball, and a blink that brings the margins
-/// together. Control points may lie beside the margins and beside each other. Requires validated
-/// control points and a name of expressionNames().
+/// expressionDisplacements(), lids slid over the ball, lips until they touch, and a blink that
+/// brings the margins together. Control points may lie beside the margins and beside each other.
+/// Requires validated control points and a name of expressionNames().
 std::vector<PointDisplacement> expressionOf(const Character& character, const FaceRig& rig,
                                             const FacePoints& points, const FaceSlits& slits,
-                                            std::string_view name);
+                                            const LipLimits& lips, std::string_view name);
 
 /// Corrects the upper lids' weights of a rigged head so that its own blink brings every vertex of
 /// an upper margin onto the lower one, seen from the front: what linear skinning, four influences

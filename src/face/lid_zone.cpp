@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "face/smooth_step.h"
+
 namespace derm::detail {
 
 LidZone::LidZone(const HeadSurface& head, const FacePoints& points, FaceSide side,
@@ -19,6 +21,8 @@ LidZone::LidZone(const HeadSurface& head, const FacePoints& points, FaceSide sid
   // Near the corners heights and ways are both next to nothing, and their ratio anything.
   constexpr double kCorner = 0.15;
   const double first = upper_.points.front().x(), last = upper_.points.back().x();
+  first_ = std::max(first, lower_.points.front().x());
+  last_ = std::min(last, lower_.points.back().x());
   for (const Margin* margin : {&upper_, &lower_})
     for (const Vec3d& p : margin->points)
       if (std::min(p.x() - first, last - p.x()) > kCorner * (last - first))
@@ -34,20 +38,40 @@ double LidZone::share(double along) const {
   return way > 0 ? std::max(0.0, upper.x() - lower.x()) / way : 0;
 }
 
+double LidZone::meanShare(double along, double half) const {
+  constexpr int kSteps = 8;
+  double sum = 0, total = 0;
+  for (int k = -kSteps; k <= kSteps; ++k) {
+    const double part = 1 - std::abs(k) / (kSteps + 1.0);
+    const double x = along + half * k / kSteps;
+    if (x > first_ && x < last_) sum += part * std::min(1.0, share(x) / largest_);
+    total += part;
+  }
+  return sum / total;
+}
+
 double LidZone::weight(const Vec3d& p) const {
   if (largest_ <= 0) return 0;
   const Vec3d q = axes_.inFrame(p);
-  const double first = std::max(upper_.points.front().x(), lower_.points.front().x());
-  const double last = std::min(upper_.points.back().x(), lower_.points.back().x());
-  if (q.x() <= first || q.x() >= last) return 0;
+  const double beside = std::max({0.0, first_ - q.x(), q.x() - last_});
   const Vec2d margin = (lid_ == Lid::Upper ? upper_ : lower_).at(q.x());
-  const Vec2d off = (Vec2d(q.y(), q.z()) - margin).cwiseQuotient(reach_);
-  // A margin is an edge with a thickness; beyond it the skin is stretched evenly.
-  constexpr double kThickness = 0.1;
+  const Vec2d off = Vec2d(q.y(), q.z()) - margin;
+  const double away = std::hypot(off.cwiseQuotient(reach_).norm(), beside / reach_.x());
+  // A margin is an edge with a thickness, which goes as one.
+  constexpr double kThickness = 0.2;
   // Below 1, so that closeLids() may add where it must.
   constexpr double kLargest = 0.95;
-  const double near = std::clamp((1 - off.norm()) / (1 - kThickness), 0.0, 1.0);
-  return near * kLargest * std::min(1.0, share(q.x()) / largest_);
+  if (away >= 1) return 0;
+  // The height of an opening ends in steep corners, and so do the shares on its margin. The skin
+  // around follows a stretch of the margin that grows with its distance: it must not be cut there.
+  constexpr double kWidening = 1.5;
+  const double half = kWidening * std::hypot(off.norm(), beside);
+  // Beside the corners ways along the skin do not tell the lids apart: heights do.
+  constexpr double kOther = 0.3;
+  const double beyond =
+      lid_ == Lid::Upper ? lower_.at(q.x()).x() - q.y() : q.y() - upper_.at(q.x()).x();
+  const double own = 1 - smoothStep(0, kOther, beyond / reach_.x());
+  return own * (1 - smoothStep(kThickness, 1, away)) * kLargest * meanShare(q.x(), half);
 }
 
 Vec2d LidZone::Margin::at(double along) const {

@@ -18,8 +18,8 @@ using Vec2d = Eigen::Vector2d;
 ///
 ///         .---u---.        On the margin the weight is the height of the opening there over the
 ///       .'    |    '.      way that the lid's own motion would go: what it takes to shut the eye
-///     <-------------->     along its whole length. Above and below it falls off with the
-///       '.    |    .'      distance from the margin.
+///     <-------------->     along its whole length. Away from it it falls off with the
+///       '.    |    .'      distance from the margin, also beside the corners.
 ///         '---l---'
 ///
 /// The motion that shuts is a turn about the eye's centre, where it has one, else straight.
@@ -42,13 +42,16 @@ class LidZone {
   };
   /// Share of the lid's own motion that shuts the eye there.
   double share(double along) const;
+  /// [0,1] Over the largest, its mean from along - half to along + half, the middle counting most.
+  double meanShare(double along, double half) const;
   Margin marginOf(const HeadSurface& head, std::span<const std::uint32_t> contour) const;
 
   EyeAxes axes_;
   Margin upper_, lower_;
   Lid lid_;
   Vec2d reach_;
-  Vec3d from_, to_;  ///< [m] the margin at the lid's point, and where a blink brings it
+  double first_ = 0, last_ = 0;  ///< [m] along the eye, where both margins begin and end
+  Vec3d from_, to_;              ///< [m] the margin at the lid's point, and where a blink brings it
   Quatd turn_ = Quatd::Identity();
   double largest_ = 0;  ///< of the weight before it is scaled to at most 1; 0 = no zone
 };

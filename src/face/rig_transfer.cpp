@@ -15,7 +15,9 @@
 #include "face/margin_match.h"
 #include "face/shape_openings.h"
 #include "face/shape_solver.h"
+#include "face/share_pruning.h"
 #include "face/slit_curves.h"
+#include "face/smooth_step.h"
 #include "face/welded_mesh.h"
 
 namespace derm {
@@ -79,6 +81,20 @@ std::vector<std::optional<SurfacePoint>> counterparts(const WeldedMesh& from, co
   return out;
 }
 
+/// [0,1] per point of the mesh: how much of its weights are the target's own: all on the lips, less
+/// and less around, none where corners no longer pull. A narrow border between two heads' weights
+/// would fold the skin beside a smile.
+std::vector<double> ownLips(const WeldedMesh& mesh, const FaceSlit& mouth) {
+  constexpr double kLips = 0.15, kAround = 0.9;  // mouth widths from the slit
+  std::vector<double> out(mesh.pointCount(), 0);
+  const detail::SlitSurface lips = detail::slitSurface(mesh, mouth, kAround);
+  for (const detail::SlitSide* side : {&lips.upper, &lips.lower})
+    for (std::size_t k = 0; k < side->points.size(); ++k)
+      out[side->points[k]] =
+          1 - detail::smoothStep(kLips, kAround, side->distances[k] / mouth.width_m);
+  return out;
+}
+
 /// Rotation of a joint in the bind pose: joint to model.
 Mat3d bindRotation(const Character& character, JointId joint) {
   std::vector<Affine3d> model(character.skeleton.size());
@@ -125,16 +141,25 @@ std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
   const Mat3d target_head = bindRotation(target, to.head);
   const Result<FacePoser> source_poser = FacePoser::make(source, from);
   const Result<FacePoser> target_poser = FacePoser::make(target, to);
+  const auto lipsOf = [](const Character& c, const FaceRig& rig, const Result<FacePoser>& poser,
+                         const FaceSlits& slits) {
+    return poser && slits.mouth ? detail::LipLimits(c, rig, *poser, *slits.mouth)
+                                : detail::LipLimits();
+  };
+  const detail::LipLimits source_lips = lipsOf(source, from, source_poser, source_slits);
+  const detail::LipLimits target_lips = lipsOf(target, to, target_poser, target_slits);
   std::vector<Clip> out;
   for (const Clip& clip : source.clips) {
     // An expression that derm made for the source is made anew: points go exactly where they
     // should, so that a blink shuts, whatever the weights.
     if (source_poser && target_poser && isExpression(clip.name) &&
-        alike(source_poser->clip(clip.name, detail::expressionOf(source, from, source_points,
-                                                                 source_slits, clip.name)),
+        alike(source_poser->clip(clip.name,
+                                 detail::expressionOf(source, from, source_points, source_slits,
+                                                      source_lips, clip.name)),
               clip)) {
       out.push_back(target_poser->clip(
-          clip.name, detail::expressionOf(target, to, target_points, target_slits, clip.name)));
+          clip.name,
+          detail::expressionOf(target, to, target_points, target_slits, target_lips, clip.name)));
       continue;
     }
     Clip carried{.name = clip.name, .tracks = {}};
@@ -258,19 +283,27 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
       }
   }
   const std::vector<std::size_t> lids = lidJoints();
-  if (desc.own_lids)
-    for (std::size_t p = 0; p < found.size(); ++p) {
-      for (const std::size_t j : lids) found[p][j] = 0;
-      double face = 0;
-      for (const Influence& i : target.skin[mesh.first_vertex[p]])
-        if (joint_of_slot[i.slot] != -2) face += static_cast<double>(i.weight);
-      for (const Influence& i : target.skin[mesh.first_vertex[p]])
-        for (const std::size_t j : lids)
-          if (joint_of_slot[i.slot] == static_cast<int>(j))
-            found[p][j] += static_cast<double>(i.weight) / face;
-    }
+  const std::vector<double> own_lips = desc.separate_sides && desc.own_lips && slits.mouth
+                                           ? ownLips(mesh, *slits.mouth)
+                                           : std::vector<double>(found.size(), 0);
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    if (!desc.own_lids && own_lips[p] == 0) continue;
+    double face = 0;
+    for (const Influence& i : target.skin[mesh.first_vertex[p]])
+      if (joint_of_slot[i.slot] != -2) face += static_cast<double>(i.weight);
+    if (!(face > 0)) continue;
+    std::array<double, kControlPointCount> own{};
+    for (const Influence& i : target.skin[mesh.first_vertex[p]])
+      if (const int j = joint_of_slot[i.slot]; j >= 0)
+        own[static_cast<std::size_t>(j)] += static_cast<double>(i.weight) / face;
+    for (std::size_t j = 0; j < kControlPointCount; ++j)
+      found[p][j] += own_lips[p] * (own[j] - found[p][j]);
+    if (desc.own_lids)
+      for (const std::size_t j : lids) found[p][j] = own[j];
+  }
   SkinBuilder builder(target.skin.slots, target.mesh.vertexCount());
   std::vector<Influence> row;
+  std::vector<FaceWeights::Share> shares;
   for (std::size_t v = 0; v < target.mesh.vertexCount(); ++v) {
     const std::uint32_t p = mesh.of_vertex[v];
     row.clear();
@@ -280,22 +313,17 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
       if (joint_of_slot[i.slot] == -2 || mesh.pieces.of_vertex[p] != skin) row.push_back(i);
     }
     if (mesh.pieces.of_vertex[p] == skin && face > 0) {
+      shares.clear();
       double left = 1;
-      std::vector<std::pair<double, std::size_t>> shares;
-      for (std::size_t j = 0; j < kControlPointCount; ++j)
-        if (found[p][j] > 1e-4) shares.push_back({found[p][j], j});
-      std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second < b.second;
-      });
-      if (shares.size() > desc.max_influences - 1) shares.resize(desc.max_influences - 1);
-      for (const auto& [share, j] : shares) {
-        const double weight = std::min(share, left);
-        if (!(weight > 0)) break;
-        left -= weight;
-        row.push_back({slot_of[j], static_cast<float>(face * weight)});
-      }
-      if (left > 1e-6)
-        row.push_back({slot_of[kControlPointCount], static_cast<float>(face * left)});
+      for (std::uint32_t j = 0; j < kControlPointCount; ++j)
+        if (found[p][j] > 1e-4) {
+          shares.push_back({j, found[p][j]});
+          left -= found[p][j];
+        }
+      if (left > 1e-6) shares.push_back({FaceWeights::kHead, left});
+      detail::pruneShares(shares, desc.max_influences, desc.own_lids);
+      for (const FaceWeights::Share& s : shares)
+        row.push_back({slot_of[s.point], static_cast<float>(face * s.weight)});
     }
     builder.addVertex(row, slot_of[kControlPointCount], "face rig", notes);
   }

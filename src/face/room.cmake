@@ -74,4 +74,6 @@ derm_room(face
     slit_sides.cpp
     watershed.cpp
     watershed_landmarks.cpp
-    welded_mesh.cpp)
+    welded_mesh.cpp
+    lip_limits.cpp
+    share_pruning.cpp)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "derm/base/number_text.h"
@@ -12,10 +13,8 @@
 #include "face/control_point_index.h"
 #include "face/gaze.h"
 #include "face/lid_closing.h"
+#include "face/lip_limits.h"
 #include "face/shape_names.h"
-#include "face/shape_projection.h"
-#include "face/slit_curves.h"
-#include "face/welded_mesh.h"
 
 namespace derm {
 namespace {
@@ -26,12 +25,6 @@ using detail::shapeIndex;
 
 /// How much of the lids' opening a lower lid may rise by, and from where on it is held back.
 constexpr double kLowerLidFree = 0.3, kLowerLidMost = 0.5;
-/// Heights of lips are compared at this many steps along the mouth.
-constexpr int kLipSteps = 12;
-
-/// The points that keep lips apart; the corners follow both.
-constexpr std::array<std::string_view, 6> kLipPoints = {"8.1", "8.2", "8.5", "8.6", "8.7", "8.8"};
-
 struct BlinkPoints {
   std::string_view upper, lower, blink;
 };
@@ -158,39 +151,7 @@ Result<ShapeMotion> ShapeMotion::bind(const Character& rigged, const FaceRig& ri
   const FaceSlits slits = findFaceSlits(rigged.mesh, rigged.points, notes);
   if (!slits.mouth) return out;
 
-  // How a height of each control point's displacement moves the margins of the lips.
-  const FaceSlit& mouth = *slits.mouth;
-  out.lips_up_ = mouth.up;
-  const detail::WeldedMesh welded = detail::weldedMesh(rigged.mesh);
-  const detail::SlitCurve upper(welded, mouth, mouth.upper), lower(welded, mouth, mouth.lower);
-  std::vector<int> joint_of_slot(rigged.skin.slots.size(), -1);
-  for (std::size_t s = 0; s < joint_of_slot.size(); ++s)
-    for (std::size_t j = 0; j < rig.joints.size(); ++j)
-      if (rig.joints[j] == rigged.skin.slots[s].joint) joint_of_slot[s] = static_cast<int>(j);
-  const double step_m = 1e-2 * mouth.width_m;
-  std::vector<std::vector<JointMove>> moves;
-  for (const std::string_view number : controlPointNumbers())
-    moves.push_back(poser.jointMoves(std::array{PointDisplacement{number, step_m * mouth.up}}));
-  const auto share = [&](const detail::SlitCurve& curve, double t, std::size_t point) {
-    const detail::SlitCurve::At at = curve.at(t);
-    double sum = 0;
-    for (const auto& [index, part] : {std::pair{at.first, 1 - at.share}, {at.second, at.share}})
-      for (const Influence& i : rigged.skin[welded.first_vertex[curve.points()[index]]])
-        if (const int j = joint_of_slot[i.slot]; j >= 0)
-          sum += part * double(i.weight) *
-                 mouth.up.dot(moves[point][static_cast<std::size_t>(j)].translation_m) / step_m;
-    return sum;
-  };
-  for (int k = 1; k < kLipSteps; ++k) {
-    const double t = double(k) / kLipSteps;
-    LipLimit limit;
-    const double gap = mouth.up.dot(Vec3d(upper.valueAt(t, welded.positions)) -
-                                    Vec3d(lower.valueAt(t, welded.positions)));
-    limit.limit_m = -std::max(gap, 0.0);
-    for (std::size_t j = 0; j < kPoints; ++j)
-      limit.shares[j] = share(upper, t, j) - share(lower, t, j);
-    out.lips_.push_back(limit);
-  }
+  out.lips_ = std::make_shared<const detail::LipLimits>(rigged, rig, poser, *slits.mouth);
   return out;
 }
 
@@ -208,7 +169,7 @@ void ShapeMotion::evaluate(std::span<const float> coefficients,
                            std::span<Vec3d> displacements) const noexcept {
   evaluateSum(coefficients, displacements);
   closeLids(coefficients, displacements);
-  keepLipsApart(displacements);
+  if (lips_) lips_->keepApart(displacements);
 }
 
 void ShapeMotion::closeLids(std::span<const float> coefficients,
@@ -235,37 +196,6 @@ void ShapeMotion::closeLids(std::span<const float> coefficients,
     displacements[u] = upper - blink * (1 - kLowerLidShare) * gap;
     displacements[l] = lower + blink * kLowerLidShare * gap;
   }
-}
-
-void ShapeMotion::keepLipsApart(std::span<Vec3d> displacements) const noexcept {
-  if (lips_.empty()) return;
-  constexpr std::size_t kFree = kLipPoints.size();
-  std::array<std::size_t, kFree> points{};
-  for (std::size_t i = 0; i < kFree; ++i) points[i] = controlPointIndex(kLipPoints[i]);
-  std::array<double, kFree> heights{};
-  std::array<double, kFree * kLipSteps> rows{};
-  std::array<double, kLipSteps> limits{}, multipliers{};
-  for (std::size_t i = 0; i < kFree; ++i) heights[i] = lips_up_.dot(displacements[points[i]]);
-  double worst = 0;
-  for (std::size_t k = 0; k < lips_.size(); ++k) {
-    double all = 0, fixed = 0;
-    for (std::size_t j = 0; j < kPoints; ++j)
-      all += lips_[k].shares[j] * lips_up_.dot(displacements[j]);
-    fixed = all;
-    for (std::size_t i = 0; i < kFree; ++i) {
-      rows[k * kFree + i] = lips_[k].shares[points[i]];
-      fixed -= rows[k * kFree + i] * heights[i];
-    }
-    limits[k] = lips_[k].limit_m - fixed;
-    worst = std::max(worst, lips_[k].limit_m - all);
-  }
-  if (!(worst > 0)) return;
-  const std::array<double, kFree> before = heights;
-  detail::projectOntoLimits(heights, std::span(rows).first(kFree * lips_.size()),
-                            std::span(limits).first(lips_.size()),
-                            std::span(multipliers).first(lips_.size()), 1e-7);
-  for (std::size_t i = 0; i < kFree; ++i)
-    displacements[points[i]] += (heights[i] - before[i]) * lips_up_;
 }
 
 PointTracks shapePoints(const ShapeMotion& motion, const ShapeTracks& tracks) {

@@ -16,6 +16,8 @@ constexpr double kNoTurn = 1e-12;
 constexpr float kIdleLimbHelps = 0.03f;
 /// Skin far from everything that turns helps by so much still, where a region has no other.
 constexpr float kMinNearness = 1e-3f;
+/// Held skin gives way by so much still: where a region has no other, its volume comes first.
+constexpr float kHeldGives = 0.02f;
 
 /// 1 / n, from a table for the numbers of neighbours that meshes have; 0 for 0.
 float reciprocal(std::uint8_t n) {
@@ -166,7 +168,8 @@ void SectionGains::findLargest() {
 void SectionGains::takeHeld() {
   for (std::size_t p = 0; p < frame_.held.size(); ++p) {
     const std::uint32_t row = plan_.row_of_point[p];
-    if (plan_.moves(row)) b_.free[row] = 1 - std::clamp(frame_.held[p], 0.0f, 1.0f);
+    if (plan_.moves(row))
+      b_.free[row] = 1 - (1 - kHeldGives) * std::clamp(frame_.held[p], 0.0f, 1.0f);
   }
 }
 

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -106,6 +107,31 @@ TEST_F(FaceDetail, TakesGreySixteenBitsAndAlpha) {
   ASSERT_TRUE(savePng(folder_ / "a1.png", clear));
   const Outcome alpha = acquire(rest(), folder_ / "a1.png");
   EXPECT_EQ(alpha.exit_code, 0) << alpha.err;
+  EXPECT_NEAR(steepest(), 20, 8);
+}
+
+/// Phones write the picture as the sensor saw it and say beside it how it was held.
+TEST_F(FaceDetail, PhotosAreTurnedAsTheirExifSays) {
+  const std::string turned = folder_ / "turned.jpg",
+                    command = "ffmpeg -v error -nostdin -i " + frown() +
+                              " -vf transpose=2,format=yuvj444p -q:v 1 " + turned;
+  if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no ffmpeg";
+  ASSERT_EQ(acquire().exit_code, 0);
+  const FloatImage upright = decodeNormals(*loadImage(out()), NormalGreen::Up);
+  std::string jpeg = contentOf(turned);
+  // Turned left by ffmpeg; 6: turn it right. One entry, in the byte order of "MM".
+  const std::string exif = std::string("Exif\0\0MM\0\x2a\0\0\0\x08\0\x01", 16) +
+                           std::string("\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 16);
+  jpeg.insert(2, std::string("\xff\xe1\0", 3) + static_cast<char>(2 + exif.size()) + exif);
+  write(turned, jpeg);
+  const Outcome o = acquire(rest(), turned);
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const FloatImage found = decodeNormals(*loadImage(out()), NormalGreen::Up);
+  ASSERT_EQ(found.values.size(), upright.values.size());
+  double apart = 0;
+  for (std::size_t i = 0; i < found.values.size(); ++i)
+    apart += std::abs(double(found.values[i] - upright.values[i]));
+  EXPECT_LE(apart / double(found.values.size()), 0.02);  // a photo on its side: 0.1
   EXPECT_NEAR(steepest(), 20, 8);
 }
 

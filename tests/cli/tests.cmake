@@ -8,6 +8,7 @@ if(TARGET derm_cli)
     face_shapes_test.cpp
     face_verb_test.cpp
     implicit_verb_test.cpp
+    repro_test.cpp
     run_program.cpp
     scene_verbs_test.cpp
     studio_test.cpp

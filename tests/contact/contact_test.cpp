@@ -89,6 +89,71 @@ TEST(Contact, TwoBallsPressedTogetherGiveWayToEachOther) {
   }
 }
 
+/// The second ball, made smaller and moved along x.
+void changeSecondBall(Character& c, float scale, float move) {
+  const Vec3f middle(static_cast<float>(kApart), 0, 0);
+  for (std::size_t v = c.mesh.vertexCount() / 2; v < c.mesh.vertexCount(); ++v) {
+    Vec3f& p = c.mesh.positions[v];
+    p = middle + scale * (p - middle) + Vec3f(move, 0, 0);
+  }
+  c.mesh.normals = areaWeightedNormals(c.mesh.positions, c.mesh.triangles);
+}
+
+TEST(Contact, TheThickerSkinGivesWayMore) {
+  Character c = balls();
+  changeSecondBall(c, 0.3f, 0);
+  Diagnostics notes;
+  const auto shared = std::make_shared<const Character>(c);
+  StackRunner plain(Stack::bind(shared, std::vector{skinningLayer({})}, notes).value());
+  const Pose pose = pressed(c, 1.3 * kRadius - 0.008);
+  const std::vector<Vec3f> before = evaluated(plain, pose), after = contactOf(c, pose);
+  float thick = 0, thin = 0;
+  for (std::size_t v = 0; v < after.size(); ++v) {
+    float& most = v < after.size() / 2 ? thick : thin;
+    most = std::max(most, (after[v] - before[v]).norm());
+  }
+  EXPECT_GT(thin, 1e-3f);
+  EXPECT_GT(thick, 1.3f * thin);  // about alike where both take half
+}
+
+TEST(Contact, PiecesThatLieInEachOtherAtRestDoNotMeet) {
+  Character c = balls();
+  changeSecondBall(c, 1, -0.25f);  // an arm put into a trunk
+  Diagnostics notes;
+  const auto shared = std::make_shared<const Character>(c);
+  StackRunner plain(Stack::bind(shared, std::vector{skinningLayer({})}, notes).value());
+  for (const double apart : {kApart - 0.05, kApart + 0.03}) {
+    const Pose pose = pressed(c, apart);
+    EXPECT_EQ(contactOf(c, pose), evaluated(plain, pose)) << apart;
+  }
+}
+
+TEST(Contact, WhatACharacterCarriesIsNoSkin) {
+  Character c = balls();
+  const std::uint32_t vertices = c.parts[0].vertex_count / 2;
+  const std::uint32_t triangles = c.parts[0].triangle_count / 2;
+  c.parts[0].vertex_count = c.instances[0].vertex_count = vertices;
+  c.parts[0].triangle_count = triangles;
+  c.parts.push_back({.name = "shield",
+                     .first_triangle = triangles,
+                     .triangle_count = triangles,
+                     .first_vertex = vertices,
+                     .vertex_count = vertices});
+  c.instances.push_back({.name = "shield",
+                         .joint = JointId(2),
+                         .rigid = true,
+                         .first_part = 1,
+                         .part_count = 1,
+                         .first_vertex = vertices,
+                         .vertex_count = vertices});
+  Diagnostics notes;
+  const auto shared = std::make_shared<const Character>(c);
+  StackRunner plain(Stack::bind(shared, std::vector{skinningLayer({})}, notes).value());
+  StackRunner runner(contactStack(shared, notes));
+  const Pose pose = pressed(c, 2 * kRadius - 0.02);
+  EXPECT_EQ(evaluated(runner, pose), evaluated(plain, pose));
+}
+
 TEST(Contact, MovingScalingMirroringAndReorderingGoThroughIt) {
   const Character c = balls();
   const Pose pose = pressed(c, 2 * kRadius - 0.015);

@@ -11,6 +11,7 @@
 #include "derm/mesh/triangle_tree.h"
 
 #include "face_fixtures.h"
+#include "played_face.h"
 #include "rigged_head.h"
 #include "support/unpacked.h"
 
@@ -57,12 +58,6 @@ double gapOf(const Character& head, const std::vector<Vec3f>& posed) {
 /// What is allowed of it. On this one head the upper margin's last vertex lies beside the lower
 /// margin's end, and no lid's motion brings it there.
 double largestGap(std::string_view name) { return name == "id_B" ? 0.03 : 0.005; }
-
-/// What is allowed of draggedShare(): none, but on three scanned heads a few vertices (0.2, 0.5 and
-/// 0.3 % of the upper lip's) are dragged along.
-double largestDrag(std::string_view name) {
-  return name == "id_A" || name == "id_B" || name == "id_sample" ? 0.006 : 0;
-}
 
 /// Share of the vertices that follow a point of the upper lip most and go down with the jaw by more
 /// than half of what the lower lip's middle does.
@@ -126,6 +121,79 @@ double stretchAroundMouth(const Character& head, const std::vector<Vec3f>& posed
   return largestStretch(around, posed);
 }
 
+/// [1] How far lips pass through each other, over the mouth's width.
+double lipsCross(const Character& head, const std::vector<Vec3f>& posed) {
+  Diagnostics notes;
+  const std::optional<FaceSlit> mouth = findFaceSlits(head.mesh, head.points, notes).mouth;
+  EXPECT_TRUE(mouth.has_value());
+  return mouth
+             ? testing_support::MarginCrossing(*mouth, head.mesh.positions)(posed) / mouth->width_m
+             : 0;
+}
+
+/// [1] Largest change of direction between neighbouring steps of what the lower lip's margin does
+/// along its length, away from the corners, over its largest motion: 0 of an even one.
+double lipRoughness(const Character& head, const std::vector<Vec3f>& posed) {
+  Diagnostics notes;
+  const std::optional<FaceSlit> mouth = findFaceSlits(head.mesh, head.points, notes).mouth;
+  EXPECT_TRUE(mouth.has_value());
+  if (!mouth) return 0;
+  const std::vector<std::uint32_t>& chain = mouth->lower;
+  const auto moved = [&](std::size_t i) {
+    return Vec3d((posed[chain[i]] - head.mesh.positions[chain[i]]).cast<double>());
+  };
+  const auto along = [&](std::size_t i) {
+    return mouth->along.dot(head.mesh.positions[chain[i]].cast<double>());
+  };
+  double most = 0, rough = 0;
+  for (std::size_t i = 0; i < chain.size(); ++i) most = std::max(most, moved(i).norm());
+  for (std::size_t i = 1; i + 1 < chain.size(); ++i) {
+    const double t = (along(i) - along(0)) / (along(chain.size() - 1) - along(0));
+    const double step = along(i + 1) - along(i - 1);
+    if (t < 0.15 || t > 0.85 || !(std::abs(step) > 0)) continue;
+    const double share = (along(i) - along(i - 1)) / step;
+    rough = std::max(rough,
+                     (moved(i) - (1 - share) * moved(i - 1) - share * moved(i + 1)).norm() / most);
+  }
+  return rough;
+}
+
+/// [1/opening] Steepest fall of an upper lid's weight along an edge of the skin above the eye's
+/// corners.
+double lidSteepness(const Character& head, const FaceRig& rig) {
+  Diagnostics notes;
+  const FaceSlits slits = findFaceSlits(head.mesh, head.points, notes);
+  const FacePoints points = pointsOf(head);
+  const auto weight = [&](std::uint32_t v, JointId joint) {
+    double sum = 0;
+    for (const Influence& i : head.skin[v])
+      if (head.skin.slots[i.slot].joint == joint) sum += double(i.weight);
+    return sum;
+  };
+  double out = 0;
+  for (const auto& [eye, number] : {std::pair{&slits.left_eye, "3.1"}, {&slits.right_eye, "3.2"}}) {
+    if (!*eye) continue;
+    const auto at = std::find(controlPointNumbers().begin(), controlPointNumbers().end(), number);
+    const JointId joint = rig.joints[static_cast<std::size_t>(at - controlPointNumbers().begin())];
+    const double opening = (*eye)->opening_m;
+    const bool left = eye == &slits.left_eye;
+    const Vec3d &outer = points.at(left ? "3.7" : "3.12"),
+                &inner = points.at(left ? "3.11" : "3.8");
+    const double line = std::max(outer.y(), inner.y()), depth = std::min(outer.z(), inner.z());
+    for (const Triangle& t : head.mesh.triangles)
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::uint32_t a = t[k], b = t[(k + 1) % 3];
+        const Vec3d p = head.mesh.positions[a].cast<double>(),
+                    q = head.mesh.positions[b].cast<double>();
+        if (std::min(p.y(), q.y()) < line || std::min(p.z(), q.z()) < depth) continue;
+        // Of tiny edges rounding and corrections of single vertices count most.
+        const double length = std::max((p - q).norm(), 0.15 * opening);
+        out = std::max(out, std::abs(weight(a, joint) - weight(b, joint)) * opening / length);
+      }
+  }
+  return out;
+}
+
 /// A scanned head without shapes, with control points between its vertices.
 Character scannedHead(const std::filesystem::path& folder, const std::string& name) {
   Diagnostics notes;
@@ -156,11 +224,14 @@ TEST(FaceRigData, ScannedHeadsBlinkAndOpenTheirMouths) {
     EXPECT_EQ(notes.count("face-lips-joined"), 0u);
     EXPECT_LE(head.skin.maxInfluences(), 4u);
     EXPECT_LE(gapOf(head, held(head, "blink")), largestGap(name));
-    EXPECT_LE(draggedShare(head, *rig, held(head, "jawOpen")), largestDrag(name));
+    EXPECT_EQ(draggedShare(head, *rig, held(head, "jawOpen")), 0);
     // Lips of these heads touch at rest, with edges of 0.2 mm in the corners' folds.
     EXPECT_GE(roundness(head, held(head, "jawOpen")), 0.3);
     EXPECT_LE(stretchAroundMouth(head, held(head, "joy")), 7);
     EXPECT_LE(stretchAroundMouth(head, held(head, "jawOpen")), 11);
+    for (const std::string_view clip : {"anger", "sadness", "joy"})
+      EXPECT_LE(lipsCross(head, held(head, clip)), 0.01) << clip;
+    EXPECT_LE(lidSteepness(head, *rig), 4);
   }
 }
 
@@ -178,6 +249,9 @@ TEST(FaceRigData, TheCastsHeadsShutTheirEyesAlongTheWholeMargin) {
     EXPECT_GE(roundness(head, held(head, "jawOpen")), 0.4);
     EXPECT_LE(stretchAroundMouth(head, held(head, "joy")), 4.5);
     EXPECT_LE(stretchAroundMouth(head, held(head, "jawOpen")), 3.5);
+    for (const std::string_view clip : {"anger", "sadness", "joy"})
+      EXPECT_LE(lipsCross(head, held(head, clip)), 0.01) << clip;
+    EXPECT_LE(lidSteepness(head, *rig), 4);
   }
 }
 
@@ -202,7 +276,10 @@ TEST(FaceRigData, EyesShutAfterATransferToo) {
     ASSERT_TRUE(rig) << rig.error().text();
     EXPECT_LE(target.skin.maxInfluences(), 4u);
     EXPECT_LE(gapOf(target, held(target, "blink")), largestGap(name));
-    EXPECT_LE(draggedShare(target, *rig, held(target, "jawOpen")), largestDrag(name));
+    EXPECT_EQ(draggedShare(target, *rig, held(target, "jawOpen")), 0);
+    EXPECT_LE(lipRoughness(target, held(target, "jawOpen")), 0.02);
+    EXPECT_LE(stretchAroundMouth(target, held(target, "joy")), 8);
+    EXPECT_LE(lipsCross(target, held(target, "anger")), 0.01);
   }
 }
 

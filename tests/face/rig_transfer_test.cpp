@@ -110,15 +110,17 @@ double wrongLip(const Character& c) {
 TEST(RigTransfer, LipsKeepToTheirOwnSideWhereARegistrationIsOff) {
   const Character source = riggedHead(syntheticHeadA());
   for (const double shift : {0.0, 0.0025, -0.0025}) {
-    Character plain = *makeSyntheticHead(syntheticHeadB()), apart = plain;
+    Character plain = *makeSyntheticHead(syntheticHeadB()), apart = plain, own = plain;
     // Head B's mouth lies 0.8 cm lower than head A's.
     const HeadCorrespondence off = nearest(source, plain, Vec3d(0, 0.008 + shift, -0.007));
     Diagnostics notes;
     ASSERT_TRUE(transferFaceRig(source, plain, off, {.separate_sides = false}, notes).ok());
-    ASSERT_TRUE(transferFaceRig(source, apart, off, {}, notes).ok());
+    ASSERT_TRUE(transferFaceRig(source, apart, off, {.own_lips = false}, notes).ok());
+    ASSERT_TRUE(transferFaceRig(source, own, off, {}, notes).ok());
     RecordProperty("plain" + std::to_string(shift), std::to_string(wrongLip(plain)));
     RecordProperty("apart" + std::to_string(shift), std::to_string(wrongLip(apart)));
     EXPECT_LE(wrongLip(apart), 0.5 * wrongLip(plain));
+    EXPECT_EQ(wrongLip(own), 0);
   }
 }
 

@@ -15,6 +15,8 @@ if(TARGET derm_cli)
     $<TARGET_FILE:derm_cli> ${DERM_TEST_DATA})
   derm_peer(demo_page ${CMAKE_CURRENT_SOURCE_DIR}/peer/demo_page.sh $<TARGET_FILE:derm_cli>)
   derm_peer(wrinkle_maps ${CMAKE_CURRENT_SOURCE_DIR}/peer/wrinkle_maps.sh $<TARGET_FILE:derm_cli>)
+  derm_peer(tutorial ${CMAKE_CURRENT_SOURCE_DIR}/peer/tutorial.sh $<TARGET_FILE:derm_cli>
+    ${DERM_TEST_DATA})
   derm_peer(three_folds ${CMAKE_CURRENT_SOURCE_DIR}/peer/three_folds.sh $<TARGET_FILE:derm_cli>)
 endif()
 

@@ -16,6 +16,10 @@ struct RigTransferDesc {
   /// The lids' weights are made from the target's own margins (face_weights.h) instead of carried:
   /// what shuts one eye does not shut another of other proportions.
   bool own_lids = true;
+  /// On the lips and next to their corners weights are made from the target's own slit too, and go
+  /// over into the carried ones around: no correspondence is as exact as lips are thin. Where sides
+  /// are separated.
+  bool own_lips = true;
   std::size_t max_influences = 4;  ///< [2,29] per vertex, the head's among them
   bool clips = true;               ///< the source's motions of the face, in the target's units
 };

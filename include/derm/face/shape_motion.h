@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@
 #include "derm/face/face_rig.h"
 
 namespace derm {
+
+namespace detail {
+class LipLimits;
+}
 
 /// The coefficients under ARKit's names: all 52, in the order of faceShapes(), in [0,1]; what is
 /// not given is 0. Names may be spelt otherwise ("EyeBlinkLeft", "eyeBlink_L"), and left and right
@@ -56,22 +61,14 @@ class ShapeMotion {  ///< Immutable; share freely between threads.
   const FacePoints& points() const { return points_; }
 
  private:
-  /// Where the margins of the lips meet: sum over lip points of share * height >= limit.
-  struct LipLimit {
-    std::array<double, kPoints> shares{};  ///< of every point's height
-    double limit_m = 0;
-  };
-
   ShapeMotion() = default;
   void closeLids(std::span<const float> coefficients,
                  std::span<Vec3d> displacements) const noexcept;
-  void keepLipsApart(std::span<Vec3d> displacements) const noexcept;
 
   FacePoints points_;
   FaceAxes axes_;
   std::vector<std::array<Vec3d, kPoints>> table_;  ///< [m] per shape
-  std::vector<LipLimit> lips_;
-  Vec3d lips_up_ = Vec3d::UnitY();
+  std::shared_ptr<const detail::LipLimits> lips_;  ///< none: lips are not kept apart
 };
 
 struct ShapeClipDesc {

@@ -1,0 +1,1 @@
+derm_bench(render detail_maps_bench.cpp)
