@@ -48,6 +48,11 @@ join() {
     "$out/$name.webp"
 }
 
+if picture readme-twist; then # it moves
+  "$derm" render examples/recipes/arm_twist.toml --compare side --film "$out/readme-twist.webp" \
+    --size 800x280 --fps 10 --yaw 20 --pitch 20 >/dev/null
+fi
+
 if picture readme; then
   for t in 0 0.50 0.70 1.47; do # stands, crouches, takes off, lands
     show "jump$t" examples/recipes/cat_jump.toml --time "$t" --size 317x300 --yaw 60 --pitch 12

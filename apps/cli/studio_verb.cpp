@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <spawn.h>
@@ -140,13 +141,19 @@ Result<std::string> pageWith(std::string page, const nlohmann::json& scene,
   return page.replace(begin, end - begin, json);
 }
 
-/// Hands the page to the desktop, which may have no browser: that is no error.
+/// Hands the page to the desktop, which may have no browser: that is no error, and what it says
+/// about it is nobody's concern.
 void show(const fs::path& page) {
   std::string program = "xdg-open", file = fs::absolute(page).string();
   std::array<char*, 3> arguments = {program.data(), file.data(), nullptr};
+  posix_spawn_file_actions_t quiet;
+  if (::posix_spawn_file_actions_init(&quiet) != 0) return;
+  ::posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&quiet, STDOUT_FILENO, STDERR_FILENO);
   pid_t child = 0;
-  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) == 0)
+  if (::posix_spawnp(&child, program.c_str(), &quiet, nullptr, arguments.data(), environ) == 0)
     ::waitpid(child, nullptr, 0);
+  ::posix_spawn_file_actions_destroy(&quiet);
 }
 
 Result<void> writeStudio(const StudioOptions& options, Diagnostics& notes) {

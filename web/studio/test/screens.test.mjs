@@ -32,6 +32,8 @@ const faults = (page) => page.evaluate(() => {
       const h = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
       if (w > 2 && h > 2) found.push(`overlap: ${name(a)} / ${name(b)}`);
     }
+  for (const label of document.querySelectorAll('.field-label'))
+    if (label.scrollWidth > label.clientWidth + 1) found.push(`cut off: ${label.textContent}`);
   if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways');
   return found;
 });
