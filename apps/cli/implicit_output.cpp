@@ -98,6 +98,11 @@ void SkinOptions::addTo(CLI::App& verb) {
   verb.add_option("--area", area, "hold the area: none, penalty or exact")
       ->check(CLI::IsMember(kHolds))
       ->capture_default_str();
+  for (const auto& [option, gain] :
+       {std::pair{"--volume-gain", &volume_gain}, {"--area-gain", &area_gain}})
+    verb.add_option(option, *gain, "[m/s] how strongly a penalty pulls")
+        ->check(within(0.0, 1e6))
+        ->capture_default_str();
   verb.add_option("--super-steps", super_steps, "1, 3, 5 or 8: longer steps where tension is stiff")
       ->check(CLI::IsMember({1, 3, 5, 8}));
   verb.add_option("--max-memory", max_memory_gb, "[GB] refuse to need more")
@@ -122,6 +127,8 @@ EvolutionLaw SkinOptions::law() const {
   s.attraction = alpha;
   s.volume = kHolds.at(volume);
   s.area = kHolds.at(area);
+  s.volume_gain = volume_gain;
+  s.area_gain = area_gain;
   s.super_steps = super_steps;
   s.max_memory = static_cast<std::uint64_t>(max_memory_gb * double(std::uint64_t{1} << 30));
   return s;

@@ -22,6 +22,8 @@ struct SkinOptions {
   double beta = 0;
   std::string volume = "none";
   std::string area = "none";
+  double volume_gain = 1;  ///< [m/s] of a penalty
+  double area_gain = 1;    ///< [m/s]
   int super_steps = 1;
   double max_memory_gb = 4;
   double fps = 30;

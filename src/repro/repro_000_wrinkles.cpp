@@ -480,10 +480,10 @@ Result<void> drawForeheads(ReproResult& r, Diagnostics& notes) {
       DERM_TRY(Rgba8Image image, pictureOf(scene,
                                            {.time_s = images.size() % 4 == 0 ? 0.0 : 1.0,
                                             .yaw_deg = 18,
-                                            .pitch_deg = 8,
-                                            .zoom = 2.6,
-                                            .width = 300,
-                                            .height = 260},
+                                            .pitch_deg = 14,
+                                            .zoom = 1.3,
+                                            .width = 280,
+                                            .height = 330},
                                            notes));
       images.push_back(std::move(image));
     }

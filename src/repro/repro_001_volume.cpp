@@ -390,7 +390,8 @@ Result<void> measureMask411(ReproResult& r, Diagnostics&) {
 }
 
 Result<void> measureMask412(ReproResult& r, Diagnostics&) {
-  return measureMasks(r, std::array{CylinderMask{1, 10}, CylinderMask{30, 10}});
+  return measureMasks(r,
+                      std::array{CylinderMask{1, 10}, CylinderMask{30, 10}, CylinderMask{10, 30}});
 }
 
 Result<void> drawMasks(ReproResult& r, std::string caption, std::span<const CylinderMask> masks,
@@ -427,8 +428,9 @@ Result<void> drawMask411(ReproResult& r, Diagnostics& notes) {
 }
 
 Result<void> drawMask412(ReproResult& r, Diagnostics& notes) {
-  return drawMasks(r, "Too local and not smooth; too local and smooth: the ball",
-                   std::array{CylinderMask{1, 10}, CylinderMask{30, 10}}, false, notes);
+  return drawMasks(
+      r, "Too local and not smooth; the text's reading of the second; the formula's: the ball",
+      std::array{CylinderMask{1, 10}, CylinderMask{30, 10}, CylinderMask{10, 30}}, false, notes);
 }
 
 // ------------------------------------------------------------------ 4.7: along normals
@@ -545,7 +547,8 @@ Result<void> measureCat(ReproResult& r, Diagnostics& notes) {
 }
 
 Result<void> drawCat(ReproResult& r, Diagnostics& notes) {
-  Shot shot{.time_s = 0.9, .yaw_deg = 60, .pitch_deg = 10, .zoom = 1.6, .width = 420};
+  Shot shot{.time_s = 0.9, .yaw_deg = 60, .pitch_deg = 10, .zoom = 2.6, .width = 420};
+  shot.view.focus = "forearm_left";
   Shot thirds = shot, own = shot;
   shot.view.label = "linear skinning";
   thirds.view.label = "a third along each axis";
@@ -583,8 +586,10 @@ constexpr std::array<ReproExhibit, 15> kVolumeExhibits = {{
      "formula it is the other way round. Ours are named by what they do: a widens, b localises.",
      measureMask49, drawMask49},
     {"fig. 4.11", "p = q = 0.2, 5, 10, 15", kMaskSetup, "", measureMask411, drawMask411},
-    {"fig. 4.12", "too local", kMaskSetup, "By the text's reading: q = b, p = a.", measureMask412,
-     drawMask412},
+    {"fig. 4.12", "too local", kMaskSetup,
+     "By the text's reading q = b, p = a gives the left one and no ball on the right; the printed "
+     "formula (q = a, p = b) gives the ball. No one reading gives both.",
+     measureMask412, drawMask412},
     {"table 4.2", "along normals", kNormalSetup,
      "Not reproducible with the right formula: (4.14) prints V^YZ where V^XY belongs (annex F has "
      "it right).",

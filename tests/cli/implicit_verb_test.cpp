@@ -29,6 +29,22 @@ TEST(ImplicitVerb, MorphsAndReportsTheSplit) {
   EXPECT_TRUE(std::filesystem::exists(folder / "m_0015.ply"));
 }
 
+TEST(ImplicitVerb, AStrongerPenaltyEndsNearerToTheVolumeThatIsWanted) {
+  const Folder folder;
+  const auto off = [&](const std::string& gain) {
+    const Outcome o = derm({"implicit", "morph", "cast:six-blobs", "cast:two-spheres",
+                            "--resolution", "24", "--seconds", "1", "--fps", "5", "--volume",
+                            "penalty", "--volume-gain", gain, "--report", folder / "r.json"});
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    const nlohmann::json last = nlohmann::json::parse(contentOf(folder / "r.json"))["steps"].back();
+    return std::abs(last["volume"].get<double>() / last["wanted_volume"].get<double>() - 1);
+  };
+  EXPECT_LT(off("20"), 0.5 * off("1"));
+  EXPECT_EQ(derm({"implicit", "morph", "cast:six-blobs", "cast:two-spheres", "--volume-gain", "-1"})
+                .exit_code,
+            2);
+}
+
 TEST(ImplicitVerb, PointsToTheHelpOfTheVerbThatWasAskedFor) {
   EXPECT_NE(
       derm({"implicit", "particles", "--nonsense"}).err.find("derm implicit particles --help"),
