@@ -139,7 +139,7 @@ Result<void> measureElbow(ReproResult& r, Diagnostics& notes) {
   return {};
 }
 
-constexpr Shot kElbowShot{.time_s = 3, .yaw_deg = 45, .pitch_deg = 82, .zoom = 1.6, .height = 400};
+const Shot kElbowShot{.time_s = 3, .yaw_deg = 45, .pitch_deg = 82, .zoom = 1.6, .height = 400};
 
 Shot elbowShot() {
   Shot shot = kElbowShot;

