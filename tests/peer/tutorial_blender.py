@@ -25,10 +25,18 @@ def main():
     points = numpy.frombuffer(data, "<f4", offset=32).reshape(frames, count, 3)
     bpy.ops.object.select_all(action="SELECT")
     bpy.ops.object.delete()
-    bpy.ops.import_scene.gltf(filepath=os.path.join(folder, "alive.glb"))
     scene = bpy.context.scene
-    scene.render.fps = round(report["fps"])
+    scene.render.fps = round(report["fps"])  # before importing: keys are put on frames then
+    bpy.ops.import_scene.gltf(filepath=os.path.join(folder, "alive.glb"))
     mesh = next(o for o in bpy.data.objects if o.type == "MESH" and o.data.shape_keys is not None)
+    # As the page says: every clip is an action, and the one that was baked is to be shown.
+    for owner in [*bpy.data.objects, *bpy.data.shape_keys]:
+        if owner.animation_data is None:
+            continue
+        for track in owner.animation_data.nla_tracks:
+            track.mute = True
+            if track.name == report["clip"]:
+                owner.animation_data.action = track.strips[0].action
     worst = 0.0
     for frame in range(frames):
         scene.frame_set(frame)
