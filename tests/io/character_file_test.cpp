@@ -86,8 +86,8 @@ TEST_F(CharacterFile, AnUnknownEndingListsTheKnownOnes) {
       detail::assimpAvailable()
           ? "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply, "
             ".bvh, .fbx, .dae, .off and .stl"
-          : "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply "
-            "and .bvh";
+          : "the ending \".doc\" cannot be read; known are .glb, .gltf, .obj, .ply, "
+            ".bvh, .off and .stl";
   EXPECT_EQ(c.error().message, wanted);
   const Result<Character> none = loadCharacter(write("plain", "x"), {}, notes_);
   ASSERT_FALSE(none.ok());
