@@ -53,9 +53,7 @@ class SkinningLayerBinding final : public LayerBinding {
 class SkinningLayer final : public Layer {
  public:
   SkinningLayer(const SkinningBinding& skinning, bool surface_normals)
-      : skinning_(skinning),
-        scratch_(skinning.makeScratch()),
-        surface_normals_(surface_normals) {}
+      : skinning_(skinning), scratch_(skinning.makeScratch()), surface_normals_(surface_normals) {}
 
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
     skin.updateNormals();
