@@ -52,8 +52,8 @@ class SkinningLayerBinding final : public LayerBinding {
 
 class SkinningLayer final : public Layer {
  public:
-  explicit SkinningLayer(const SkinningBinding& skinning)
-      : skinning_(skinning), scratch_(skinning.makeScratch()) {}
+  SkinningLayer(const SkinningBinding& skinning, bool surface_normals)
+      : skinning_(skinning), scratch_(skinning.makeScratch()), surface_normals_(surface_normals) {}
 
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override {
     skin.updateNormals();
@@ -62,11 +62,13 @@ class SkinningLayer final : public Layer {
     else
       skinning_.evaluate(in.palette, skin.streams(), scratch_, skin.back());
     skin.present();
+    if (surface_normals_) skin.takeSurfaceNormals();
   }
 
  private:
   SkinningBinding skinning_;
   SkinningScratch scratch_;
+  bool surface_normals_;
 };
 
 class PassThrough final : public Layer {
@@ -76,7 +78,7 @@ class PassThrough final : public Layer {
 
 std::unique_ptr<Layer> SkinningLayerBinding::makeLayer() const {
   if (!skinning_->binding) return std::make_unique<PassThrough>();
-  return std::make_unique<SkinningLayer>(*skinning_->binding);
+  return std::make_unique<SkinningLayer>(*skinning_->binding, skinning_->desc.surface_normals);
 }
 
 /// There is nothing to choose about morphs.

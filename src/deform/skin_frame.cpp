@@ -95,6 +95,13 @@ void SkinFrame::updateNormals() {
   normals_stale_ = false;
 }
 
+void SkinFrame::takeSurfaceNormals() {
+  DERM_REQUIRE(!is_rest_ && topology_ == 0);
+  if (front_.normals.empty()) return;
+  normal_update_->evaluateSmooth(positions(), triangle_areas_, normals());
+  straightenTangents(normals(), tangents());
+}
+
 SurfaceOutput SkinFrame::outputOfBuffer(Buffer& buffer, std::size_t count) {
   DERM_REQUIRE(count <= buffer.positions.size());
   const auto used_of = [&](auto& stream) {

@@ -252,28 +252,24 @@ class ShapeMaker {
     };
     left_ = surface(slits_.left_eye, detail::kLidRadius);
     right_ = surface(slits_.right_eye, detail::kLidRadius);
-    mouth_ = surface(slits_.mouth, detail::kLipRadius);
   }
 
   MorphTarget make(const FaceShape& shape) {
-    std::vector<Vec3d> d = followed(shape);
+    std::vector<Vec3d> d = followed(shape);  // lips of mouthClose then meet as at rest
     if (shape.name.starts_with("eyeBlink")) {
       const bool left = shape.side == FaceSide::Left;
       if (const auto& eye = left ? left_ : right_)
-        detail::matchLids(welded_, {.donor = {}, .target = *eye}, change(-1), 1e-3,
+        detail::matchLids(welded_, {.donor = {}, .target = *eye}, shut(), 1e-3,
                           left ? pieces_.leftEyeball() : pieces_.rightEyeball(), d);
-    }
-    if (shape.name == "jawOpen") jaw_ = d;
-    if (shape.name == "mouthClose" && mouth_) {
-      if (jaw_.empty()) jaw_ = followed(*findFaceShape("jawOpen"));
-      detail::matchLips(welded_, {.donor = {}, .target = *mouth_, .lips = true}, change(0), jaw_,
-                        d);
     }
     pieces_.follow(d);
     if (const detail::Gaze gaze = detail::gazeOf(shape.name); gaze.left != 0 || gaze.up != 0) {
       pieces_.turnEyeball(shape.side == FaceSide::Left, gaze.turn(axes_).toRotationMatrix(), d);
     }
-    MorphTarget out = morphs_.make(d);
+    if (shape.name == "jawOpen") jaw_ = d;
+    const bool on_jaw = shape.name == "mouthClose";
+    if (on_jaw && jaw_.empty()) jaw_ = followed(*findFaceShape("jawOpen"));
+    MorphTarget out = morphs_.make(d, on_jaw ? jaw_ : std::vector<Vec3d>{});
     out.name = shape.name;
     return out;
   }
@@ -307,13 +303,13 @@ class ShapeMaker {
     return out;
   }
 
-  static OpeningChange change(double risen) {
+  static OpeningChange shut() {
     OpeningChange out;
     const std::size_t n = OpeningChange::kSteps + 1;
-    out.risen.assign(n, risen);
+    out.risen.assign(n, -1.0);
     out.grown.assign(n, 0.0);
     out.height.assign(n, 0.0);
-    out.upper_share = risen < 0 ? 1 - kLowerLidShare : 0.0;
+    out.upper_share = 1 - kLowerLidShare;
     out.moves = true;
     return out;
   }
@@ -328,8 +324,8 @@ class ShapeMaker {
   detail::MorphMaker morphs_;
   std::vector<int> rig_slot_;  ///< per slot of the skin: the rig's joint, or -1
   std::vector<Vec3d> pivots_;  ///< [m] of the rig's joints
-  std::optional<detail::SlitSurface> left_, right_, mouth_;
-  std::vector<Vec3d> jaw_;
+  std::optional<detail::SlitSurface> left_, right_;
+  std::vector<Vec3d> jaw_;  ///< [m] what mouthClose is used on top of
 };
 
 }  // namespace

@@ -26,17 +26,26 @@ MorphMaker::MorphMaker(const TriMesh& mesh, const WeldedMesh& welded)
       rest_normals_(areaWeightedNormals(mesh.positions, mesh.triangles, weld_)),
       smallest_m_(kSmallest * diagonalOf(mesh)) {}
 
-MorphTarget MorphMaker::make(std::span<const Vec3d> shape) const {
+void MorphMaker::add(std::span<const Vec3d> shape, std::vector<Vec3f>& positions) const {
+  for (std::size_t v = 0; v < positions.size(); ++v)
+    if (const Vec3d& d = shape[welded_.of_vertex[v]]; d.norm() > smallest_m_)
+      positions[v] += d.cast<float>();
+}
+
+MorphTarget MorphMaker::make(std::span<const Vec3d> shape, std::span<const Vec3d> base) const {
   MorphTarget out;
   std::vector<Vec3f> moved = mesh_.positions;
-  for (std::size_t v = 0; v < moved.size(); ++v)
-    if (const Vec3d& d = shape[welded_.of_vertex[v]]; d.norm() > smallest_m_)
-      moved[v] += d.cast<float>();
+  std::vector<Vec3f> base_normals = rest_normals_;
+  if (!base.empty()) {
+    add(base, moved);
+    base_normals = areaWeightedNormals(moved, mesh_.triangles, weld_);
+  }
+  add(shape, moved);
   const std::vector<Vec3f> normals = areaWeightedNormals(moved, mesh_.triangles, weld_);
   for (std::size_t v = 0; v < moved.size(); ++v) {
     const Vec3d& d = shape[welded_.of_vertex[v]];
     const bool moves = d.norm() > smallest_m_;
-    const Vec3f turn = normals[v] - rest_normals_[v];
+    const Vec3f turn = normals[v] - base_normals[v];
     if (!moves && turn.norm() < kSmallestTurn) continue;
     out.vertices.push_back(static_cast<std::uint32_t>(v));
     out.positions.push_back(moves ? Vec3f(d.cast<float>()) : Vec3f::Zero());

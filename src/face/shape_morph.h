@@ -20,10 +20,13 @@ class MorphMaker {
   MorphMaker(const TriMesh& mesh, const WeldedMesh& welded);
 
   /// Without a name. What moves less than 1e-6 of the mesh's diagonal is left out, unless its
-  /// normal turns.
-  MorphTarget make(std::span<const Vec3d> shape) const;
+  /// normal turns. `base`, where not empty, is a shape that this one is used on top of: normals are
+  /// then right for the sum of both.
+  MorphTarget make(std::span<const Vec3d> shape, std::span<const Vec3d> base = {}) const;
 
  private:
+  void add(std::span<const Vec3d> shape, std::vector<Vec3f>& positions) const;
+
   const TriMesh& mesh_;
   const WeldedMesh& welded_;
   std::vector<std::uint32_t> weld_;

@@ -132,6 +132,8 @@ Result<ShapeMotion> ShapeMotion::bind(const FacePoints& points) {
   ShapeMotion out;
   out.points_ = points;
   out.axes_ = faceAxes(points);
+  for (std::size_t e = 0; e < 2; ++e)
+    out.opening_[e] = points.at(kEyes[e].upper) - points.at(kEyes[e].lower);
   for (const FaceShape& shape : faceShapes()) {
     std::array<Vec3d, kPoints> row;
     row.fill(Vec3d::Zero());
@@ -149,6 +151,12 @@ Result<ShapeMotion> ShapeMotion::bind(const Character& rigged, const FaceRig& ri
   DERM_TRY(const FacePoints points, facePoints(rigged.points, rigged.mesh));
   DERM_TRY(ShapeMotion out, bind(points));
   const FaceSlits slits = findFaceSlits(rigged.mesh, rigged.points, notes);
+  // The lids' points may lie beside the margins and beside each other: the rig's own blink knows
+  // how far the upper one goes until the margins meet.
+  for (const PointDisplacement& d :
+       detail::expressionOf(rigged, rig, points, slits, detail::LipLimits(), "blink"))
+    for (std::size_t e = 0; e < 2; ++e)
+      if (d.point == kEyes[e].upper) out.opening_[e] = -d.displacement_m;
   if (!slits.mouth) return out;
 
   out.lips_ = std::make_shared<const detail::LipLimits>(rigged, rig, poser, *slits.mouth);
@@ -178,7 +186,7 @@ void ShapeMotion::closeLids(std::span<const float> coefficients,
                                                     shapeIndex("eyeBlinkRight")};
   for (std::size_t e = 0; e < 2; ++e) {
     const std::size_t u = controlPointIndex(kEyes[e].upper), l = controlPointIndex(kEyes[e].lower);
-    const Vec3d rest = points_.at(kEyes[e].upper) - points_.at(kEyes[e].lower);
+    const Vec3d& rest = opening_[e];
     const double height = axes_.up.dot(rest);
     if (!(height > 0)) continue;
     const double blink = double(coefficients[kBlink[e]]);

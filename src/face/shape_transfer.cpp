@@ -148,7 +148,7 @@ class Transfer {
       std::vector<Vec3d> found = one(donor, on_jaw ? jaw_donor : std::vector<Vec3d>{},
                                      on_jaw ? jaw_target : std::vector<Vec3d>{});
       MorphTarget& result = out[order[k]];
-      result = morphs_->make(found);
+      result = morphs_->make(found, on_jaw ? jaw_target : std::vector<Vec3d>{});
       result.name = shape.name;
       result.default_weight = shape.default_weight;
       if (order[k] == jaw) {

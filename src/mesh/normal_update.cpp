@@ -135,24 +135,41 @@ void NormalUpdate::turnGroup(std::size_t group, const Vec3f& now, std::span<cons
   }
 }
 
-void NormalUpdate::evaluate(std::span<const Vec3f> before, std::span<const Vec3f> after,
-                            std::span<Vec3f> areas, std::span<Vec3f> normals) const noexcept {
-  DERM_REQUIRE(before.size() == vertexCount() && after.size() == vertexCount() &&
-               normals.size() == vertexCount() && areas.size() >= triangles_.size());
+template <class Use>
+void NormalUpdate::forGroups(std::span<const Vec3f> positions, std::span<Vec3f> areas,
+                             const Use& use) const noexcept {
   parallelFor(triangles_.size(), kNormalsPerChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t t = begin; t < end; ++t) areas[t] = twiceArea(triangles_[t], after);
+    for (std::size_t t = begin; t < end; ++t) areas[t] = twiceArea(triangles_[t], positions);
   });
   parallelFor(members_.rowCount(), kNormalsPerChunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t g = begin; g < end; ++g) {
       Vec3f sum = Vec3f::Zero();
       for (const std::uint32_t t : around_[g]) sum += areas[t];
       const Vec3f now = unitOrZero(sum);
-      if (now == Vec3f::Zero()) continue;
-      if (turns_[g] != 0)
-        turnGroup(g, now, before, normals);
-      else
-        for (const std::uint32_t v : members_[g]) normals[v] = now;
+      if (now != Vec3f::Zero()) use(g, now);
     }
+  });
+}
+
+void NormalUpdate::evaluate(std::span<const Vec3f> before, std::span<const Vec3f> after,
+                            std::span<Vec3f> areas, std::span<Vec3f> normals) const noexcept {
+  DERM_REQUIRE(before.size() == vertexCount() && after.size() == vertexCount() &&
+               normals.size() == vertexCount() && areas.size() >= triangles_.size());
+  forGroups(after, areas, [&](std::size_t g, const Vec3f& now) {
+    if (turns_[g] != 0)
+      turnGroup(g, now, before, normals);
+    else
+      for (const std::uint32_t v : members_[g]) normals[v] = now;
+  });
+}
+
+void NormalUpdate::evaluateSmooth(std::span<const Vec3f> positions, std::span<Vec3f> areas,
+                                  std::span<Vec3f> normals) const noexcept {
+  DERM_REQUIRE(positions.size() == vertexCount() && normals.size() == vertexCount() &&
+               areas.size() >= triangles_.size());
+  forGroups(positions, areas, [&](std::size_t g, const Vec3f& now) {
+    for (const std::uint32_t v : members_[g])
+      if (authored_[v] == 0) normals[v] = now;
   });
 }
 

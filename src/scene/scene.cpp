@@ -7,6 +7,7 @@
 #include "derm/base/nearest_name.h"
 #include "derm/cast/cast.h"
 #include "derm/deform/basic_layers.h"
+#include "derm/face/face_rig.h"
 #include "derm/io/character_file.h"
 #include "derm/io/png.h"
 #include "derm/scene/motion.h"
@@ -239,12 +240,14 @@ Result<void> addLayers(const Recipe& recipe, const LayerTypes& types, bool befor
   return {};
 }
 
-Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const LayerTypes& types) {
+Result<std::vector<LayerFactory>> layersOf(const Recipe& recipe, const Character& character,
+                                           const LayerTypes& types) {
   std::vector<LayerFactory> out = {morphLayer()};
   DERM_CHECK(addLayers(recipe, types, true, out));
   out.push_back(skinningLayer({.method = recipe.skinning,
                                .alpha = recipe.skinning_alpha,
-                               .twist_spread = recipe.twist_spread}));
+                               .twist_spread = recipe.twist_spread,
+                               .surface_normals = findFaceRig(character).has_value()}));
   DERM_CHECK(addLayers(recipe, types, false, out));
   return out;
 }
@@ -313,7 +316,7 @@ Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character>
   DERM_TRY(const Clip* clip, clipOf(recipe, *character));
   DERM_TRY(const auto range, rangeOf(recipe, clip, notes));
   DERM_TRY(std::vector<double> frame_times, frameTimesOf(recipe, range));
-  DERM_TRY(const std::vector<LayerFactory> layers, layersOf(recipe, types));
+  DERM_TRY(const std::vector<LayerFactory> layers, layersOf(recipe, *character, types));
   DERM_TRY(auto controls, controlsOf(recipe, *character));
   DERM_TRY(std::shared_ptr<const Stack> stack, before != nullptr
                                                    ? before->rebind(layers, notes)

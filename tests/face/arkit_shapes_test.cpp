@@ -9,7 +9,9 @@
 #include "derm/face/expression_names.h"
 #include "derm/face/face_slits.h"
 #include "derm/face/head_shapes.h"
+#include "derm/mesh/normals.h"
 #include "derm/mesh/triangle_tree.h"
+#include "derm/mesh/weld.h"
 
 namespace derm::arkit_shapes_test {
 namespace {
@@ -74,6 +76,17 @@ TEST_P(ArkitShapesOf, AHeadHaveArkitsNamesShutEyesAndMeetingLips) {
   // The chains lie behind each other by as much as at rest.
   EXPECT_LT(gap(*slits.mouth, open, 3),
             gap(*slits.mouth, c.mesh.positions, 3) + 0.03 * slits.mouth->width_m);
+  // Its normals are made for the sum, too: their changes do not add up from rest.
+  const std::vector<std::uint32_t> weld = weldMap(c.mesh.positions);
+  const std::vector<Vec3f> wanted = areaWeightedNormals(open, c.mesh.triangles, weld);
+  std::vector<Vec3f> summed = areaWeightedNormals(c.mesh.positions, c.mesh.triangles, weld);
+  for (const char* name : {"jawOpen", "mouthClose"}) {
+    const MorphTarget& shape = named(*shapes, name);
+    for (std::size_t i = 0; i < shape.vertices.size(); ++i)
+      summed[shape.vertices[i]] += shape.normals[i];
+  }
+  for (std::size_t v = 0; v < summed.size(); ++v)
+    EXPECT_LT((summed[v] - wanted[v]).norm(), 0.02f) << v;
 
   setShapes(c, *shapes, notes);
   EXPECT_TRUE(validate(c).ok());

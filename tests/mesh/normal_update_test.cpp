@@ -115,6 +115,22 @@ TEST(NormalUpdate, ASeamKeepsOneNormalOnBothSides) {
   EXPECT_LT(maxDistance(got, areaWeightedNormals(sheared, mesh.triangles, weld)), 64 * kFloatEps);
 }
 
+TEST(NormalUpdate, SmoothOnesAreThoseOfThePositionsAndTheArtistsStay) {
+  const TriMesh smooth = shelf::sphere(12, 16, 0.5f), own = withAuthoredNormals(smooth);
+  std::vector<Vec3f> sheared = smooth.positions;
+  for (Vec3f& p : sheared) p.x() += 0.4f * p.y();
+  std::vector<Vec3f> areas(smooth.triangles.size());
+  std::vector<Vec3f> normals(smooth.vertexCount(), Vec3f::UnitX());  // whatever was there
+  NormalUpdate(smooth).evaluateSmooth(sheared, areas, normals);
+  EXPECT_LT(maxDistance(normals,
+                        areaWeightedNormals(sheared, smooth.triangles, weldMap(smooth.positions))),
+            64 * kFloatEps);
+  const std::vector<Vec3f> skinned(own.vertexCount(), Vec3f::UnitX());
+  normals = skinned;
+  NormalUpdate(own).evaluateSmooth(sheared, areas, normals);
+  EXPECT_EQ(normals, skinned);
+}
+
 TEST(NormalUpdate, AVertexWithoutAreaKeepsItsNormal) {
   const TriMesh mesh = withAuthoredNormals(shelf::cube());
   const std::vector<Vec3f> flat(mesh.vertexCount(), Vec3f(1, 2, 3));

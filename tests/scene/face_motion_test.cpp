@@ -7,6 +7,8 @@
 #include "derm/cast/cast.h"
 #include "derm/face/face_rig.h"
 #include "derm/io/point_tracks_file.h"
+#include "derm/mesh/normals.h"
+#include "derm/mesh/weld.h"
 #include "derm/scene/face_motion_input.h"
 #include "derm/scene/scene.h"
 
@@ -75,6 +77,39 @@ TEST_F(FaceMotionInput, IsTheLastClipAndTheDefault) {
   for (std::size_t v = 0; v < first.size(); ++v)
     most = std::max(most, double((now[v] - first[v]).norm()));
   EXPECT_GT(most, 0.003);
+}
+
+/// Lids that close unfold: normals that joints merely turn would stay those of the fold.
+TEST_F(FaceMotionInput, OfARigHasTheNormalsOfThePosedSkin) {
+  Diagnostics notes;
+  Character woman = makeCastMember("woman").value();
+  ASSERT_TRUE(addFaceRig(woman, {}, notes).ok());
+  write("blink.toml", "clip = \"blink\"\nfps = 20\n");
+  const Recipe recipe = loadRecipe(folder_ / "blink.toml").value();
+  Result<Scene> scene =
+      openScene(recipe, {.character = std::make_shared<const Character>(woman)}, notes);
+  ASSERT_TRUE(scene.ok()) << scene.error().text();
+  const SkinFrame& shut = scene->frame(2);  // 0.1 s
+  const std::vector<Vec3f> posed(shut.positions().begin(), shut.positions().end());
+  const std::vector<std::uint32_t> weld = weldMap(woman.mesh.positions);
+  const std::vector<Vec3f> wanted = areaWeightedNormals(posed, woman.mesh.triangles, weld);
+  const std::vector<Vec3f> at_rest =
+      areaWeightedNormals(woman.mesh.positions, woman.mesh.triangles, weld);
+  const LabelledPoint* lid = nullptr;
+  for (const LabelledPoint& p : woman.points)
+    if (findFaceFeature(p.label)->number == "3.1") lid = &p;
+  ASSERT_NE(lid, nullptr);
+  const Vec3f margin = positionAt(lid->point, woman.mesh.triangles, woman.mesh.positions);
+  std::size_t near = 0, unfolded = 0;
+  for (std::size_t v = 0; v < posed.size(); ++v) {
+    if ((woman.mesh.positions[v] - margin).norm() > 0.012f) continue;
+    if ((woman.mesh.normals[v] - at_rest[v]).norm() > 1e-3f) continue;  // the eyeball's are exact
+    ++near;
+    EXPECT_LT((shut.normals()[v] - wanted[v]).norm(), 2e-3f) << v;
+    unfolded += wanted[v].dot(woman.mesh.normals[v]) < 0.7f;
+  }
+  EXPECT_GT(near, 50u);
+  EXPECT_GT(unfolded, 10u);
 }
 
 TEST_F(FaceMotionInput, OfARecipeCanBeWrittenAndReadBack) {

@@ -82,6 +82,9 @@ class SkinFrame {
   void beforeMoving();
   /// Makes the normals fit the positions again, where a layer has moved them; tangents follow them.
   void updateNormals();
+  /// Smooth normals as the triangles are now, whatever those handed on are; see
+  /// NormalUpdate::evaluateSmooth(). Requires !isRest().
+  void takeSurfaceNormals();
 
   /// For layers that cannot work in place: write all streams to back(), then present() makes them
   /// the content, with right normals. The two-argument form goes on to another topology.

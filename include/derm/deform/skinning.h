@@ -49,6 +49,10 @@ struct SkinningDesc {
   double alpha = 0.5;
   /// Centre: which bones spread the twist of the joint at their end (twist_spread.h).
   TwistRule twist_spread = TwistRule::Forearms;
+  /// Where the mesh has smooth normals, those of the posed triangles instead of rest normals turned
+  /// by the joints: of lids that unfold, whose weights change within millimetres, turned normals
+  /// are those of the fold. Hard edges and other normals of the artist's own are turned always.
+  bool surface_normals = false;
 
   bool operator==(const SkinningDesc&) const = default;
 };

@@ -27,6 +27,10 @@ class NormalUpdate {
   void evaluate(std::span<const Vec3f> before, std::span<const Vec3f> after, std::span<Vec3f> areas,
                 std::span<Vec3f> normals) const noexcept;
 
+  /// Only the area-weighted ones, computed anew for `positions`; those that the artist gave stay.
+  void evaluateSmooth(std::span<const Vec3f> positions, std::span<Vec3f> areas,
+                      std::span<Vec3f> normals) const noexcept;
+
   std::size_t vertexCount() const { return authored_.size(); }
   std::size_t triangleCount() const { return triangles_.size(); }
   /// False where the mesh was authored with area-weighted normals all over: then `before` is not
@@ -34,6 +38,10 @@ class NormalUpdate {
   bool readsBefore() const { return reads_before_; }
 
  private:
+  /// Calls use(group, its area-weighted normal at `positions`) where there is one.
+  template <class Use>
+  void forGroups(std::span<const Vec3f> positions, std::span<Vec3f> areas,
+                 const Use& use) const noexcept;
   void turnGroup(std::size_t group, const Vec3f& now, std::span<const Vec3f> before,
                  std::span<Vec3f> normals) const noexcept;
 
