@@ -64,7 +64,8 @@ void MotionInput::addTo(CLI::App& verb) {
       "--motion", file, "take the motion of this file (BVH, glTF …) by joint names");
   verb.add_option("--map", map, "table of joint names for --motion: lines \"source = target\"")
       ->needs(motion);
-  verb.add_flag("--ground", ground, "with --motion: the lowest limb stays on the floor")
+  verb.add_flag("--ground", ground,
+                "with --motion: the lowest limb stays on the floor, and does not slide")
       ->needs(motion);
   verb.add_flag("--arms-out,!--no-arms-out", arms_out,
                 "with --motion: arms that it sinks into the body are turned out (default)")

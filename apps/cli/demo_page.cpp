@@ -29,6 +29,15 @@ p { margin: 0 0 14px; color: var(--soft); max-width: 70ch; }
 #panel { position: absolute; left: 14px; top: 10px; font-size: 14px; color: #4a5462; }
 #panel label { display: block; }
 #stage .hint { position: absolute; right: 14px; bottom: 10px; font-size: 13px; color: #4a5462; }
+#player { position: relative; border-radius: 12px; overflow: hidden; border: 1px solid var(--line);
+          background: #d9dee3; margin-bottom: 28px; }
+#player canvas { width: 100%; aspect-ratio: 5 / 2; display: block; touch-action: none; cursor: grab; }
+#player .side { position: absolute; top: 12px; padding: 2px 10px; border-radius: 6px; color: #fff; font-size: 14px; }
+#player .left { left: 14px; background: #6b7480; }
+#player .right { left: calc(50% + 14px); background: #1c4cbe; }
+#player .hint { position: absolute; right: 14px; top: 12px; font-size: 13px; color: #4a5462; }
+#player .controls { display: flex; flex-wrap: wrap; gap: 8px 20px; padding: 10px 14px; background: #fff; font-size: 14px; align-items: center; }
+#player label { margin-right: 14px; }
 video, img { max-width: 100%; border-radius: 10px; border: 1px solid var(--line); display: block; }
 table { border-collapse: collapse; }
 td { padding: 6px 24px 6px 0; border-bottom: 1px solid var(--line); }
@@ -236,12 +245,12 @@ Result<std::string> importMap(const fs::path& three) {
   return "<script type=\"importmap\">{\"imports\": {\n" + out + "}}</script>\n";
 }
 
-std::string filmTag(const DemoPage& page) {
-  if (page.film_is_sequence)
+std::string filmTag(const DemoPage::Film& film) {
+  if (film.is_sequence)
     return fmt::format("<img src=\"{}/000001.png\" alt=\"first frame of the film\">\n",
-                       escaped(page.film));
+                       escaped(film.file));
   return fmt::format("<video src=\"{}\" autoplay muted loop playsinline controls></video>\n",
-                     escaped(page.film));
+                     escaped(film.file));
 }
 
 /// A script's text as it may stand in a page.
@@ -312,22 +321,26 @@ Result<std::string> demoPageHtml(const DemoPage& page, const fs::path& folder,
                                  const fs::path& three, const fs::path& module) {
   std::string stage;
   std::string viewer;
-  if (three.empty()) {
-    stage = filmTag(page);
-  } else if (!module.empty()) {
-    stage = "<div id=\"panel\"></div><span class=\"hint\">drag to turn</span>";
+  if (!three.empty() && !module.empty()) {
+    stage =
+        "<h2>Live: derm itself, in this page</h2>\n<div id=\"stage\" data-clip=\"{}\"><div "
+        "id=\"panel\"></div><span class=\"hint\">drag to turn</span></div>\n";
     DERM_TRY(viewer, liveViewerHtml(page, three, module));
-  } else {
-    stage = "<span class=\"hint\">drag to turn</span>";
+  } else if (!three.empty()) {
+    stage =
+        "<h2>The baked file, played by three.js</h2>\n<div id=\"stage\" data-clip=\"{}\"><span "
+        "class=\"hint\">drag to turn</span></div>\n";
     DERM_TRY(viewer, viewerHtml(page, folder, three));
   }
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n"
-      "<p>{2}</p>\n<div id=\"stage\" data-clip=\"{3}\">{4}</div>\n",
-      escaped(page.title), kStyle, escaped(page.about), escaped(page.clip), stage);
-  if (!three.empty()) out += "<h2>Film</h2>\n" + filmTag(page);
+      "<p>{2}</p>\n{3}",
+      escaped(page.title), kStyle, escaped(page.about), page.player);
+  out += fmt::format(fmt::runtime(stage), escaped(page.clip));
+  for (const DemoPage::Film& film : page.films)
+    out += fmt::format("<h2>{}</h2>\n{}", escaped(film.title), filmTag(film));
   out += fmt::format("<h2>Strip</h2>\n<img src=\"{}\" alt=\"the motion in single pictures\">\n",
                      escaped(page.strip));
   out += fmt::format("<h2>Curves</h2>\n<img src=\"{}\" alt=\"volume, area and displacement\">\n",

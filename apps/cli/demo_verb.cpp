@@ -12,6 +12,7 @@
 
 #include "demo_gallery.h"
 #include "demo_page.h"
+#include "demo_player.h"
 #include "demo_recipes.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -43,6 +44,16 @@ Result<BakeReport> bakeCat(const Recipe& recipe, const fs::path& folder, Diagnos
   return report;
 }
 
+/// Beside linear skinning, in quick light.
+Result<FilmResult> filmOf(Scene& scene, ViewDesc view, const fs::path& file, Diagnostics& notes) {
+  view.size = {.width = 1120, .height = 420};
+  view.comparison = Comparison::SideBySide;
+  view.quick = true;
+  DERM_TRY(SceneView film, SceneView::make(scene, view, notes));
+  ProgressBar bar("film");
+  return drawFilm(film, file, bar.callback(), notes);
+}
+
 Result<FilmResult> drawCat(const Recipe& recipe, const fs::path& folder, Diagnostics& notes) {
   DERM_TRY(Scene scene, openScene(recipe, {}, notes));
   ViewDesc view;
@@ -56,11 +67,16 @@ Result<FilmResult> drawCat(const Recipe& recipe, const fs::path& folder, Diagnos
     DERM_TRY(const Rgba8Image strip, drawStrip(strip_view, kStripPictures, bar.callback()));
     DERM_CHECK(savePng(folder / "strip.png", strip));
   }
-  view.size = {.width = 1120, .height = 504};
-  view.comparison = Comparison::SideBySide;
-  DERM_TRY(SceneView film_view, SceneView::make(scene, view, notes));
-  ProgressBar bar("film");
-  return drawFilm(film_view, folder / "cat.mp4", bar.callback(), notes);
+  return filmOf(scene, view, folder / "cat.mp4", notes);
+}
+
+/// What a stranger sees within a second: linear skinning wrings the forearm like a candy wrapper.
+Result<FilmResult> drawTwist(const fs::path& folder, Diagnostics& notes) {
+  DERM_TRY(const Recipe recipe, parseRecipe(kArmTwistRecipe, "arm_twist.toml"));
+  DERM_TRY(Scene scene, openScene(recipe, {}, notes));
+  ViewDesc view;
+  view.orbit = {.yaw_rad = 0.35, .pitch_rad = 0.35};
+  return filmOf(scene, view, folder / "twist.mp4", notes);
 }
 
 std::string percentText(double change) {
@@ -78,16 +94,18 @@ std::string worstChange(const BakeReport& report, double BakeReport::Frame::*vol
   return percentText(worst);
 }
 
-DemoPage pageOf(const BakeReport& report, const FilmResult& film) {
+DemoPage pageOf(const BakeReport& report, const FilmResult& twist, const FilmResult& cat) {
   DemoPage page;
-  page.title = "derm: the cat jumps";
+  page.title = "derm: the skin that skinning leaves out";
   page.about =
-      "A cat made by code, its jump, and the skin that skinning leaves out, baked into a plain "
-      "glTF file: the original skin and skeleton, plus a few morph targets with animated weights.";
+      "Left: plain skinning. Right: joints that keep their volume, skin that folds, flesh that "
+      "swings. "
+      "Switch layers off and on; drag to turn. The cat's jump is baked into a plain glTF file: the "
+      "original skin and skeleton, plus a few morph targets with animated weights.";
   page.model = "cat.glb";
   page.clip = report.clip;
-  page.film = film.path.filename().string();
-  page.film_is_sequence = film.is_sequence;
+  for (const auto& [title, film] : {std::pair{"A forearm twists", &twist}, {"The cat jumps", &cat}})
+    page.films.push_back({title, film->path.filename().string(), film->is_sequence});
   page.strip = "strip.png";
   page.plot = "curves.svg";
   double largest_m = 0;
@@ -108,7 +126,8 @@ DemoPage pageOf(const BakeReport& report, const FilmResult& film) {
        fmt::format("{:.2f} mm", 1000 * report.correctives->max_error_m)},
       {"largest error of the glTF, between frames",
        fmt::format("{:.2f} mm", 1000 * report.correctives->max_error_between_m)}};
-  page.files = {"cat.toml", "cat.glb", page.film, "strip.png", "curves.svg", "report.json"};
+  page.files = {"cat.toml",  "cat.glb",    page.films[0].file, page.films[1].file,
+                "strip.png", "curves.svg", "report.json"};
   return page;
 }
 
@@ -120,8 +139,13 @@ Result<void> runDemo(const DemoOptions& options, Diagnostics& notes) {
   DERM_CHECK(writeFileWhole(folder / "cat.toml", kCatRecipe));
   DERM_TRY(const Recipe recipe, parseRecipe(kCatRecipe, (folder / "cat.toml").string()));
   DERM_TRY(const BakeReport report, bakeCat(recipe, folder, notes));
-  DERM_TRY(const FilmResult film, drawCat(recipe, folder, notes));
-  DemoPage page = pageOf(report, film);
+  DERM_TRY(const FilmResult twist, drawTwist(folder, notes));
+  DERM_TRY(const FilmResult cat, drawCat(recipe, folder, notes));
+  DemoPage page = pageOf(report, twist, cat);
+  {
+    ProgressBar bar("player");
+    DERM_TRY(page.player, demoPlayerHtml(notes, bar.callback()));
+  }
   page.recipe = kCatRecipe;
   DERM_TRY(page.gallery, drawGallery(folder, notes));
   for (const DemoPage::Panel& panel : page.gallery) page.files.push_back(panel.picture);

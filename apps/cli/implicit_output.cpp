@@ -1,5 +1,6 @@
 #include "implicit_output.h"
 
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -27,6 +28,9 @@ namespace {
 const std::map<std::string, Hold> kHolds = {
     {"none", Hold::No}, {"penalty", Hold::Penalty}, {"exact", Hold::Exact}};
 
+const std::map<std::string, Evaluation> kEvaluations = {{"points", Evaluation::EdgePoints},
+                                                        {"nodes", Evaluation::Nodes}};
+
 DrawMaterial liquid() {
   DrawMaterial m;
   m.base_colour = Vec4f(0.16f, 0.38f, 0.62f, 1.0f);
@@ -41,6 +45,7 @@ nlohmann::json reportOf(const std::vector<SkinRecord>& records,
     steps.push_back({{"t", r.time_s},
                      {"chi", r.euler_number},
                      {"components", r.components},
+                     {"cavities", r.cavities},
                      {"volume", r.volume},
                      {"wanted_volume", r.wanted_volume},
                      {"area", r.area},
@@ -50,6 +55,20 @@ nlohmann::json reportOf(const std::vector<SkinRecord>& records,
   for (const SkinEvent& e : events)
     list.push_back({{"t", e.time_s}, {"kind", name(e.kind)}, {"body", e.body}, {"other", e.other}});
   return {{"steps", steps}, {"events", list}};
+}
+
+/// The frame in which each event is first seen; several of one frame in one label.
+std::vector<FrameMark> marksOf(const std::vector<SkinEvent>& events, double fps) {
+  std::vector<FrameMark> out;
+  for (const SkinEvent& e : events) {
+    const auto frame = static_cast<std::size_t>(std::max(0.0, std::ceil(e.time_s * fps - 1e-6)));
+    const std::string label = name(e.kind);
+    if (out.empty() || out.back().frame != frame)
+      out.push_back({frame, label});
+    else if (out.back().label.find(label) == std::string::npos)
+      out.back().label += ", " + label;
+  }
+  return out;
 }
 
 /// Volume over time, and what it is held at.
@@ -90,6 +109,40 @@ Error badName(const std::string& file, std::string message) {
 
 }  // namespace
 
+Result<ShareOverTime> ShareOverTime::parse(const std::string& text, const char* option) {
+  ShareOverTime out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string key = text.substr(at, end - at);
+    const std::size_t colon = key.find(':');
+    const auto time = numberOf(std::string_view(key).substr(0, colon));
+    const auto share = colon == std::string::npos
+                           ? std::optional<double>()
+                           : numberOf(std::string_view(key).substr(colon + 1));
+    if (!time || !share || !std::isfinite(*time) || !(*share > 0 && *share <= 1000))
+      return Error{ErrorCode::BadArgument,
+                   "\"" + key + "\" is not TIME:SHARE, seconds and a share above 0 (0:1,2:0.5)",
+                   {.element = option}};
+    if (!out.keys.empty() && *time <= out.keys.back().first)
+      return Error{ErrorCode::BadArgument, "its times must ascend", {.element = option}};
+    out.keys.emplace_back(*time, *share);
+    at = end + 1;
+  }
+  return out;
+}
+
+double ShareOverTime::at(double time_s) const {
+  if (keys.empty()) return 1;
+  if (time_s <= keys.front().first) return keys.front().second;
+  for (std::size_t i = 1; i < keys.size(); ++i)
+    if (time_s < keys[i].first) {
+      const double share = (time_s - keys[i - 1].first) / (keys[i].first - keys[i - 1].first);
+      return (1 - share) * keys[i - 1].second + share * keys[i].second;
+    }
+  return keys.back().second;
+}
+
 void SkinOptions::addTo(CLI::App& verb) {
   verb.add_option("--alpha", alpha, "attraction to the target")->capture_default_str();
   verb.add_option("--volume", volume, "hold the volume of every body: none, penalty or exact")
@@ -103,6 +156,27 @@ void SkinOptions::addTo(CLI::App& verb) {
     verb.add_option(option, *gain, "[m/s] how strongly a penalty pulls")
         ->check(within(0.0, 1e6))
         ->capture_default_str();
+  verb.add_option("--wanted-volume", wanted_volume,
+                  "what is held over time, as shares of what it was: 0:1,2:0.5 halves it in 2 s")
+      ->type_name("T:SHARE,...");
+  verb.add_option("--wanted-area", wanted_area, "the same for the area")->type_name("T:SHARE,...");
+  CLI::Option* const heavy =
+      verb.add_flag("--inertia", inertia, "the skin has mass: it overshoots and wobbles");
+  verb.add_option("--stiffness", stiffness,
+                  "[1/s²] of its spring to the target; default: as quick as --alpha")
+      ->check(within(0.0, 1e6))
+      ->needs(heavy);
+  verb.add_option("--damping", damping, "[1/s] of its motion; default: it swings a few times")
+      ->check(within(0.0, 1e4))
+      ->needs(heavy);
+  verb.add_option("--wave-tension", wave_tension,
+                  "[m²/s²] surface tension over mass: its root is the speed of waves")
+      ->check(within(0.0, 1e4))
+      ->needs(heavy);
+  verb.add_option("--evaluation", evaluation,
+                  "speeds at points of the surface, or at nodes as the paper begins: points, nodes")
+      ->check(CLI::IsMember(kEvaluations))
+      ->capture_default_str();
   verb.add_option("--super-steps", super_steps, "1, 3, 5 or 8: longer steps where tension is stiff")
       ->check(CLI::IsMember({1, 3, 5, 8}));
   verb.add_option("--max-memory", max_memory_gb, "[GB] refuse to need more")
@@ -130,8 +204,18 @@ EvolutionLaw SkinOptions::law() const {
   s.volume_gain = volume_gain;
   s.area_gain = area_gain;
   s.super_steps = super_steps;
+  s.evaluation = kEvaluations.at(evaluation);
   s.max_memory = static_cast<std::uint64_t>(max_memory_gb * double(std::uint64_t{1} << 30));
   return s;
+}
+
+void SkinOptions::addInertia(EvolutionLaw& law) const {
+  if (!inertia) return;
+  constexpr double kDampingRatio = 0.15;  // three swings before it is calm
+  law.inertia.on = true;
+  law.inertia.stiffness = stiffness.value_or(law.attraction * law.attraction);
+  law.inertia.damping = damping.value_or(2 * kDampingRatio * std::sqrt(law.inertia.stiffness));
+  law.inertia.tension = wave_tension.value_or(law.tension * law.attraction);
 }
 
 Result<SkinSink> SkinSink::open(const SkinOptions& options, bool one_frame) {
@@ -209,7 +293,24 @@ void SkinSink::close(const ActiveSkin& skin) {
   }
 }
 
+void SkinSink::noteCavities(Diagnostics& notes) const {
+  std::size_t frames = 0;
+  const SkinRecord* first = nullptr;
+  for (const SkinRecord& r : records_) {
+    if (r.cavities == 0) continue;
+    ++frames;
+    if (first == nullptr) first = &r;
+  }
+  if (first == nullptr) return;
+  notes.warn("closed-cavities", "skin",
+             fmt::format("{} closed {} from {:.2f} s on, in {} of {} frames: hollows that are not "
+                         "seen from outside; a larger --voxel or --reach fills them",
+                         first->cavities, first->cavities == 1 ? "cavity" : "cavities",
+                         first->time_s, frames, records_.size()));
+}
+
 Result<void> SkinSink::finish(Diagnostics& notes) {
+  noteCavities(notes);
   if (!options_.report.empty())
     DERM_CHECK(
         writeFileWhole(options_.report, std::string_view(reportOf(records_, events_).dump(1))));
@@ -224,6 +325,7 @@ Result<void> SkinSink::finish(Diagnostics& notes) {
   if (!options_.strip.empty()) {
     MeshFilmDesc still = desc;
     still.size.supersample = 2;
+    still.marks = marksOf(events_, options_.fps);
     DERM_TRY(const Rgba8Image picture, drawMeshStrip(frames_, still, options_.instants));
     DERM_CHECK(savePng(options_.strip, picture));
     say("{}\n", options_.strip);
@@ -238,6 +340,11 @@ Result<void> SkinSink::finish(Diagnostics& notes) {
   const SkinRecord& r = records_.back();
   say("frames {}, events {}; at the end: surfaces {}, Euler number {}, volume {:.6g} m³\n",
       records_.size(), events_.size(), r.components, r.euler_number, r.volume);
+  constexpr std::size_t kMaxTold = 12;
+  for (std::size_t i = 0; i < std::min(events_.size(), kMaxTold); ++i)
+    say("  {:.2f} s: {}\n", events_[i].time_s, name(events_[i].kind));
+  if (events_.size() > kMaxTold)
+    say("  and {} more; --report has all\n", events_.size() - kMaxTold);
   return {};
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -16,14 +18,31 @@
 
 namespace derm::cli {
 
-/// What `implicit particles` and `implicit morph` share: how the skin behaves, and where it goes.
+/// A share over time, "0:1,2:0.5": straight between its keys, constant before and after them.
+struct ShareOverTime {
+  std::vector<std::pair<double, double>> keys;  ///< [s], share > 0; empty = 1
+
+  /// Errors name `option`.
+  static Result<ShareOverTime> parse(const std::string& text, const char* option);
+  double at(double time_s) const;
+};
+
+/// What `implicit particles`, `implicit morph` and `implicit grids` share: how the skin behaves,
+/// and where it goes.
 struct SkinOptions {
   double alpha = 2;
   double beta = 0;
   std::string volume = "none";
   std::string area = "none";
-  double volume_gain = 1;  ///< [m/s] of a penalty
-  double area_gain = 1;    ///< [m/s]
+  double volume_gain = 1;     ///< [m/s] of a penalty
+  double area_gain = 1;       ///< [m/s]
+  std::string wanted_volume;  ///< empty = as at the start; a share over time
+  std::string wanted_area;
+  bool inertia = false;
+  std::optional<double> stiffness;     ///< [1/s^2] absent = from the attraction
+  std::optional<double> damping;       ///< [1/s]
+  std::optional<double> wave_tension;  ///< [m^2/s^2]
+  std::string evaluation = "points";
   int super_steps = 1;
   double max_memory_gb = 4;
   double fps = 30;
@@ -38,6 +57,8 @@ struct SkinOptions {
   void addTo(CLI::App& verb);
   /// Without tension, which is in other units for each verb.
   EvolutionLaw law() const;
+  /// Forces instead of speeds, where asked for: a spring as quick as the attraction that `law` has.
+  void addInertia(EvolutionLaw& law) const;
 };
 
 /// Frames of a skin as they come: kept where something needs all of them, written where they can be
@@ -61,6 +82,7 @@ class SkinSink {
   /// Whether each frame goes into a file of its own, at once.
   bool byFrame() const;
   Result<void> store(TriMesh mesh, const LevelSetBlocks* level_set, const std::string& digits);
+  void noteCavities(Diagnostics& notes) const;
 
   SkinOptions options_;
   PictureSize size_;

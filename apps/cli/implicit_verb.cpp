@@ -5,6 +5,7 @@
 
 #include "derm/cast/liquids.h"
 #include "derm/implicit/level_set_exchange.h"
+#include "derm/implicit/polygonise.h"
 #include "derm/implicit/potential_target.h"
 #include "derm/implicit/skin_report.h"
 #include "derm/implicit/surface_particles.h"
@@ -31,7 +32,19 @@ struct ParticlesOptions {
   bool anisotropic = false;
   bool feedback = false;
   double seconds = 0;
+  int splits = 0;
   SkinOptions skin;
+};
+
+/// What is held over time.
+struct Wanted {
+  ShareOverTime volume, area;
+  static Result<Wanted> of(const SkinOptions& o) {
+    Wanted out;
+    DERM_TRY(out.volume, ShareOverTime::parse(o.wanted_volume, "--wanted-volume"));
+    DERM_TRY(out.area, ShareOverTime::parse(o.wanted_area, "--wanted-area"));
+    return out;
+  }
 };
 
 ParticleSurfacingDesc surfacingOf(const ParticlesOptions& o, double radius_m, double voxel_m) {
@@ -48,6 +61,7 @@ ParticleSurfacingDesc surfacingOf(const ParticlesOptions& o, double radius_m, do
   // times weaker against the tension than a distance of the same alpha.
   const double per_distance = o.reach * radius_m / (1.2 * voxel_m);
   desc.law.tension = o.skin.beta * o.skin.fps * voxel_m * voxel_m * per_distance;
+  o.skin.addInertia(desc.law);
   desc.lattice.voxel_m = voxel_m;
   desc.lattice.max_memory = desc.law.max_memory;
   return desc;
@@ -66,6 +80,7 @@ Result<double> radiusOf(const ParticlesOptions& o, const Particles& first,
 /// A file after the other. Where there are no particles there is no skin; the next ones get a new
 /// one.
 Result<void> surfaceFiles(const ParticlesOptions& o, Diagnostics& notes) {
+  DERM_TRY(const Wanted wanted, Wanted::of(o.skin));
   DERM_TRY(const std::vector<NumberedFile> files, numberedFiles(o.source));
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin, files.size() == 1));
   std::optional<ParticleSurfacer> surfacer;
@@ -91,6 +106,8 @@ Result<void> surfaceFiles(const ParticlesOptions& o, Diagnostics& notes) {
     empty.clear();
     SkinStep last;
     if (surfacer) {
+      const double time_s = double(f) / o.skin.fps;
+      surfacer->scaleWanted(wanted.volume.at(time_s), wanted.area.at(time_s));
       DERM_TRY(last, surfacer->advanceTo(particles, 1 / o.skin.fps));
     } else {
       DERM_TRY(surfacer, ParticleSurfacer::make(particles, surfacingOf(o, radius, voxel)));
@@ -108,7 +125,8 @@ Result<void> surfaceFiles(const ParticlesOptions& o, Diagnostics& notes) {
 }
 
 Result<void> surfaceLiquid(const ParticlesOptions& o, Diagnostics& notes) {
-  DERM_TRY(CastLiquid liquid, makeCastLiquid(o.source.substr(5)));
+  DERM_TRY(const Wanted wanted, Wanted::of(o.skin));
+  DERM_TRY(CastLiquid liquid, makeCastLiquid(o.source.substr(5), o.splits));
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
   const double radius = liquid.system.desc().radius_m;
   const double voxel = o.voxel > 0 ? o.voxel : 0.6 * radius;
@@ -121,6 +139,7 @@ Result<void> surfaceLiquid(const ParticlesOptions& o, Diagnostics& notes) {
     if (!keepGoing(bar.callback(), t / seconds, "simulating"))
       return Error{ErrorCode::Cancelled, "stopped", {}};
     liquid.system.advance(1 / o.skin.fps);
+    surfacer.scaleWanted(wanted.volume.at(t), wanted.area.at(t));
     DERM_TRY(const SkinStep last, surfacer.advanceTo(liquid.system.particles(), 1 / o.skin.fps));
     if (o.feedback) liquid.system.feelSkin(surfacer.skin().potential());
     DERM_CHECK(sink.add(surfacer.skin(), last));
@@ -155,6 +174,10 @@ void addParticles(CLI::App& app, Run& run) {
       ->capture_default_str();
   verb->add_flag("--anisotropic", o->anisotropic, "kernels that follow sheets and threads");
   verb->add_flag("--feedback", o->feedback, "cast: the skin pushes back on the particles");
+  verb->add_option("--splits", o->splits,
+                   "cast: particles where matter is thin are cut in eight so often at most")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
   verb->add_option("--seconds", o->seconds, "[s] cast: how long; default what it is worth")
       ->check(within(0.05, 600.0));
   o->skin.addTo(*verb);
@@ -226,19 +249,74 @@ Result<double> halfBoxOf(const std::vector<std::string>& shapes, Diagnostics& no
   return 0.5 * Vec3d(all.high - all.low).maxCoeff();
 }
 
+constexpr std::string_view kAsTarget = "target";
+
+/// "target": what is held goes over to what each shape has, while the skin goes over to it.
+ShareOverTime sharesOfShapes(std::span<const std::shared_ptr<const Potential>> shapes,
+                             double seconds, bool volume) {
+  ShareOverTime out;
+  double first = 0;
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    const SurfaceMeasures m = measured(polygonised(*shapes[s]));
+    const double now = volume ? m.volume : m.area;
+    if (s == 0) first = now;
+    if (!(first > 0 && now > 0)) continue;
+    // There before the change is over, so that the skin has time to settle.
+    constexpr double kGoingOver = 0.7;
+    if (s > 0) out.keys.emplace_back((double(s) - 1 + kGoingOver) * seconds, now / first);
+    out.keys.emplace_back(double(s) * seconds, now / first);
+  }
+  return out;
+}
+
+Result<ShareOverTime> morphShares(const std::string& text, const char* option, bool volume,
+                                  std::span<const std::shared_ptr<const Potential>> shapes,
+                                  double seconds) {
+  return text == kAsTarget ? sharesOfShapes(shapes, seconds, volume)
+                           : ShareOverTime::parse(text, option);
+}
+
+/// A skin that must keep another volume than its target has cannot become it: bodies that should
+/// part stay joined, say, and every other number looks right.
+void noteHeldVolume(const ActiveSkin& skin, const PotentialTarget& target, const std::string& name,
+                    Diagnostics& notes) {
+  if (skin.law().volume == Hold::No) return;
+  double held = 0;
+  for (const Body& b : skin.bodies()) held += b.wanted_volume;
+  const SurfaceMeasures wanted = measured(polygonised(target.potential()));
+  std::size_t parts = 0;
+  for (const SurfacePiece& piece : wanted.pieces) parts += piece.volume > 0;
+  constexpr double kAlike = 0.02;
+  if (!(wanted.volume > 0) || std::abs(held / wanted.volume - 1) < kAlike) return;
+  const auto pieces = [](std::size_t count) {
+    return fmt::format("{} piece{}", count, count == 1 ? "" : "s");
+  };
+  std::string bodies;
+  if (parts != skin.bodies().size())
+    bodies = fmt::format(", and the skin is in {} where it has {}", pieces(skin.bodies().size()),
+                         pieces(parts));
+  notes.warn("held-volume", name,
+             fmt::format("the skin keeps {:.3g} m³ where this shape has {:.3g}{}; --wanted-volume "
+                         "target lets the volume go over to the shape's",
+                         held, wanted.volume, bodies));
+}
+
 /// One change: frames until the skin has had the time asked for.
 Result<void> morphTo(const MorphOptions& o, std::size_t number, const PotentialTarget& target,
-                     ActiveSkin& skin, SkinSink& sink, const Progress& progress,
-                     Diagnostics& notes) {
+                     const Wanted& wanted, ActiveSkin& skin, SkinSink& sink,
+                     const Progress& progress, Diagnostics& notes) {
   const std::size_t frames = static_cast<std::size_t>(std::max(1.0, o.seconds * o.skin.fps));
   const double changes = double(o.shapes.size() - 1);
   SkinStep last;
   for (std::size_t f = 0; f < frames; ++f) {
     const double done = (double(number - 1) + double(f) / double(frames)) / changes;
     if (!keepGoing(progress, done, "morphing")) return Error{ErrorCode::Cancelled, "stopped", {}};
+    const double time_s = double(number - 1) * o.seconds + double(f + 1) / o.skin.fps;
+    skin.setWantedScale(wanted.volume.at(time_s), wanted.area.at(time_s));
     DERM_TRY(last, skin.advance(target, 1 / o.skin.fps));
     DERM_CHECK(sink.add(skin, last));
   }
+  noteHeldVolume(skin, target, o.shapes[number], notes);
   const double off = last.residual_mean / skin.potential().voxel_m;
   constexpr double kArrived = 0.5;  // [voxel] tension keeps a skin off by less
   if (off > kArrived)
@@ -274,16 +352,24 @@ Result<void> runMorph(const MorphOptions& o, Diagnostics& notes) {
   law.tension = o.skin.beta * half * half * pace;
   law.attraction = o.skin.alpha * 6 * pace;
   law.max_move = 0.1;
+  constexpr double kCreases = 4;  // fronts that meet must not leave a ragged seam
+  law.creases = kCreases;
+  o.skin.addInertia(law);
   std::vector<std::shared_ptr<const Potential>> shapes;
   for (const std::string& s : o.shapes) {
     DERM_TRY(std::shared_ptr<const Potential> shape, shapeNamed(s, o.fit, desc, notes));
     shapes.push_back(std::move(shape));
   }
+  Wanted wanted;
+  DERM_TRY(wanted.volume,
+           morphShares(o.skin.wanted_volume, "--wanted-volume", true, shapes, o.seconds));
+  DERM_TRY(wanted.area, morphShares(o.skin.wanted_area, "--wanted-area", false, shapes, o.seconds));
   DERM_TRY(ActiveSkin skin, ActiveSkin::make(*shapes.front(), law));
   DERM_CHECK(sink.add(skin, {}));
   ProgressBar bar("morph");
   for (std::size_t s = 1; s < shapes.size(); ++s)
-    DERM_CHECK(morphTo(o, s, PotentialTarget(shapes[s]), skin, sink, bar.callback(), notes));
+    DERM_CHECK(
+        morphTo(o, s, PotentialTarget(shapes[s]), wanted, skin, sink, bar.callback(), notes));
   sink.close(skin);
   return sink.finish(notes);
 }
@@ -309,8 +395,78 @@ void addMorph(CLI::App& app, Run& run) {
       "  derm implicit morph A.obj B.obj --resolution 50 --alpha 2 --beta 0.01 --film morph.mp4 "
       "\\\n"
       "      --report r.json\n"
-      "  derm implicit morph cast:six-blobs cast:two-spheres --film split.mp4");
+      "  derm implicit morph cast:six-blobs cast:two-spheres --film split.mp4\n"
+      "  derm implicit morph cast:six-blobs cast:two-spheres --volume exact --wanted-volume target "
+      "\\\n"
+      "      --strip split.png");
   setWork(*verb, run, o, runMorph);
+}
+
+// ----------------------------------------------------------------------------------------- grids
+
+struct GridsOptions {
+  std::string source;
+  std::optional<double> density;
+  double voxel = 0;
+  SkinOptions skin;
+};
+
+/// The skin chases one grid a frame.
+Result<void> runGrids(const GridsOptions& o, Diagnostics& notes) {
+  DERM_TRY(const Wanted wanted, Wanted::of(o.skin));
+  DERM_TRY(const std::vector<NumberedFile> files, numberedFiles(o.source));
+  DERM_TRY(SkinSink sink, SkinSink::open(o.skin, files.size() == 1));
+  std::optional<ActiveSkin> skin;
+  ProgressBar bar("skin");
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    if (!keepGoing(bar.callback(), double(f) / double(files.size()), "following"))
+      return Error{ErrorCode::Cancelled, "stopped", {}};
+    DERM_TRY(const LevelSetBlocks blocks, loadVdb(files[f].path, o.density));
+    Result<Potential> grid = potentialOf(blocks);
+    if (!grid) {
+      Error e = grid.error();
+      e.where.file = files[f].path.string();
+      return e;
+    }
+    const PotentialTarget target(std::make_shared<const Potential>(*std::move(grid)));
+    SkinStep last;
+    if (!skin) {
+      EvolutionLaw law = o.skin.law();
+      const double voxel_m = o.voxel > 0 ? o.voxel : blocks.voxel_m;
+      law.attraction = o.skin.alpha * o.skin.fps;
+      law.tension = o.skin.beta * o.skin.fps * voxel_m * voxel_m;
+      o.skin.addInertia(law);
+      DERM_TRY(Potential start,
+               buildPotential(target, {.voxel_m = voxel_m, .max_memory = law.max_memory}));
+      DERM_TRY(skin, ActiveSkin::make(std::move(start), law));
+    } else {
+      const double time_s = double(f) / o.skin.fps;
+      skin->setWantedScale(wanted.volume.at(time_s), wanted.area.at(time_s));
+      DERM_TRY(last, skin->advance(target, 1 / o.skin.fps));
+    }
+    DERM_CHECK(sink.add(*skin, last, files[f].digits));
+  }
+  sink.close(*skin);
+  return sink.finish(notes);
+}
+
+void addGrids(CLI::App& app, Run& run) {
+  const auto o = std::make_shared<GridsOptions>();
+  CLI::App* verb =
+      app.add_subcommand("grids", "a skin that follows a sequence of level sets or densities");
+  verb->add_option("SEQUENCE", o->source, "name_{frame}.vdb, or one such file")->required();
+  verb->add_option("--density", o->density,
+                   "the grids are densities; what has more than this is inside")
+      ->check(kAboveZero);
+  verb->add_option("--voxel", o->voxel, "[m] of the skin's lattice; default the first grid's")
+      ->check(kAboveZero);
+  verb->add_option("--beta", o->skin.beta, "tension [voxel² a frame]")->default_val(0.05);
+  o->skin.addTo(*verb);
+  verb->footer(
+      "--alpha is per frame: 2 follows closely, 0.2 lags softly\n"
+      "example:\n"
+      "  derm implicit grids smoke_{frame}.vdb --density 0.3 -o skin_{frame}.ply --film smoke.mp4");
+  setWork(*verb, run, o, runGrids);
 }
 
 }  // namespace
@@ -321,6 +477,7 @@ void addImplicitVerb(CLI::App& app, Run& run) {
   verb->require_subcommand(1);
   addParticles(*verb, run);
   addMorph(*verb, run);
+  addGrids(*verb, run);
 }
 
 }  // namespace derm::cli

@@ -24,7 +24,20 @@ const std::map<std::string, Comparison> kComparisons = {
     {"split", Comparison::Split}, {"side", Comparison::SideBySide}, {"ghost", Comparison::Ghost}};
 
 const std::map<std::string, Diagram> kDiagrams = {
-    {"regions", Diagram::Regions}, {"prisms", Diagram::Prisms}, {"levels", Diagram::Levels}};
+    {"regions", Diagram::Regions},      {"prisms", Diagram::Prisms}, {"levels", Diagram::Levels},
+    {"gamma", Diagram::Gamma},          {"flesh", Diagram::Flesh},   {"weights", Diagram::Weights},
+    {"correction", Diagram::Correction}};
+constexpr std::string_view kChannelPrefix = "channel:";
+
+const CLI::Validator kShown(
+    [](std::string& text) -> std::string {
+      if (kDiagrams.count(text) > 0) return {};
+      if (text.starts_with(kChannelPrefix) && text.size() > kChannelPrefix.size()) return {};
+      std::vector<std::string> names = {std::string(kChannelPrefix) + "NAME"};
+      for (const auto& [name, diagram] : kDiagrams) names.push_back(name);
+      return "\"" + text + "\" is nothing that can be shown" + didYouMean(text, names);
+    },
+    "WHAT");
 
 struct RenderOptions {
   RecipeInput input;
@@ -107,7 +120,10 @@ Result<ViewDesc> viewOf(const RenderOptions& options) {
   if (!options.weights.empty()) view.weights = options.weights;
   if (!options.channel.empty()) view.channel = options.channel;
   if (!options.compare.empty()) view.comparison = kComparisons.at(options.compare);
-  if (!options.diagram.empty()) view.diagram = kDiagrams.at(options.diagram);
+  if (options.diagram.starts_with(kChannelPrefix))
+    view.channel = options.diagram.substr(kChannelPrefix.size());
+  else if (!options.diagram.empty())
+    view.diagram = kDiagrams.at(options.diagram);
   return view;
 }
 
@@ -151,7 +167,8 @@ Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   // What derm does is seen only where it does something.
   const bool of_change = !options.compare.empty() || options.view.field;
   const bool with_volume = of_change || desc.channel || desc.diagram == Diagram::Regions ||
-                           desc.diagram == Diagram::Prisms;
+                           desc.diagram == Diagram::Prisms || desc.diagram == Diagram::Gamma ||
+                           desc.diagram == Diagram::Correction;
   DERM_TRY(SceneSource source,
            options.input.load(notes, with_volume ? defaultVolumeRecipe("") : Recipe()));
   DERM_CHECK(setShapes(options.shapes, source, notes));
@@ -223,17 +240,20 @@ void addRenderVerb(CLI::App& app, Run& run) {
       ->check(within(0.001, 1000.0));
   verb->add_option("--compare", options->compare, "with linear skinning: split, side or ghost")
       ->check(CLI::IsMember(kComparisons));
-  verb->add_option("--show", options->diagram,
-                   "what layers made of the surface: regions or prisms (volume), levels (wrinkles)")
-      ->check(CLI::IsMember(kDiagrams));
+  verb->add_option(
+          "--show", options->diagram,
+          "what layers made of the surface: regions, prisms or gamma (volume), levels "
+          "(wrinkles), flesh with its frames, weights of all joints, correction as x y z in "
+          "red green blue, channel:NAME")
+      ->check(kShown);
   verb->add_option("--label", options->view.label, "a few words in the picture's corner");
   verb->footer(
-      "With --compare, --field, --channel, --show regions or --show prisms a bare character is\n"
-      "given centre skinning and the volume layer.\n"
+      "With --compare, --field, --channel, --show regions, prisms, gamma or correction a bare\n"
+      "character is given centre skinning and the volume layer.\n"
       "examples:\n"
       "  derm render cast:cat --clip jump --time 0.6 -o leap.png\n"
       "  derm render head52.glb --shape mouthSmileLeft --shape jawOpen=0.3 -o grin.png\n"
-      "  derm render belly.toml --channel belly -o where_it_swings.png\n"
+      "  derm render belly.toml --show flesh -o where_it_swings.png\n"
       "  derm render belly.toml --strip 6 --field -o belly.png --size 1600x500\n"
       "  derm render belly.toml --quick --film look.mp4\n"
       "  derm render belly.toml --compare side --film belly.mp4");

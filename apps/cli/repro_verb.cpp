@@ -64,6 +64,10 @@ void addReproVerb(CLI::App& app, Run& run) {
                    "folder for report.html and report.json; made where it is missing");
   verb->add_flag("--pictures,!--no-pictures", options->repro.pictures,
                  "draw what has a picture, where something can be drawn (default)");
+  verb->add_option("--perturb", options->repro.perturb,
+                   "make every number of ours wrong by this share, to see that it is found out")
+      ->check(within(-1.0, 1.0))
+      ->type_name("SHARE");
   verb->add_flag("--list", options->list, "what there is, instead");
   verb->footer(
       "Exits with 1 where a number of ours is not what it must be; the report is written all the "

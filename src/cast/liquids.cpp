@@ -34,6 +34,7 @@ Result<Particles> restingBall(const Vec3d& centre, double radius_m, const Vec3d&
   ParticleSystemDesc calm = desc;
   calm.gravity = Vec3d::Zero();
   calm.ground_y_m.reset();
+  calm.max_splits = 0;
   Particles ball = particleBall(centre, radius_m, desc.radius_m);
   Rng random(7);
   for (Vec3f& p : ball.positions)
@@ -55,9 +56,10 @@ Result<CastLiquid> made(Particles start, const ParticleSystemDesc& desc, double 
 
 std::span<const CastMember> castLiquids() { return kLiquids; }
 
-Result<CastLiquid> makeCastLiquid(std::string_view name) {
+Result<CastLiquid> makeCastLiquid(std::string_view name, int max_splits) {
   ParticleSystemDesc desc;
   desc.radius_m = kRadius;
+  desc.max_splits = max_splits;
   if (name == "drop") {
     DERM_TRY(Particles ball, restingBall(Vec3d(0, 0.7, 0), 0.2, Vec3d::Zero(), desc));
     return made(std::move(ball), desc, 1.6);

@@ -112,6 +112,7 @@ class SwingingLayer final : public FleshLayer {
     motion_.forgetSteps();
     return true;
   }
+  FleshFrames frames() const override;
   Vec3d elongation_m() const override { return motion_.elongation(1.0); }
   Vec3d velocity_m_per_s() const override { return motion_.velocity(); }
 
@@ -130,6 +131,13 @@ class SwingingLayer final : public FleshLayer {
   std::vector<FleshTightest> tightest_;
   std::vector<PosedContact> shapes_;
   std::vector<Vec3f> posed_;  ///< where the element's vertices were before the flesh moved
+  /// Of the last frame, for those who look.
+  struct Seen {
+    Vec3d from = Vec3d::Zero(), to = Vec3d::Zero(), anchor = Vec3d::Zero();
+    Vec3d offset = Vec3d::Zero(), turn = Vec3d::Zero();
+    Mat3d carried = Mat3d::Identity();
+  };
+  Seen seen_;
   detail::FleshSlopeScratch slope_scratch_;
 };
 
@@ -252,10 +260,31 @@ void SwingingLayer::writeMask(std::span<float> channel) const noexcept {
   for (std::size_t i = 0; i < w.vertices.size(); ++i) channel[w.vertices[i]] = w.alpha[i];
 }
 
+FleshFrames SwingingLayer::frames() const {
+  FleshFrames out{.bone_from = seen_.from, .bone_to = seen_.to};
+  const Mat3d axes = polarDecomposition(seen_.carried).rotation;
+  const double angle = seen_.turn.norm();
+  const Mat3d turned =
+      angle > 0 ? Mat3d(Eigen::AngleAxisd(angle, Vec3d(seen_.turn / angle)) * axes) : axes;
+  out.at_rest.linear() = axes;
+  out.at_rest.translation() = seen_.anchor;
+  out.swinging.linear() = turned;
+  out.swinging.translation() = seen_.anchor + seen_.offset;
+  return out;
+}
+
 void SwingingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   writeMask(skin.channel(element_->desc.name));
   FleshFrame frame;
   if (!setUp(in, frame)) return;
+  const CarriedPoint::Part& part = element_->anchor.parts.front();
+  seen_ = {.from = element_->from.at(in.model),
+           .to = element_->to.at(in.model),
+           .anchor = element_->anchor.at(in.model),
+           .offset = frame.offset.cast<double>(),
+           .turn = frame.rotates ? Vec3d(Vec3f(frame.twist + frame.swing).cast<double>())
+                                 : Vec3d(Vec3d::Zero()),
+           .carried = (in.model[part.joint.index()] * part.inverse_bind).linear()};
   const bool touches = !shapes_.empty();
   const bool moves = frame.offset != Vec3f::Zero() || frame.rotates;
   if (!moves && !touches) return;

@@ -22,6 +22,10 @@ class SkinLine {
   std::size_t segmentCount() const { return (points_.size() - 1) / kSteps; }
   /// Lengths [m] of the segments now, and their sum. Requires segments.size() == segmentCount().
   double measure(std::span<const Vec3f> positions, std::span<double> segments) const noexcept;
+  /// [m] from the first point to the last, through the air.
+  double chord(std::span<const Vec3f> positions) const noexcept {
+    return (points_.back().at(positions) - points_.front().at(positions)).cast<double>().norm();
+  }
   /// How high [m] the curve may rise over each segment before its neighbours' normals meet;
   /// infinite where they do not.
   void findLimits(std::span<const Vec3f> positions, std::span<const Vec3f> normals,

@@ -41,6 +41,16 @@ HeightAt heightAt(std::span<const float> heights, float along, bool round) {
   return {heights[left] + share * step, slope * step * segments};
 }
 
+/// What a point takes of a fold by where it lies in the rectangle now.
+float projectedHeight(const ToolRectangle& r, const Vec3f& position, const Vec3f& normal,
+                      std::span<const float> heights, bool round) noexcept {
+  const Vec3f d = position - r.from;
+  const float x = d.dot(r.along) / r.length_m, z = d.dot(r.across) / r.half_width_m;
+  if (!(x > 0 && x < 1 && std::abs(z) < 1) || !(normal.dot(r.up) > 0)) return 0;
+  return static_cast<float>(foldFalloff(r.falloff, static_cast<double>(z))) *
+         heightAt(heights, x, round).height;
+}
+
 Vec4f wide(const Vec3f& v) { return Vec4f(v.x(), v.y(), v.z(), 0); }
 
 Vec3f unitOr(const Vec3f& v, const Vec3f& otherwise) {
@@ -402,6 +412,12 @@ bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noex
       const std::span<const float> heights = in.curves[at.tool];
       if (heights.empty()) continue;
       const std::vector<float>& falloffs = in.falloffs[at.tool];
+      if (in.rectangles[at.tool].on) {
+        const Vec4f& n = scratch.normals[raised_members_[i][0]];
+        elevation += projectedHeight(in.rectangles[at.tool], scratch.before[raised_[i]],
+                                     Vec3f(n.head<3>()), heights, in.round[at.tool] != 0);
+        continue;
+      }
       const HeightAt curve = heightAt(heights, at.along, in.round[at.tool] != 0);
       elevation += falloffs[at.ordinal] * curve.height;
       if (!rings_[i].whole) continue;
@@ -483,7 +499,7 @@ void WrinklePatch::lowerInHollows(PatchScratch& scratch) const noexcept {
 bool WrinklePatch::hasSmoothFolds(std::size_t raised, const PatchInput& in) const noexcept {
   if (!rings_[raised].whole) return false;
   for (std::uint32_t k = influence_offsets_[raised]; k < influence_offsets_[raised + 1]; ++k)
-    if (in.round[influences_[k].tool] == 0) return false;
+    if (in.round[influences_[k].tool] == 0 || in.rectangles[influences_[k].tool].on) return false;
   return true;
 }
 

@@ -24,6 +24,15 @@ struct PatchScratch {
   std::vector<float> kept, kept_around;  ///< [0,1] of slots' folds, see lowerInHollows()
 };
 
+/// A tool's rectangle in the frame at hand, where folds are projected anew.
+struct ToolRectangle {
+  bool on = false;
+  Vec3f from = Vec3f::Zero();
+  Vec3f along = Vec3f::Zero(), up = Vec3f::Zero(), across = Vec3f::Zero();  ///< unit
+  float length_m = 0, half_width_m = 0;
+  FoldFalloff falloff = FoldFalloff::Wyvill;
+};
+
 /// What a patch is evaluated with.
 struct PatchInput {
   float smoothing = 0;  ///< [0,1] see ButterflyStencils
@@ -31,6 +40,7 @@ struct PatchInput {
   std::span<const std::span<const float>> curves;
   std::span<const std::uint8_t> round;           ///< per tool: FoldProfile::Round
   std::span<const std::vector<float>> falloffs;  ///< per tool, one per influence
+  std::span<const ToolRectangle> rectangles;     ///< per tool
 };
 
 /// A piece of the surface that tools fold together: the triangles under tools that touch, cut fine.

@@ -231,6 +231,7 @@ Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
     std::vector<Vec3f> positions;  // as frames have them, so that at rest nothing is lost
     for (const Vec3d& p : surface.positions) positions.push_back(p.cast<float>());
     out.lines.back().measure(positions, out.rest_segments.back());
+    out.rest_chords.push_back(out.lines.back().chord(positions));
     out.tools.push_back(std::move(tool));
     surfaces.push_back(std::move(surface));
   }

@@ -15,6 +15,7 @@ struct WrinkleSurface {
   std::vector<PlacedTool> tools;
   std::vector<SkinLine> lines;                     ///< per tool
   std::vector<std::vector<double>> rest_segments;  ///< [m] of its line, in its defining pose
+  std::vector<double> rest_chords;                 ///< [m] |AB| in that pose
   std::vector<std::size_t> influence_counts;       ///< per tool, over all patches
   std::vector<WrinklePatch> patches;
   std::vector<std::uint32_t> outside;  ///< triangles that no patch cuts

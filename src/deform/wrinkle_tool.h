@@ -55,6 +55,10 @@ class PlacedTool {
   const std::vector<std::uint32_t>& triangles() const { return triangles_; }
   /// [m] of the path when it was defined, from picked point to picked point.
   double definedLength() const { return defined_length_; }
+  /// The ends of the curve.
+  const RidingPoint& a() const { return a_; }
+  const RidingPoint& b() const { return b_; }
+  double halfWidth() const { return half_width_; }  ///< [m]
   /// [m] extent of a triangle along the curve.
   double extentAlong(const Triangle& t, std::span<const Vec3d> positions) const;
   /// Where `count` points spread evenly along the curve lie on the surface, A and B at the ends;

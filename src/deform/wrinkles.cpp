@@ -52,7 +52,8 @@ Result<FoldCurve> curveOf(const WrinkleToolDesc& desc) {
 /// Same triangles, same influences: everything but the tables of ToolTables.
 bool samePlacement(const WrinkleToolDesc& a, const WrinkleToolDesc& b) {
   return a.path == b.path && a.width_m == b.width_m && a.subdivide == b.subdivide &&
-         a.defined_at == b.defined_at && a.curve.points == b.curve.points;
+         a.defined_at == b.defined_at && a.curve.points == b.curve.points && a.length == b.length &&
+         a.projection == b.projection;
 }
 
 bool samePlacement(const WrinklesDesc& a, const WrinklesDesc& b) {
@@ -113,7 +114,8 @@ class FoldingLayer final : public WrinklesLayer {
     FoldCurve::Scratch scratch;
     std::vector<double> heights;
     std::vector<float> float_heights;
-    double drawn_length_m = 0;                   ///< along the skin, in the pose it was drawn in
+    double skin_length_m = 0;                    ///< along the skin, in the pose it was drawn in
+    double drawn_length_m = 0;                   ///< the same, as the tool takes lengths
     std::vector<double> segments, lost, limits;  ///< [m] per coarsest segment
     // What was odd in all frames so far.
     std::size_t frames_saturated = 0, frames_held_back = 0;
@@ -124,6 +126,8 @@ class FoldingLayer final : public WrinklesLayer {
   bool measureTools(std::span<const Vec3f> positions, double time_s) noexcept;
   void fold(std::size_t index, std::span<const Vec3f> positions,
             std::span<const Vec3f> normals) noexcept;
+  void layRectangle(std::size_t index, std::span<const Vec3f> positions,
+                    std::span<const Vec3f> normals) noexcept;
   float smoothingOf(const WrinklePatch& patch) const noexcept;
   bool active(const WrinklePatch& patch) const noexcept;
   void grow(bool adaptive, SkinFrame& skin) noexcept;
@@ -136,6 +140,7 @@ class FoldingLayer final : public WrinklesLayer {
   std::vector<Tool> tools_;
   std::vector<std::span<const float>> curves_;  ///< per tool; empty where it does not fold
   std::vector<std::uint8_t> round_;             ///< per tool: FoldProfile::Round
+  std::vector<detail::ToolRectangle> rectangles_;
   PatchScratch scratch_;
   // Adaptive topology: triangles outside, then each patch cut or whole.
   std::vector<std::uint8_t> cut_;
@@ -153,6 +158,7 @@ FoldingLayer::FoldingLayer(std::shared_ptr<const WrinklesBinding> binding)
   curves_.resize(tables_.size());
   falloffs_.resize(tables_.size());
   round_.resize(tables_.size());
+  rectangles_.resize(tables_.size());
   for (std::size_t k = 0; k < tools_.size(); ++k) {
     tools_[k].desc = binding_->desc().tools[k];
     setUp(k);
@@ -171,7 +177,10 @@ void FoldingLayer::setUp(std::size_t index) {
   tool.heights.assign(curve.pointCount(), 0.0);
   tool.float_heights.assign(curve.pointCount(), 0.0f);
   const std::vector<double>& rest = binding_->surface().rest_segments[index];
-  tool.drawn_length_m = std::accumulate(rest.begin(), rest.end(), 0.0);
+  tool.skin_length_m = std::accumulate(rest.begin(), rest.end(), 0.0);
+  tool.drawn_length_m = tool.desc.length == FoldLength::Chord
+                            ? binding_->surface().rest_chords[index]
+                            : tool.skin_length_m;
   for (std::vector<double>* values : {&tool.segments, &tool.lost, &tool.limits})
     values->assign(rest.size(), 0.0);
   round_[index] = curve.desc().profile == FoldProfile::Round ? 1 : 0;
@@ -192,6 +201,11 @@ bool FoldingLayer::measureTools(std::span<const Vec3f> positions, double time_s)
     Tool& tool = tools_[k];
     WrinkleToolState& state = tool.state;
     state = {.length_m = binding_->surface().lines[k].measure(positions, tool.segments)};
+    if (tool.desc.length == FoldLength::Chord && state.length_m > 0) {
+      const double chord = binding_->surface().lines[k].chord(positions);
+      for (double& segment : tool.segments) segment *= chord / state.length_m;
+      state.length_m = chord;
+    }
     state.rest_length_m = detail::restLengthAt(tool.desc, tool.drawn_length_m, time_s);
     state.fold.spare = state.rest_length_m - state.length_m;
     curves_[k] = {};
@@ -208,7 +222,7 @@ void FoldingLayer::fold(std::size_t index, std::span<const Vec3f> positions,
   Tool& tool = tools_[index];
   WrinkleToolState& state = tool.state;
   const WrinkleSurface& surface = binding_->surface();
-  const double grown = state.rest_length_m / tool.drawn_length_m;
+  const double grown = state.rest_length_m / tool.skin_length_m;
   for (std::size_t i = 0; i < tool.lost.size(); ++i)
     tool.lost[i] = grown * surface.rest_segments[index][i] - tool.segments[i];
   surface.lines[index].findLimits(positions, normals, tool.limits);
@@ -228,6 +242,29 @@ void FoldingLayer::fold(std::size_t index, std::span<const Vec3f> positions,
       std::max(tool.max_held_back_share, state.held_back_m / state.rest_length_m);
   tool.frames_saturated += state.fold.saturated;
   tool.max_missing_m = std::max(tool.max_missing_m, state.fold.missing);
+}
+
+/// Where a tool that is projected anew lies in this frame.
+void FoldingLayer::layRectangle(std::size_t index, std::span<const Vec3f> positions,
+                                std::span<const Vec3f> normals) noexcept {
+  detail::ToolRectangle& r = rectangles_[index];
+  const WrinkleToolDesc& desc = tools_[index].desc;
+  r.on = false;
+  if (desc.projection == FoldProjection::Fixed || desc.path.size() != 2) return;
+  const detail::PlacedTool& placed = binding_->surface().tools[index];
+  r.from = placed.a().at(positions);
+  const Vec3f way = placed.b().at(positions) - r.from;
+  r.length_m = way.norm();
+  if (!(r.length_m > 0)) return;
+  r.along = way / r.length_m;
+  const Vec3f mean = placed.a().at(normals) + placed.b().at(normals);
+  const Vec3f up = mean - mean.dot(r.along) * r.along;
+  if (!(up.norm() > 1e-6f)) return;
+  r.up = up.normalized();
+  r.across = r.along.cross(r.up);
+  r.half_width_m = static_cast<float>(placed.halfWidth());
+  r.falloff = desc.falloff;
+  r.on = true;
 }
 
 bool FoldingLayer::active(const WrinklePatch& patch) const noexcept {
@@ -341,11 +378,16 @@ void FoldingLayer::evaluate(const FrameInput& in, SkinFrame& skin) noexcept {
   skin.updateNormals();
   for (std::size_t k = 0; k < tools_.size(); ++k)
     if (!curves_[k].empty()) fold(k, skin.positions(), skin.normals());
+  for (std::size_t k = 0; k < tools_.size(); ++k)
+    if (!curves_[k].empty()) layRectangle(k, skin.positions(), skin.normals());
   grow(adaptive, skin);
   const SurfaceOutput streams{skin.positions(), skin.normals(), skin.tangents()};
   for (const WrinklePatch& patch : surface.patches) {
-    PatchInput input{
-        .smoothing = smoothingOf(patch), .curves = {}, .round = round_, .falloffs = falloffs_};
+    PatchInput input{.smoothing = smoothingOf(patch),
+                     .curves = {},
+                     .round = round_,
+                     .falloffs = falloffs_,
+                     .rectangles = rectangles_};
     if (active(patch))
       input.curves = curves_;
     else if (adaptive || patch.refinement().vertices.empty())

@@ -118,7 +118,8 @@ Result<RbfMap22> mapBetween(const std::vector<Pixel>& from, const std::vector<Pi
 Result<std::vector<LandmarkMatch>> matchByWatershed(const TriMesh& source,
                                                     std::span<const LabelledPoint> source_points,
                                                     const TriMesh& target,
-                                                    const WatershedDesc& desc, Diagnostics& notes) {
+                                                    const WatershedDesc& desc, Diagnostics& notes,
+                                                    std::vector<WatershedView>* seen) {
   DERM_CHECK(validate(desc));
   DERM_CHECK(detail::depth::checkHeads(source, source_points, target));
   DERM_TRY(const DepthMap from, detail::depth::drawDepth(source, desc.map_size_px));
@@ -134,11 +135,24 @@ Result<std::vector<LandmarkMatch>> matchByWatershed(const TriMesh& source,
       const auto basins = [&](const Map& map, const DepthMap& head) {
         return detail::depth::floodedBasins(maxima ? negative(map) : map, head, rules);
       };
-      const PixelPairs found = mutualPairs(basins(source_map, from), basins(target_map, to),
-                                           forward, backward, desc.max_distance_px);
+      const Basins source_basins = basins(source_map, from);
+      const PixelPairs found = mutualPairs(source_basins, basins(target_map, to), forward, backward,
+                                           desc.max_distance_px);
+      const std::size_t before = pairs.source.size();
       for (std::size_t i = 0; i < found.source.size(); ++i)
         if (!pairs.covers(found.source[i], found.target[i]))
           pairs.add(found.source[i], found.target[i]);
+      if (seen == nullptr) continue;
+      WatershedView view{.step = step,
+                         .maxima = maxima,
+                         .size_px = from.size(),
+                         .depth = from.depth.values,
+                         .descriptor = source_map.values,
+                         .basins = source_basins.basin_of_pixel};
+      for (const Seed& seed : source_basins.seeds) view.seeds.emplace_back(seed.position);
+      for (std::size_t i = before; i < pairs.source.size(); ++i)
+        view.kept.emplace_back(pairs.source[i]);
+      seen->push_back(std::move(view));
     }
   }
   if (pairs.source.size() == 8)

@@ -41,6 +41,7 @@ Result<void> notNegative(const char* field, double value) {
 Result<void> validate(const EvolutionLaw& desc) {
   DERM_CHECK(notNegative("attraction", desc.attraction));
   DERM_CHECK(notNegative("tension", desc.tension));
+  DERM_CHECK(notNegative("creases", desc.creases));
   DERM_CHECK(notNegative("volume_gain", desc.volume_gain));
   DERM_CHECK(notNegative("area_gain", desc.area_gain));
   DERM_CHECK(notNegative("inertia.tension", desc.inertia.tension));
@@ -79,7 +80,8 @@ double ActiveSkin::Impl::stableStep() const {
   // Normalised fields have slope 1; the quantile of a raw one is raised to cover its steepest
   // parts.
   const double field_slope = law.raw_field ? std::max(1.0, 1.2 * slope) : 1.0;
-  const double rate = 2 * law.attraction * field_slope + 4 * tensionPerVoxel();
+  const double rate =
+      2 * law.attraction * field_slope + 4 * (tensionPerVoxel() + law.creases * law.attraction);
   return rate > 0 ? 0.9 / rate : std::numeric_limits<double>::infinity();
 }
 
@@ -107,11 +109,14 @@ void ActiveSkin::Impl::findSpeeds(SkinStep& report) {
   const float alpha = static_cast<float>(law.attraction);
   const float beta = static_cast<float>(tensionPerVoxel());
   const bool bends = !edges.curvature.empty();
+  constexpr float kSharp = 0.3f;  // [1/voxel] a valley three voxels round: what a lattice can show
+  const float crease = bends ? static_cast<float>(law.creases * law.attraction) : 0.0f;
   const Sums sums = deterministicSum<Sums>(n, [&](std::size_t begin, std::size_t end) {
     Sums part;
     for (std::size_t i = begin; i < end; ++i) {
       const float d = speeds[i];
-      const float s = alpha * d - (bends ? beta * edges.curvature[i] : 0.0f);
+      float s = alpha * d - (bends ? beta * edges.curvature[i] : 0.0f);
+      if (crease > 0) s -= crease * std::min(0.0f, edges.curvature[i] + kSharp);
       speeds[i] = s;
       part.residual += std::abs(d);
       part.speed += std::abs(s);
@@ -213,7 +218,7 @@ void ActiveSkin::Impl::nodeWiseMoves(const Target& target, double dt_s) {
 
 SkinStep ActiveSkin::Impl::eulerStep(const Target& target, double dt_s, double reference_dt_s,
                                      bool shorten) {
-  const bool curvature = law.tension > 0 || law.area == Hold::Exact;
+  const bool curvature = law.tension > 0 || law.creases > 0 || law.area == Hold::Exact;
   SkinStep report;
   prepareEdges(target, curvature);
   if (tracksBodies()) {

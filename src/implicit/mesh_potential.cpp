@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "derm/base/number_text.h"
 #include "derm/base/parallel.h"
 #include "derm/implicit/potential_target.h"
 #include "derm/mesh/adjacency.h"
@@ -10,6 +11,7 @@
 #include "derm/mesh/triangle_tree.h"
 #include "derm/mesh/weld.h"
 
+#include "implicit/mesh_openings.h"
 #include "implicit/mesh_parts.h"
 #include "implicit/sign_flood.h"
 
@@ -248,10 +250,19 @@ Result<PartField> fieldOfAll(const TriMesh& mesh, const std::vector<detail::Mesh
 
 }  // namespace
 
-Result<Potential> buildMeshPotential(const TriMesh& mesh, const PotentialDesc& desc,
+Result<Potential> buildMeshPotential(const TriMesh& given, const PotentialDesc& desc,
                                      Diagnostics& notes) {
-  DERM_CHECK(checkMesh(mesh, desc));
-  const std::vector<Triangle> welded = mapped(mesh.triangles, weldMap(mesh.positions));
+  DERM_CHECK(checkMesh(given, desc));
+  std::vector<Triangle> welded = mapped(given.triangles, weldMap(given.positions));
+  const bool was_closed = checkClosed(welded).closed();
+  TriMesh mended;
+  detail::ClosedOpenings openings;
+  if (!was_closed) {
+    mended.positions = given.positions;
+    mended.triangles = given.triangles;
+    openings = detail::closeSmallOpenings(mended, welded);
+  }
+  const TriMesh& mesh = was_closed ? given : mended;
   const Closedness closedness = checkClosed(welded);
   const bool inside_out = volume(mesh.positions, mesh.triangles) < 0;
   const detail::MeshParts parts = detail::splitIntoParts(mesh, welded, inside_out);
@@ -272,11 +283,23 @@ Result<Potential> buildMeshPotential(const TriMesh& mesh, const PotentialDesc& d
               std::to_string((*closedness.first_bad_edge)[1]);
     return badMesh("is open: " + std::to_string(closedness.boundary_edges) +
                    " edges have no second triangle, the first one" + where +
-                   "; openings wider than a voxel (" + std::to_string(desc.voxel_m) +
-                   " m) have no inside");
+                   "; openings wider than a tenth of its surface and than a voxel (" +
+                   std::to_string(desc.voxel_m) + " m) have no inside");
   }
-  if (!closedness.closed())
-    notes.warn("mesh-not-closed", "mesh", "has small defects; openings below a voxel are closed");
+  if (!was_closed) {
+    std::string what;
+    if (openings.count > 0)
+      what =
+          std::to_string(openings.count) +
+          (openings.count == 1 ? " opening was closed, " : " openings were closed, the widest ") +
+          shortNumber(openings.widest_m, 3) + " m across, at vertex " +
+          std::to_string(openings.vertex);
+    if (!closedness.closed())
+      what += std::string(what.empty() ? "" : "; ") + std::to_string(closedness.boundary_edges) +
+              " open edges are left: gaps below a voxel are closed, others lie in other pieces or "
+              "leak little";
+    notes.warn("mesh-not-closed", "mesh", what.empty() ? "has doubled edges" : what);
+  }
   field.grid.fitToBand();
   if (field.grid.blockCount() == 0) return badMesh("has no inside at this voxel size");
   return Potential{desc.voxel_m, desc.origin, std::move(field.grid)};

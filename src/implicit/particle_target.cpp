@@ -280,6 +280,9 @@ void ParticleTarget::stretchKernels() {
   });
 }
 
+/// At most what all kernels that reach the box add up to where each comes nearest. By particles,
+/// not by cells: those of a wide spray are large, and all that lies in them would be taken for
+/// matter.
 FieldRange ParticleTarget::rangeIn(const Box3d& box) const {
   const double reach = cell_m_;
   const auto clampCell = [&](double v, std::size_t count) {
@@ -295,11 +298,21 @@ FieldRange ParticleTarget::rangeIn(const Box3d& box) const {
   // Many cells: assume the worst rather than count them all.
   if (double(to[1] - from[1] + 1) * double(to[2] - from[2] + 1) > 4096)
     return {0, std::numeric_limits<double>::infinity()};
+  constexpr double kRounding = 1.001;  // sums of floats are compared with this one
+  double most = 0;
   for (int z = from[2]; z <= to[2]; ++z)
-    for (int y = from[1]; y <= to[1]; ++y)
-      if (cell_start_[cellOf(from[0], y, z)] < cell_start_[cellOf(to[0], y, z) + 1])
-        return {0, std::numeric_limits<double>::infinity()};
-  return {0, 0};
+    for (int y = from[1]; y <= to[1]; ++y) {
+      const std::uint32_t last = cell_start_[cellOf(to[0], y, z) + 1];
+      for (std::uint32_t i = cell_start_[cellOf(from[0], y, z)]; i < last; ++i) {
+        const Vec3d p(x_[i], y_[i], z_[i]);
+        const Vec3d away = (low - p).cwiseMax(p - high).cwiseMax(0.0);
+        const double w = 1 - away.squaredNorm() * double{inverse2_[i]};
+        if (w > 0) most += kRounding * double{weight_[i]} * w * w * w;
+        // Enough to hold matter: a bound of what is deep inside would cost more than it tells.
+        if (most >= iso_) return {0, std::numeric_limits<double>::infinity()};
+      }
+    }
+  return {0, most};
 }
 
 void ParticleTarget::appendSeeds(std::vector<TargetSeed>& seeds) const {

@@ -18,8 +18,10 @@ SkinRecord recorded(const ActiveSkin& skin, const TriMesh& mesh, const SkinStep&
   r.residual_mean = last.residual_mean;
   r.residual_max = last.residual_max;
   r.active_nodes = skin.potential().grid.activeCount();
-  if (skin.law().volume != Hold::No)
-    for (const Body& b : skin.bodies()) r.wanted_volume += b.wanted_volume;
+  for (const Body& b : skin.bodies()) {
+    r.cavities += b.cavities;
+    if (skin.law().volume != Hold::No) r.wanted_volume += b.wanted_volume;
+  }
   return r;
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "derm/base/assert.h"
+
 namespace derm {
 namespace {
 
@@ -108,6 +110,12 @@ Result<ParticleSurfacer> ParticleSurfacer::make(const Particles& first,
   return surfacer;
 }
 
+void ParticleSurfacer::scaleWanted(double volume, double area) {
+  DERM_REQUIRE(volume > 0 && area > 0);
+  wanted_volume_ = volume;
+  skin_->setWantedScale(1, area);  // the volume's is set with every target
+}
+
 Result<SkinStep> ParticleSurfacer::advanceTo(const Particles& next, double seconds) {
   if (!(seconds > 0))
     return Error{ErrorCode::BadArgument, "must be positive", {.element = "seconds"}};
@@ -119,7 +127,8 @@ Result<SkinStep> ParticleSurfacer::advanceTo(const Particles& next, double secon
     const double share = (k + 0.5) / parts;
     const Particles between = particlesBetween(now_, next, share, seconds);
     DERM_TRY(const ParticleTarget target, ParticleTarget::make(between, desc_.kernel));
-    skin_->setWantedVolume(volume_per_matter_ * matterOf(between, desc_.kernel.radius_m));
+    skin_->setWantedVolume(wanted_volume_ * volume_per_matter_ *
+                           matterOf(between, desc_.kernel.radius_m));
     DERM_TRY(last, skin_->advance(target, seconds / parts));
   }
   // Matter that appeared within the frame counts from its end on.

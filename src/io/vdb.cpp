@@ -35,9 +35,10 @@ Result<void> saveVdb(const std::filesystem::path& file, const LevelSetBlocks& le
   return writeFileWhole(file, std::string_view(*bytes));
 }
 
-Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file) {
+Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file,
+                               std::optional<double> density_iso) {
   DERM_TRY(const detail::VdbModule* const vdb, module());
-  return vdb->load(file);
+  return vdb->load(file, density_iso.value_or(0));
 }
 
 }  // namespace derm

@@ -15,6 +15,8 @@ bool hasVdb() { return false; }
 Result<void> saveVdb(const std::filesystem::path& file, const LevelSetBlocks&) {
   return vdbAbsent(file);
 }
-Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file) { return vdbAbsent(file); }
+Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file, std::optional<double>) {
+  return vdbAbsent(file);
+}
 
 }  // namespace derm

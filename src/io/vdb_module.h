@@ -11,11 +11,12 @@
 namespace derm::detail {
 
 /// Of the structure below; one for both, since they are compiled together.
-inline constexpr int kVdbModuleVersion = 1;
+inline constexpr int kVdbModuleVersion = 2;
 
 struct VdbModule {
   Result<std::string> (*encode)(const LevelSetBlocks& level_set);
-  Result<LevelSetBlocks> (*load)(const std::filesystem::path& file);
+  /// `density_iso` 0: a level set is expected.
+  Result<LevelSetBlocks> (*load)(const std::filesystem::path& file, double density_iso);
 };
 
 /// The function of that name that the module exports: null for another version.

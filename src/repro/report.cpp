@@ -103,6 +103,7 @@ Result<ReproReport> reproduce(std::span<const ReproDocument> documents, const Re
     Diagnostics own;  // what layers remark on is no news here
     if (const Result<void> done = entry.exhibit->measure(entry.result, own); !done)
       return withExhibit(done.error(), entry);
+    for (ReproNumber& n : entry.result.numbers) n.ours *= 1 + options.perturb;
     if (pictures && entry.exhibit->draw != nullptr) {
       const Result<void> drawn = entry.exhibit->draw(entry.result, own);
       if (!drawn && drawn.error().code == ErrorCode::Unsupported) {

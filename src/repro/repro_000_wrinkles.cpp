@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "derm/anim/clip.h"
 #include "derm/base/number_text.h"
 #include "derm/cast/cast.h"
 #include "derm/deform/flesh.h"
@@ -91,6 +92,29 @@ Result<void> measureLimb(ReproResult& r, Diagnostics& notes) {
                                          "", layer->elongation_m().dot(direction) / exact),
                                0.5, 1.03));
   }
+  return {};
+}
+
+/// The limb at rest, accelerated across its axis, and along it.
+Result<void> drawLimb(ReproResult& r, Diagnostics& notes) {
+  std::vector<Rgba8Image> images;
+  for (const Vec3d& acceleration : {Vec3d(0, 0, 0.001), Vec3d(40, 0, 0), Vec3d(0, 0, 40)}) {
+    DERM_TRY(Scene scene, sceneOf(kLimbSetup, notes, acceleratedLimb(acceleration)));
+    Shot shot{.time_s = scene.frameTimes().back(),
+              .yaw_deg = 0,
+              .pitch_deg = 84,
+              .width = 300,
+              .height = 360};
+    shot.view.diagram = Diagram::Flesh;
+    shot.view.wireframe = true;
+    shot.view.label = acceleration.x() > 1 ? "across" : acceleration.z() > 1 ? "along" : "at rest";
+    DERM_TRY(Rgba8Image image, pictureOf(scene, shot, notes));
+    images.push_back(std::move(image));
+  }
+  r.pictures.push_back(
+      {.caption = "A limb with the frame that is rigid with its bone and the one on the spring: at "
+                  "rest, accelerated across the bone, and along it (ten times as hard as measured)",
+       .image = gridOf(images, 3, 4)});
   return {};
 }
 
@@ -184,9 +208,16 @@ Result<void> measureWeights(ReproResult& r, Diagnostics& notes) {
 }
 
 Result<void> drawWeights(ReproResult& r, Diagnostics& notes) {
-  Shot shot{.width = 420, .height = 380};
-  shot.view.channel = "cap and stem";
-  return addPicture(r, "Weights of a flesh element, 0 to 1 (fig. 3)", kMushroomHop, shot, notes);
+  Shot weights{.width = 420, .height = 380}, frames = weights;
+  weights.view.channel = "cap and stem";
+  frames.time_s = 0.8;
+  frames.view.diagram = Diagram::Flesh;
+  frames.view.wireframe = true;
+  return addPanels(r,
+                   "Weights of a flesh element, 0 to 1; its frame at rest and the one that swings",
+                   std::array{Panel{std::string(kMushroomHop), weights},
+                              Panel{std::string(kMushroomHop), frames}},
+                   2, notes);
 }
 
 /// What a scene's layers add to linear skinning, at most over its frames. [m]
@@ -217,8 +248,71 @@ Result<void> measureSwing(ReproResult& r, std::string_view recipe, double least_
   return {};
 }
 
+/// The cast's mushroom with the paper's skeleton: the root in the cap, its child at the foot's
+/// base, moving as before.
+Result<std::shared_ptr<const Character>> mushroomRootedInItsCap() {
+  DERM_TRY(const Character stands, makeCastMember("mushroom"));
+  DERM_TRY(const JointId foot, stands.skeleton.named("foot"));
+  DERM_TRY(const JointId cap, stands.skeleton.named("cap"));
+  const auto modelOf = [&](const Pose& pose) {
+    std::vector<Affine3d> model(stands.skeleton.size());
+    localToModel(stands.skeleton, pose.local, model);
+    return model;
+  };
+  const std::vector<Affine3d> rest = modelOf(stands.restPose());
+  const auto local = [](const Affine3d& m) {
+    Transform out;
+    out.translation = m.translation().cast<float>();
+    out.rotation = Quatd(Mat3d(m.linear())).normalized().cast<float>();
+    return out;
+  };
+  Character out = stands;
+  out.skeleton.joints = {Joint{.name = "cap"}, Joint{.name = "foot", .parent = JointId(0)}};
+  out.skeleton.joints[0].rest = local(rest[cap.index()]);
+  out.skeleton.joints[1].rest = local(rest[cap.index()].inverse() * rest[foot.index()]);
+  for (SkinSlot& slot : out.skin.slots) slot.joint = JointId(slot.joint == cap ? 0 : 1);
+  const Clip& hop = stands.clips.at(0);
+  std::array<Track, 4> tracks;
+  for (std::size_t j = 0; j < 2; ++j) {
+    tracks[2 * j] = {.channel = Channel::Translation, .joint = JointId(j)};
+    tracks[2 * j + 1] = {.channel = Channel::Rotation, .joint = JointId(j)};
+  }
+  for (int f = 0; f <= static_cast<int>(std::lround(60 * hop.duration_s())); ++f) {
+    Pose pose = stands.restPose();
+    sampleClip(hop, static_cast<float>(f) / 60, pose);
+    const std::vector<Affine3d> now = modelOf(pose);
+    const std::array<Transform, 2> moved = {local(now[cap.index()]),
+                                            local(now[cap.index()].inverse() * now[foot.index()])};
+    for (std::size_t j = 0; j < 2; ++j) {
+      const Vec3f& t = moved[j].translation;
+      const Quatf& q = moved[j].rotation;
+      tracks[2 * j].times_s.push_back(static_cast<float>(f) / 60);
+      tracks[2 * j].values.insert(tracks[2 * j].values.end(), {t.x(), t.y(), t.z()});
+      tracks[2 * j + 1].times_s.push_back(static_cast<float>(f) / 60);
+      tracks[2 * j + 1].values.insert(tracks[2 * j + 1].values.end(), {q.x(), q.y(), q.z(), q.w()});
+    }
+  }
+  out.clips.clear();
+  out.clips.push_back({"hop", std::vector<Track>(tracks.begin(), tracks.end())});
+  return std::make_shared<const Character>(std::move(out));
+}
+
+constexpr std::string_view kCapMushroom =
+    "# the mushroom with its root in the cap, as the paper has it (made by the report)\n"
+    "character = \"mushroom_rooted_in_its_cap.glb\"\nclip = \"hop\"\npreroll_s = 1.2\nloop = true\n"
+    "[[layer]]\ntype = \"flesh\"\nname = \"cap and stem\"\ndominant = \"cap\"\nends = "
+    "[\"foot\"]\nfrequency_hz = 3.5\ndamping_ratio = 0.15\n";
+
 Result<void> measureMushroom(ReproResult& r, Diagnostics& notes) {
-  return measureSwing(r, kMushroomHop, 2, 120, notes);
+  DERM_CHECK(measureSwing(r, kMushroomHop, 2, 120, notes));
+  DERM_TRY(const std::shared_ptr<const Character> rooted, mushroomRootedInItsCap());
+  DERM_TRY(Scene scene, sceneOf(kCapMushroom, notes, rooted));
+  DERM_TRY(const double most, largestMove(scene));
+  r.numbers.push_back(
+      within(unprinted("the same with the paper's own skeleton: the root in the cap, dominant",
+                       "mm", 1000 * most),
+             2, 120));
+  return {};
 }
 Result<void> measureBelly(ReproResult& r, Diagnostics& notes) {
   DERM_CHECK(measureSwing(r, kCatBellyRun, 1, 60, notes));
@@ -234,8 +328,21 @@ Result<void> drawSwing(ReproResult& r, std::string caption, std::string_view rec
 }
 
 Result<void> drawMushroom(ReproResult& r, Diagnostics& notes) {
-  return drawSwing(r, "A mushroom hops; strokes from linear skinning to the result, doubled",
-                   kMushroomHop, 30, notes);
+  DERM_CHECK(drawSwing(r, "A mushroom hops; strokes from linear skinning to the result, doubled",
+                       kMushroomHop, 30, notes));
+  DERM_TRY(const std::shared_ptr<const Character> rooted, mushroomRootedInItsCap());
+  DERM_TRY(Scene scene, sceneOf(kCapMushroom, notes, rooted));
+  std::vector<Rgba8Image> images;
+  for (const double time : {0.2, 0.5, 0.8, 0.95}) {
+    Shot shot{.time_s = time, .width = 250, .height = 280};
+    shot.view.diagram = Diagram::Flesh;
+    DERM_TRY(Rgba8Image image, pictureOf(scene, shot, notes));
+    images.push_back(std::move(image));
+  }
+  r.pictures.push_back(
+      {.caption = "With the paper's skeleton, the cap dominant: weights and frames",
+       .image = gridOf(images, 4, 4)});
+  return {};
 }
 Result<void> drawBelly(ReproResult& r, Diagnostics& notes) {
   return drawSwing(r, "The cat's belly in a jump", kCatBellyJump, 80, notes);
@@ -368,6 +475,54 @@ Result<void> measureFig12(ReproResult& r, Diagnostics&) {
       0.9, 0.999));
   addCurves(r, "One level, and two: finer bumps ride on coarser ones",
             {drawn("one level", coarse, 0.85, 0.3), drawn("two levels", fine, 0.85)});
+  return {};
+}
+
+constexpr std::string_view kSheetRecipe =
+    R"(# a limb (made by the report) whose skin is longer than its bone lets it be
+character = "limb.glb"
+clip = ""
+range_s = [0.0, 1.0]
+fps = 10
+[[layer]]
+type = "wrinkles"
+name = "folds"
+from = [0.08, 0.0, 0.08]
+to = [0.08, 0.0, 0.32]
+width_m = 0.12
+points = 9
+spacing = 0
+h_max_m = 0.03
+subdivide = 4
+strategy = "simultaneous"
+rest_length_keys = [0.0, 0.24, 1.0, 0.30]
+)";
+
+Result<void> drawLevels(ReproResult& r, Diagnostics& notes) {
+  const auto limb = acceleratedLimb(Vec3d(0, 0, 0));
+  std::vector<Rgba8Image> images;
+  for (const char* levels : {"", "levels = [0.7, 0.3]\n"}) {
+    DERM_TRY(Scene scene, sceneOf(std::string(kSheetRecipe) + levels, notes, limb));
+    Shot shot{
+        .time_s = 1, .yaw_deg = 60, .pitch_deg = 40, .zoom = 1.2, .width = 420, .height = 320};
+    shot.view.label = *levels == 0 ? "one level" : "two levels";
+    DERM_TRY(Rgba8Image image, pictureOf(scene, shot, notes));
+    images.push_back(std::move(image));
+  }
+  r.pictures.push_back({.caption = "The curve on a mesh (12b)", .image = gridOf(images, 2, 4)});
+  return {};
+}
+
+/// Where the tool works and how it fades across (fig. 13).
+Result<void> drawElevation(ReproResult& r, Diagnostics& notes) {
+  DERM_TRY(Scene scene, sceneOf(kSheetRecipe, notes, acceleratedLimb(Vec3d(0, 0, 0))));
+  Shot shot{.time_s = 1, .yaw_deg = 60, .pitch_deg = 40, .zoom = 1.2, .width = 480, .height = 340};
+  shot.view.channel = "folds";
+  DERM_TRY(Rgba8Image image, pictureOf(scene, shot, notes));
+  r.pictures.push_back({.caption =
+                            "The attenuation a of each vertex in the rectangle of influence; "
+                            "its height is that of the curve times a",
+                        .image = std::move(image)});
   return {};
 }
 
@@ -520,6 +675,18 @@ Result<double> chordOverSkin(std::string_view recipe, const Vec3f& a, const Vec3
   return ratio;
 }
 
+/// Every tool of the recipe with these keys too.
+std::string withKeys(std::string_view recipe, std::string_view keys) {
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t next; (next = recipe.find("h_max_m", at)) != std::string_view::npos;
+       at = next + 7) {
+    out += recipe.substr(at, next - at);
+    out += std::string(keys) + "h_max_m";
+  }
+  return out + std::string(recipe.substr(at));
+}
+
 Result<void> measureWrist(ReproResult& r, Diagnostics& notes) {
   DERM_TRY(const double ratio,
            chordOverSkin(kWrist, Vec3f(0.072f, 0.027f, 0.0f), Vec3f(0.130f, 0.019f, 0.0f), notes));
@@ -527,25 +694,81 @@ Result<void> measureWrist(ReproResult& r, Diagnostics& notes) {
       within(unprinted("the literal form: what the line AB claims as lost over what the skin lost",
                        "", ratio),
              1, 10));
+  for (const auto& [name, key] : {std::pair{"length = \"chord\"", "length = \"chord\"\n"},
+                                  {"projection = \"moved\"", "projection = \"moved\"\n"}}) {
+    DERM_TRY(Scene scene, sceneOf(withKeys(kWrist, key), notes));
+    DERM_TRY(Scene ours, sceneOf(kWrist, notes));
+    double apart = 0;
+    for (std::size_t f = 0; f < scene.frameTimes().size(); ++f) {
+      const auto a = scene.frame(f).positions(), b = ours.frame(f).positions();
+      for (std::size_t v = 0; v < std::min(a.size(), b.size()); ++v)
+        apart = std::max(apart, double((a[v] - b[v]).norm()));
+    }
+    r.numbers.push_back(
+        within(unprinted(std::string("the literal form, ") + name + ": farthest from ours", "mm",
+                         1000 * apart),
+               0.05, 60));
+  }
   return measureTools(r, "wrist", kWrist, 50, notes);
 }
 Result<void> drawWrist(ReproResult& r, Diagnostics& notes) {
   Shot shot{.time_s = 2.6, .yaw_deg = 20, .pitch_deg = 45, .zoom = 2, .width = 900, .height = 420};
   shot.view.focus = "hand";
   shot.view.comparison = Comparison::SideBySide;
-  return addPicture(r, "A baby's wrist: skinning alone, and with folds", kWrist, shot, notes);
+  DERM_CHECK(addPicture(r, "A baby's wrist: skinning alone, and with folds", kWrist, shot, notes));
+  Shot ours = shot;
+  ours.width = 340;
+  ours.height = 360;
+  ours.view.comparison = Comparison::None;
+  Shot chord = ours, moved = ours;
+  ours.view.label = "ours";
+  chord.view.label = "chord length";
+  moved.view.label = "projected anew";
+  return addPanels(r,
+                   "Ours beside the literal forms: the length of the line AB, and folds that are "
+                   "projected anew in each frame",
+                   std::array{Panel{std::string(kWrist), ours},
+                              Panel{withKeys(kWrist, "length = \"chord\"\n"), chord},
+                              Panel{withKeys(kWrist, "projection = \"moved\"\n"), moved}},
+                   3, notes);
+}
+
+/// A series of folds on the front of the right knee alone, drawn where the cloth is longest: on the
+/// bent knee.
+Result<std::string> frontFolds() {
+  DERM_TRY(const Character trousers, makeCastMember("trousers"));
+  const auto nearest = [&](const Vec3f& p) {
+    const std::vector<Vec3f>& x = trousers.mesh.positions;
+    return std::to_string(std::min_element(x.begin(), x.end(),
+                                           [&](const Vec3f& a, const Vec3f& b) {
+                                             return (a - p).squaredNorm() < (b - p).squaredNorm();
+                                           }) -
+                          x.begin());
+  };
+  return "character = \"cast:trousers\"\nclip = \"walk\"\nfps = 30\n[[layer]]\ntype = "
+         "\"wrinkles\"\n"
+         "name = \"front of the knee\"\nfrom_vertex = " +
+         nearest(Vec3f(-0.105f, 0.60f, 0.09f)) +
+         "\nto_vertex = " + nearest(Vec3f(-0.110f, 0.40f, 0.09f)) +
+         "\nwidth_m = 0.15\npoints = 9\nspacing = 0\nstrategy = \"simultaneous\"\nprofile = "
+         "\"round\"\nh_max_m = 0.012\ndefine_clip = \"walk\"\ndefine_at_s = 0.8\n";
 }
 
 Result<void> measureTrousers(ReproResult& r, Diagnostics& notes) {
-  return measureTools(r, "trousers", kTrousers, 50, notes);
+  DERM_CHECK(measureTools(r, "trousers", kTrousers, 50, notes));
+  DERM_TRY(const std::string front, frontFolds());
+  return measureTools(r, "front of one knee", front, 50, notes);
 }
 Result<void> drawTrousers(ReproResult& r, Diagnostics& notes) {
   Shot shot{
       .time_s = 0.8, .yaw_deg = 200, .pitch_deg = 15, .zoom = 2.5, .width = 900, .height = 420};
   shot.view.focus = "shin_left";
   shot.view.comparison = Comparison::SideBySide;
-  return addPicture(r, "Trousers from behind: skinning alone, and with two tools that cross",
-                    kTrousers, shot, notes);
+  DERM_CHECK(addPicture(r, "Trousers from behind: skinning alone, and with two tools that cross",
+                        kTrousers, shot, notes));
+  DERM_TRY(const std::string front, frontFolds());
+  return addStrip(r, "From the front: a series of folds on one knee, none on the other", front,
+                  {.yaw_deg = 10, .pitch_deg = 8, .width = 1000, .height = 380}, 5, notes);
 }
 
 Result<void> measureBoth(ReproResult& r, Diagnostics& notes) {
@@ -564,14 +787,7 @@ Result<void> drawBoth(ReproResult& r, Diagnostics& notes) {
 
 /// Every tool of the recipe cut so often.
 std::string subdivided(std::string_view recipe, int levels) {
-  std::string out;
-  std::size_t at = 0;
-  for (std::size_t next; (next = recipe.find("h_max_m", at)) != std::string_view::npos;
-       at = next + 7) {
-    out += recipe.substr(at, next - at);
-    out += "subdivide = " + std::to_string(levels) + "\nh_max_m";
-  }
-  return out + std::string(recipe.substr(at));
+  return withKeys(recipe, "subdivide = " + std::to_string(levels) + "\n");
 }
 
 Result<double> playedAt(const std::string& recipe, Diagnostics& notes) {
@@ -607,7 +823,7 @@ Result<void> measureFps(ReproResult& r, Diagnostics& notes) {
 constexpr std::array<ReproExhibit, 15> kWrinklesExhibits = {{
     {"figs. 1, 2", "a limb under acceleration", kLimbSetup,
      "Flesh moves against the acceleration, most in the middle, not at all at the joints.",
-     measureLimb, nullptr},
+     measureLimb, drawLimb},
     {"section 2.3.2", "the spring between the frames (fig. 5)", kLimbSetup,
      "\"Any simple method is robust enough not to diverge\" is false: the paper's Euler step is "
      "stable only for k dt²/m < 4 − 2 c dt/m. Ours is the exact solution, stable for every step; "
@@ -624,14 +840,14 @@ constexpr std::array<ReproExhibit, 15> kWrinklesExhibits = {{
     {"fig. 12", "levels of detail", kCurveSetup,
      "On sloped segments the printed formula does not keep the length; midpoints on the ellipse "
      "with the segment's ends as foci do.",
-     measureFig12, nullptr},
+     measureFig12, drawLevels},
     {"figs. 13, 14", "across the tool", kCurveSetup,
      "Vertices are chosen by the scalar product of normals (printed: the vector product); the "
      "attenuation comes from z, across (printed: y).",
-     measureFig14, nullptr},
+     measureFig14, drawElevation},
     {"fig. 15", "a mushroom", kMushroomHop,
-     "The paper's dominant frame is the cap; the cast's mushroom stands on its foot, which is its "
-     "root.",
+     "The cast's mushroom stands on its foot, which is its root; the paper's has its root, the "
+     "dominant frame, in the cap: both are here.",
      measureMushroom, drawMushroom},
     {"fig. 16", "the cat's belly", kCatBellyJump, "", measureBelly, drawBelly},
     {"fig. 17", "foreheads of two heads", kManForehead,

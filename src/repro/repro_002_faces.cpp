@@ -154,6 +154,86 @@ Result<void> measureLandmarks(ReproResult& r, Diagnostics& notes) {
   return {};
 }
 
+/// Numbers as grey, darkest to lightest of those on the head.
+Rgba8Image greyOf(const WatershedView& view, const std::vector<float>& values) {
+  float low = 1e30f, high = -1e30f;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (view.basins[i] != 0xFFFFFFFFu) {
+      low = std::min(low, values[i]);
+      high = std::max(high, values[i]);
+    }
+  Rgba8Image out(view.size_px, view.size_px, {255, 255, 255, 255});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (view.basins[i] == 0xFFFFFFFFu) continue;
+    const float share = high > low ? (values[i] - low) / (high - low) : 0.0f;
+    const auto grey = static_cast<std::uint8_t>(255 * std::clamp(share, 0.0f, 1.0f));
+    const auto size = static_cast<std::size_t>(view.size_px);
+    out.at(static_cast<int>(i % size), static_cast<int>(i / size)) = {grey, grey, grey, 255};
+  }
+  return out;
+}
+
+/// Basins' borders in blue, feet in yellow, those that became landmarks in red (fig. 3.8).
+Rgba8Image basinsOf(const WatershedView& view) {
+  Rgba8Image out = greyOf(view, view.descriptor);
+  const int n = view.size_px;
+  const auto basin = [&](int x, int y) { return view.basins[static_cast<std::size_t>(y * n + x)]; };
+  for (int y = 0; y + 1 < n; ++y)
+    for (int x = 0; x + 1 < n; ++x)
+      if (basin(x, y) != basin(x + 1, y) || basin(x, y) != basin(x, y + 1))
+        out.at(x, y) = {70, 110, 200, 255};
+  const auto dots = [&](const std::vector<RbfPoint<2>>& at, Rgba8 colour) {
+    for (const RbfPoint<2>& p : at) {
+      const Vec2f spot = p.cast<float>();
+      drawPolyline(out, std::span(&spot, 1), 11, colour);
+    }
+  };
+  dots(view.seeds, {240, 200, 40, 255});
+  dots(view.kept, {214, 40, 40, 255});
+  return out;
+}
+
+/// A head as it is, from the front.
+Result<Rgba8Image> headPicture(const Character& head, const Shot& shot, Diagnostics& notes) {
+  DERM_TRY(Scene scene,
+           sceneOf("character = \"head.glb\"\n", notes, std::make_shared<const Character>(head)));
+  return pictureOf(scene, shot, notes);
+}
+
+Result<void> drawLandmarks(ReproResult& r, Diagnostics& notes) {
+  const std::array<SyntheticHeadDesc, 3> heads = formulaHeads();
+  DERM_TRY(const Character source, makeSyntheticHead(heads[0]));
+  Shot shot{.yaw_deg = 0, .pitch_deg = 0, .width = 256, .height = 300};
+  shot.view.points = true;
+  std::vector<Rgba8Image> found;
+  DERM_TRY(Rgba8Image first, headPicture(source, shot, notes));
+  found.push_back(std::move(first));
+  for (const std::size_t to : {1u, 2u}) {
+    DERM_TRY(Character target, makeSyntheticHead(heads[to]));
+    std::vector<WatershedView> seen;
+    DERM_TRY(const auto matches,
+             matchByWatershed(source.mesh, source.points, target.mesh, {}, notes, &seen));
+    if (to == 1) {
+      std::vector<Rgba8Image> maps = {boxDownscaled(greyOf(seen.front(), seen.front().depth), 2)};
+      for (const WatershedView& view : seen)
+        if (!view.maxima) maps.push_back(boxDownscaled(basinsOf(view), 2));
+      r.pictures.push_back(
+          {.caption = "A map of depth (3.4), and four rounds of basins, coarse to fine (3.5–3.8): "
+                      "yellow feet found nothing on the other head, red ones became landmarks",
+           .image = sideBySide(maps, 4)});
+    }
+    target.points.clear();
+    for (const LandmarkMatch& m : matches) target.points.push_back({m.label, m.point});
+    DERM_TRY(Rgba8Image image, headPicture(target, shot, notes));
+    found.push_back(std::move(image));
+  }
+  r.pictures.push_back({.caption =
+                            "Control points of head A, found on B (3.9) and on the cartoon C "
+                            "(3.12)",
+                        .image = sideBySide(found, 4)});
+  return {};
+}
+
 constexpr std::string_view kTransferSetup =
     "derm face rig cast:head-a -o a.glb\nderm face transfer a.glb cast:head-b -o b.glb";
 
@@ -190,6 +270,54 @@ Result<void> measureTransfer(ReproResult& r, Diagnostics& notes) {
       unprinted("weights carried from head A against a rig made on B, mean difference of a vertex",
                 "", 2 * difference / double(target.skin.vertexCount())),
       0, 0.2));
+  return {};
+}
+
+/// A pose of a head with its own expression, or its weights.
+Result<Rgba8Image> posedHead(const Character& head, const FaceRig& rig, std::string_view expression,
+                             const Shot& shot, Diagnostics& notes) {
+  DERM_TRY(const FacePoints points, facePoints(head.points, head.mesh));
+  DERM_TRY(const FacePoser poser, FacePoser::make(head, rig));
+  Pose pose = head.restPose();
+  std::vector<Vec3d> moved(rig.joints.size(), Vec3d::Zero());
+  DERM_TRY(const auto moves, expressionDisplacements(expression, points));
+  const std::span<const std::string_view> numbers = controlPointNumbers();
+  for (const PointDisplacement& d : moves) {
+    const auto at = std::find(numbers.begin(), numbers.end(), d.point);
+    if (at != numbers.end()) moved[std::size_t(at - numbers.begin())] = d.displacement_m;
+  }
+  poser.pose(moved, pose);
+  DERM_TRY(TriMesh mesh, poseCharacter(head, pose, SkinningMethod::Linear));
+  return headPicture(frozen(head, std::move(mesh)), shot, notes);
+}
+
+/// Weights of a joint on both heads, and both with the same expression.
+Result<void> drawTransfer(ReproResult& r, Diagnostics& notes) {
+  DERM_TRY(Character source, makeSyntheticHead(syntheticHeadA()));
+  DERM_TRY(Character target, makeSyntheticHead(syntheticHeadB()));
+  DERM_TRY(const FaceRig rig, addFaceRig(source, {}, notes));
+  DERM_TRY(const auto correspondence,
+           landmarkCorrespondence(source.mesh, source.points, target.mesh, target.points, notes));
+  DERM_TRY(const FaceRig carried, transferFaceRig(source, target, correspondence, {}, notes));
+  std::vector<Rgba8Image> images;
+  Shot shot{.yaw_deg = 12, .pitch_deg = 2, .width = 210, .height = 250};
+  for (const std::string_view point : {"4.3", "8.1"})
+    for (const Character* head : {&source, &target}) {
+      Shot weights = shot;
+      weights.view.weights = controlJointName(point);
+      DERM_TRY(Rgba8Image image, headPicture(*head, weights, notes));
+      images.push_back(std::move(image));
+    }
+  for (const std::string_view expression : {"joy", "surprise"}) {
+    DERM_TRY(Rgba8Image one, posedHead(source, rig, expression, shot, notes));
+    DERM_TRY(Rgba8Image other, posedHead(target, carried, expression, shot, notes));
+    images.push_back(std::move(one));
+    images.push_back(std::move(other));
+  }
+  r.pictures.push_back({.caption =
+                            "Weights of a brow and of the upper lip on head A and as carried "
+                            "to head B (3.10, 3.11); joy and surprise on both (3.13)",
+                        .image = gridOf(images, 4, 4)});
   return {};
 }
 
@@ -516,6 +644,120 @@ Result<void> drawExpressions(ReproResult& r, Diagnostics& notes) {
   return {};
 }
 
+/// Where the control points of a target are, as displacements in the order of the rig.
+std::vector<Vec3d> inRigOrder(const NeutralFace& target, std::span<const Vec3d> positions) {
+  const std::span<const std::string_view> numbers = controlPointNumbers();
+  std::vector<Vec3d> out(numbers.size(), Vec3d::Zero());
+  for (std::size_t n = 0; n < numbers.size(); ++n)
+    for (std::size_t i = 0; i < target.labels.size(); ++i)
+      if (target.labels[i] == numbers[n]) out[n] = positions[i] - target.positions[i];
+  return out;
+}
+
+/// A head with an expression of its own.
+Result<Rgba8Image> expressed(const RiggedHead& head, std::string_view expression,
+                             Diagnostics& notes) {
+  const NeutralFace neutral = neutralFace(head.points);
+  DERM_TRY(const std::vector<Vec3d> moved, withExpression(head.points, neutral, expression));
+  return stillOf(head, inRigOrder(neutral, moved), notes);
+}
+
+Result<void> drawParts(ReproResult& r, Diagnostics& notes) {
+  DERM_TRY(const RiggedHead man, riggedHead("man", encodePng, notes));
+  DERM_TRY(const RiggedHead woman, riggedHead("woman", encodePng, notes));
+  DERM_TRY(const RiggedHead toon, riggedHead("toon", encodePng, notes));
+  std::vector<Rgba8Image> cells;
+  for (const auto& [upper, lower] : {std::pair{"surprise", "joy"}, {"anger", "surprise"}}) {
+    std::vector<FaceSource> sources;
+    for (const auto& [head, expression, regions] :
+         {std::tuple{&man, upper, "brows,eyes"}, {&woman, lower, "mouth,jaw"}}) {
+      const NeutralFace neutral = neutralFace(head->points);
+      FaceSource source{.name = expression, .regions = regions};
+      DERM_TRY(source.tracks.positions, withExpression(head->points, neutral, expression));
+      source.tracks.labels = neutral.labels;
+      source.tracks.neutral = neutral.positions;
+      source.tracks.times_s = {0};
+      sources.push_back(std::move(source));
+      DERM_TRY(Rgba8Image cell, expressed(*head, expression, notes));
+      cells.push_back(std::move(cell));
+    }
+    const NeutralFace target = neutralFace(toon.points);
+    DERM_TRY(const PointTracks mixed, retargetFace(sources, target, {}, notes));
+    NeutralFace in_order = target;
+    std::vector<Vec3d> positions = target.positions;
+    for (std::size_t i = 0; i < mixed.labels.size(); ++i)
+      for (std::size_t k = 0; k < target.labels.size(); ++k)
+        if (target.labels[k] == mixed.labels[i]) positions[k] = mixed.positions[i];
+    DERM_TRY(Rgba8Image cell, stillOf(toon, inRigOrder(in_order, positions), notes));
+    cells.push_back(std::move(cell));
+  }
+  r.pictures.push_back({.caption =
+                            "Brows and eyes of the first face and mouth and jaw of the second, "
+                            "on the third; twice",
+                        .image = gridOf(cells, 6, 2)});
+  return {};
+}
+
+Result<void> drawFromPicture(ReproResult& r, Diagnostics& notes) {
+  DERM_TRY(const RiggedHead man, riggedHead("man", encodePng, notes));
+  DERM_TRY(const RiggedHead toon, riggedHead("toon", encodePng, notes));
+  const NeutralFace from = neutralFace(man.points), to = neutralFace(toon.points);
+  const auto seen = [](std::vector<Vec3d> points) {
+    for (Vec3d& p : points) p = Vec3d(320 + 1000 * p.x(), 240 - 1000 * p.y(), 0);
+    return points;
+  };
+  const NeutralFace picture{TrackSpace::Picture, from.labels, seen(from.positions)};
+  DERM_TRY(const FaceRetargeter retargeter,
+           FaceRetargeter::bind(picture, to, {.depth = FaceDepth::Expressions}, notes));
+  std::vector<Rgba8Image> cells, copies;
+  for (const std::string_view expression : {"joy", "surprise", "anger", "disgust"}) {
+    DERM_TRY(Rgba8Image cell, expressed(man, expression, notes));
+    cells.push_back(std::move(cell));
+    DERM_TRY(const std::vector<Vec3d> moved, withExpression(man.points, from, expression));
+    std::vector<Vec3d> got(to.positions.size());
+    retargeter.map(seen(moved), got);
+    DERM_TRY(Rgba8Image copy, stillOf(toon, inRigOrder(to, got), notes));
+    copies.push_back(std::move(copy));
+  }
+  cells.insert(cells.end(), copies.begin(), copies.end());
+  r.pictures.push_back({.caption =
+                            "A face whose markers are seen in two dimensions, and the one that "
+                            "they move in three",
+                        .image = gridOf(cells, 4, 2)});
+  return {};
+}
+
+/// Three expressions: the source, by the map, and displacements scaled by the faces' sizes.
+Result<void> drawDirect(ReproResult& r, Diagnostics& notes) {
+  DERM_TRY(const RiggedHead man, riggedHead("man", encodePng, notes));
+  DERM_TRY(const RiggedHead toon, riggedHead("toon", encodePng, notes));
+  const NeutralFace from = neutralFace(man.points), to = neutralFace(toon.points);
+  DERM_TRY(const FaceRetargeter retargeter, FaceRetargeter::bind(from, to, {}, notes));
+  const double scale = double(bounds(toon.character.mesh.positions).diagonal()) /
+                       double(bounds(man.character.mesh.positions).diagonal());
+  std::vector<Rgba8Image> cells;
+  for (const std::string_view expression : {"joy", "surprise", "anger"}) {
+    DERM_TRY(Rgba8Image own, expressed(man, expression, notes));
+    cells.push_back(std::move(own));
+    DERM_TRY(const std::vector<Vec3d> moved, withExpression(man.points, from, expression));
+    std::vector<Vec3d> got(to.positions.size());
+    retargeter.map(moved, got);
+    DERM_TRY(Rgba8Image mapped, stillOf(toon, inRigOrder(to, got), notes));
+    cells.push_back(std::move(mapped));
+    std::vector<Vec3d> direct = to.positions;
+    for (std::size_t i = 0; i < direct.size(); ++i)
+      for (std::size_t k = 0; k < from.labels.size(); ++k)
+        if (from.labels[k] == to.labels[i]) direct[i] += scale * (moved[k] - from.positions[k]);
+    DERM_TRY(Rgba8Image plain, stillOf(toon, inRigOrder(to, direct), notes));
+    cells.push_back(std::move(plain));
+  }
+  r.pictures.push_back({.caption =
+                            "Joy, surprise, anger: the source, by the map, and displacements "
+                            "scaled by the faces' sizes alone",
+                        .image = gridOf(cells, 9, 2)});
+  return {};
+}
+
 // ------------------------------------------------------------------ chapter 5: wrinkle maps
 
 constexpr std::string_view kAcquireSetup =
@@ -572,6 +814,31 @@ Result<void> drawAcquisition(ReproResult& r, Diagnostics& notes) {
   }
   const std::array<const char*, 3> names = {"truth", "eq. 5.8", "height fit"};
   for (std::size_t i = 0; i < panels.size(); ++i) drawLabel(panels[i], names[i], Corner::TopLeft);
+  // Photos and their ratio, brightest to white.
+  const auto greyPicture = [](const FloatImage& image, float full) {
+    Rgba8Image out(image.width, image.height);
+    for (int y = 0; y < image.height; ++y)
+      for (int x = 0; x < image.width; ++x) {
+        const auto g =
+            static_cast<std::uint8_t>(255 * std::clamp(image.at(x, y, 0) / full, 0.0f, 1.0f));
+        out.at(x, y) = {g, g, g, 255};
+      }
+    return out;
+  };
+  FloatImage ratio(skin.photos.neutral.width, skin.photos.neutral.height, 1);
+  for (int y = 0; y < ratio.height; ++y)
+    for (int x = 0; x < ratio.width; ++x)
+      ratio.at(x, y, 0) =
+          skin.photos.expression.at(x, y, 0) / std::max(1e-4f, skin.photos.neutral.at(x, y, 0));
+  const float brightest =
+      *std::max_element(skin.photos.neutral.values.begin(), skin.photos.neutral.values.end());
+  std::vector<Rgba8Image> photos = {greyPicture(skin.photos.neutral, brightest),
+                                    greyPicture(skin.photos.expression, brightest),
+                                    greyPicture(ratio, 1.2f)};
+  const std::array<const char*, 3> seen = {"at rest", "expression", "ratio"};
+  for (std::size_t i = 0; i < photos.size(); ++i) drawLabel(photos[i], seen[i], Corner::TopLeft);
+  r.pictures.push_back(
+      {.caption = "Two photos of skin and their ratio (5.1, 5.2)", .image = sideBySide(photos, 4)});
   r.pictures.push_back({.caption = "Normal maps of four furrows from two photos (5.3)",
                         .image = sideBySide(panels, 4)});
   return {};
@@ -594,6 +861,44 @@ Result<WrinklePoses> threePoints(WrinkleInfluence influence) {
   return WrinklePoses::bind(desc, weights);
 }
 
+/// Three control points in the plane: on their way from neutral to two references (fig. 5.6).
+void addEvaluationPlot(ReproResult& r) {
+  struct Point {
+    double x0, y0, x1, y1, x2, y2, x, y;
+  };
+  std::vector<PlotSeries> series;
+  const Point points[3] = {{0, 0, 0.5, 1.6, 1.4, -0.4, 0.55, 0.7},
+                           {3, 0.2, 3.2, 1.9, 4.3, 0.1, 3.3, 1.5},
+                           {6, 0, 5.6, 1.3, 7.2, -0.5, 6.6, 0.2}};
+  for (int j = 0; j < 3; ++j) {
+    const Point& p = points[j];
+    const auto way = [&](const char* name, double x, double y) {
+      const double dx = x - p.x0, dy = y - p.y0;
+      const double alpha =
+          std::clamp(((p.x - p.x0) * dx + (p.y - p.y0) * dy) / (dx * dx + dy * dy), 0.0, 1.0);
+      PlotSeries s{.name = std::string(name) + ", α = " + shortNumber(alpha, 2)};
+      s.x = {p.x0, x};
+      s.y = {p.y0, y};
+      series.push_back(std::move(s));
+      PlotSeries foot{.name = "", .dashed = true};
+      foot.x = {p.x, p.x0 + alpha * dx};
+      foot.y = {p.y, p.y0 + alpha * dy};
+      series.push_back(std::move(foot));
+    };
+    const std::string number = std::to_string(j + 1);
+    way(("point " + number + ", pose 1").c_str(), p.x1, p.y1);
+    way(("point " + number + ", pose 2").c_str(), p.x2, p.y2);
+  }
+  r.pictures.push_back({.caption =
+                            "Control points in the current pose (the dashed lines' far ends) "
+                            "projected onto the ways from the neutral pose to two references",
+                        .plot = PlotDesc{.x = {.label = "x"},
+                                         .y = {.label = "y"},
+                                         .series = std::move(series),
+                                         .width = 760,
+                                         .height = 340}});
+}
+
 Result<void> measureAlphas(ReproResult& r, Diagnostics&) {
   DERM_TRY(const WrinklePoses poses, threePoints(WrinkleInfluence::Weighted));
   struct Case {
@@ -613,6 +918,7 @@ Result<void> measureAlphas(ReproResult& r, Diagnostics&) {
         unprinted(std::string("α, point ") + c.name + ", |P_k − P_0| = 2", "", double{alpha[0]}),
         c.wanted, 1e-6));
   }
+  addEvaluationPlot(r);
   return {};
 }
 
@@ -712,15 +1018,84 @@ Result<Scene> linesOn(std::string_view head, const PictureEncoder& encode, Diagn
 }
 
 /// The recipe's lines on the man, who raises his left brow in the middle of the clip.
-Result<Scene> oneBrow(const PictureEncoder& encode, Diagnostics& notes) {
+Result<Scene> oneBrow(const PictureEncoder& encode, Diagnostics& notes, bool both = false) {
   DERM_TRY(RiggedHead head, riggedHead("man", encode, notes));
   DERM_TRY(const FacePoser poser, FacePoser::make(head.character, head.rig));
-  DERM_TRY(const auto raised, faceShapeDisplacements("browOuterUpLeft", head.points));
+  DERM_TRY(auto raised, faceShapeDisplacements("browOuterUpLeft", head.points));
+  if (both) {
+    DERM_TRY(const auto right, faceShapeDisplacements("browOuterUpRight", head.points));
+    raised.insert(raised.end(), right.begin(), right.end());
+  }
   head.character.clips.push_back(poser.clip("one brow", raised));
   DERM_TRY(Recipe recipe, parseRecipe(kWrinkleMaps, "wrinkle_maps.toml"));
   recipe.clip = std::string("one brow");
   return openScene(
       recipe, {.character = std::make_shared<const Character>(std::move(head.character))}, notes);
+}
+
+/// Weights of two points of a brow, and the mask that they make when the brow is raised.
+Result<void> drawMask57(ReproResult& r, Diagnostics& notes) {
+  DERM_TRY(Scene scene, oneBrow({}, notes));
+  Shot shot{.yaw_deg = 5, .pitch_deg = 5, .zoom = 1.4, .width = 300, .height = 320};
+  std::vector<Rgba8Image> images;
+  for (const std::string_view point : {"4.3", "4.5"}) {
+    Shot weights = shot;
+    weights.view.weights = controlJointName(point);
+    DERM_TRY(Rgba8Image image, pictureOf(scene, weights, notes));
+    images.push_back(std::move(image));
+  }
+  shot.time_s = 0.5 * double{scene.clip()->duration_s()};
+  shot.view.channel = "lines.stretch";
+  DERM_TRY(Rgba8Image mask, pictureOf(scene, shot, notes));
+  images.push_back(std::move(mask));
+  r.pictures.push_back({.caption =
+                            "Weights of two points of a brow, and what shows of the lines when "
+                            "the brow is raised",
+                        .image = sideBySide(images, 4)});
+  return {};
+}
+
+/// Two maps, their mean, and (5.14), lit from the side.
+Result<void> drawBlends(ReproResult& r, Diagnostics&) {
+  constexpr int kSize = 220;
+  const auto waves = [](double period_x, double period_y, double depth) {
+    FloatImage out(kSize, kSize, 3);
+    for (int y = 0; y < kSize; ++y)
+      for (int x = 0; x < kSize; ++x) {
+        const double p = period_x > 0 ? depth * std::cos(6.2832 * x / period_x) : 0;
+        const double q = period_y > 0 ? depth * std::cos(6.2832 * y / period_y) : 0;
+        const double l = std::sqrt(1 + p * p + q * q);
+        out.at(x, y, 0) = static_cast<float>(-p / l);
+        out.at(x, y, 1) = static_cast<float>(-q / l);
+        out.at(x, y, 2) = static_cast<float>(1 / l);
+      }
+    return out;
+  };
+  const FloatImage fine = waves(14, 0, 0.5), folds = waves(0, 73, 0.6);
+  FloatImage mean = fine, whiteout;
+  for (std::size_t i = 0; i < mean.values.size(); ++i)
+    mean.values[i] = 0.5f * (fine.values[i] + folds.values[i]);
+  const NormalLayer layer{.normals = &folds};
+  blendNormals(fine, std::span(&layer, 1), NormalBlend::Whiteout, whiteout);
+  const auto lit = [](const FloatImage& n, const char* label) {
+    Rgba8Image out(kSize, kSize);
+    const Vec3f light = Vec3f(-0.5f, 0.6f, 0.62f).normalized();
+    for (int y = 0; y < kSize; ++y)
+      for (int x = 0; x < kSize; ++x) {
+        const Vec3f normal = Vec3f(n.at(x, y, 0), n.at(x, y, 1), n.at(x, y, 2)).normalized();
+        const auto g = static_cast<std::uint8_t>(235 * std::max(0.0f, normal.dot(light)));
+        out.at(x, y) = {g, g, g, 255};
+      }
+    drawLabel(out, label, Corner::TopLeft);
+    return out;
+  };
+  const std::array images = {lit(fine, "one map"), lit(folds, "the other"), lit(mean, "their mean"),
+                             lit(whiteout, "(5.14)")};
+  r.pictures.push_back({.caption =
+                            "Two maps lit from the side; their mean flattens both, (5.14) keeps "
+                            "them",
+                        .image = sideBySide(images, 4)});
+  return {};
 }
 
 Result<void> measureOneBrow(ReproResult& r, Diagnostics& notes) {
@@ -745,10 +1120,12 @@ Result<void> measureOneBrow(ReproResult& r, Diagnostics& notes) {
 }
 
 Result<void> drawOneBrow(ReproResult& r, Diagnostics& notes) {
-  DERM_TRY(Scene scene, oneBrow(encodePng, notes));
+  DERM_TRY(Scene one, oneBrow(encodePng, notes));
+  DERM_TRY(Scene two, oneBrow(encodePng, notes, true));
+  const double middle = 0.5 * double{one.clip()->duration_s()};
   std::vector<Rgba8Image> panels;
-  for (const double time : {0.0, 0.5 * double{scene.clip()->duration_s()}}) {
-    DERM_TRY(Rgba8Image image, pictureOf(scene,
+  for (const auto& [scene, time] : {std::pair{&one, 0.0}, {&one, middle}, {&two, middle}}) {
+    DERM_TRY(Rgba8Image image, pictureOf(*scene,
                                          {.time_s = time,
                                           .yaw_deg = 5,
                                           .pitch_deg = 5,
@@ -758,8 +1135,9 @@ Result<void> drawOneBrow(ReproResult& r, Diagnostics& notes) {
                                          notes));
     panels.push_back(std::move(image));
   }
-  r.pictures.push_back({.caption = "Neutral; one brow is raised, and lines come above it alone",
-                        .image = sideBySide(panels, 4)});
+  r.pictures.push_back(
+      {.caption = "Neutral; one brow is raised, and lines come above it alone; both",
+       .image = sideBySide(panels, 4)});
   return {};
 }
 
@@ -809,28 +1187,28 @@ constexpr std::array<ReproExhibit, 17> kFaceExhibits = {{
      "Heads are formulas whose points are known; the thesis shows its own without numbers. The "
      "symmetry of (3.21) is signed, so that 0 does not mean symmetric: magnitudes are summed. "
      "(3.22) has no test of distance; pairs over 25 px apart are not believed.",
-     measureLandmarks, nullptr},
+     measureLandmarks, drawLandmarks},
     {"figs. 3.10, 3.11, 3.13", "weights from head to head", kTransferSetup,
      "Inverse distances in the triangle (3.23, 3.24) jump across edges: barycentric here. The "
      "lips' "
      "swap (3.25, 3.26) is printed as two assignments, which lose a value.",
-     measureTransfer, nullptr},
+     measureTransfer, drawTransfer},
     {"figs. 4.2, 4.8, 4.9", "expressions from face to face",
      "derm face retarget cast:man cast:woman --clip joy -o woman.glb", "", noNumbers,
      drawExpressions},
     {"fig. 4.3", "parts of two faces on a third",
      "derm face retarget cast:man cast:toon --clip surprise --regions brows,eyes \\\n"
      "    --also cast:woman:clip=joy:regions=mouth,jaw -o toon.glb",
-     "", measureParts, nullptr},
+     "", measureParts, drawParts},
     {"fig. 4.4", "a face in 3D from markers in 2D",
      "derm face track film.mp4 -o tracks.csv\nderm face retarget tracks.csv cast:toon -o toon.glb",
      "The thesis films a marked face; here the picture is computed, so that the truth is known.",
-     measurePicture, nullptr},
+     measurePicture, drawFromPicture},
     {"fig. 4.5", "without a map", "derm face evaluate",
      "\"Direct transfer attenuates\" is not general: it depends on which face is the larger. What "
      "a "
      "map guarantees is contact: a blink shuts the eye.",
-     measureDirect, nullptr},
+     measureDirect, drawDirect},
     {"fig. 4.6", "there and back, humans (the thesis's table)", kEvaluateSetup,
      "An exact interpolation cannot have an error on the neutral face: the printed table contains "
      "the regularisation of its solver. R is best for every expression, as the thesis finds; the "
@@ -850,13 +1228,13 @@ constexpr std::array<ReproExhibit, 17> kFaceExhibits = {{
     {"fig. 5.7", "masks", kPoseSetup,
      "(5.11) sums over the wrong index and exceeds 1; weighted by the skin's weights it stays in "
      "[0, 1] and is smooth. influence = \"printed\" is the literal form.",
-     measureMasks57, nullptr},
+     measureMasks57, drawMask57},
     {"fig. 5.8", "the modulation curve θ", kPoseSetup, "(5.12) is sin⁴(πx/2).", measureTheta,
      nullptr},
     {"fig. 5.9", "blending normal maps", "derm face detail bake look.toml --blend whiteout -o maps",
      "(5.14) is \"whiteout\" blending; its bars mean normalising. It steepens detail that agrees "
      "(0.6 + 0.6 becomes 1.40); adding slopes is exact for height fields.",
-     measureBlends, nullptr},
+     measureBlends, drawBlends},
     {"fig. 5.10", "one brow", "derm render examples/recipes/one_brow.toml --time 1.5 -o brow.png",
      "", measureOneBrow, drawOneBrow},
     {"figs. 5.12–5.14", "two reference poses, six expressions", kWrinkleMaps,

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "derm/anim/clip.h"
+#include "derm/base/number_text.h"
 #include "derm/math/transform.h"
 #include "derm/mesh/measures.h"
 
@@ -44,9 +45,9 @@ std::vector<Affine3d> jointsAt(const Character& c, float time_s) {
 }
 
 constexpr std::string_view kLabRecipe =
-    R"(# The report's own cylinder (25 x 25 points, L = 2, R = 0.5; weights along its axis)
-# is made in its place; the cast's is longer, with weights by distance.
-character = "cast:cylinder"
+    R"(# derm cast cylinder --rings 25 --sectors 25 --length 2 --radius 0.5 --weights axis -o lab.glb
+# (--weights halves for one joint per point)
+character = "lab.glb"
 clip = "bend"
 [skinning]
 method = "linear"
@@ -79,8 +80,8 @@ Result<void> drawTube(ReproResult& r, std::string caption, const TubeWeights& we
   for (const double time : times) {
     shot.time_s = time;
     DERM_TRY(Rgba8Image image, pictureOf(scene, shot, notes));
-    r.pictures.push_back({.caption = caption + ", t = " + std::to_string(int(time)) + " s",
-                          .image = std::move(image)});
+    r.pictures.push_back(
+        {.caption = caption + ", t = " + shortNumber(time) + " s", .image = std::move(image)});
   }
   return {};
 }
@@ -179,6 +180,12 @@ Result<void> measureInterpolation(ReproResult& r, Diagnostics&) {
   return {};
 }
 
+Result<void> drawInterpolation(ReproResult& r, Diagnostics& notes) {
+  Shot shot{.width = 300, .height = 220};
+  shot.view.skeleton = true;
+  return drawTube(r, "between the keys", labSmooth, shot, std::array{0.5, 1.5, 2.5}, notes);
+}
+
 Result<void> measureMonster(ReproResult& r, Diagnostics& notes) {
   DERM_TRY(Scene scene, sceneOf(kMonsterRecipe, notes));
   const Character& c = *scene.character();
@@ -228,7 +235,7 @@ constexpr std::array<ReproExhibit, 7> kSkinningExhibits = {{
     {"fig. 5", "keys interpolated", kLabRecipe,
      "Positions are to be interpolated in the parent's frame: between global ones a bone is cut "
      "short by cos of half the step.",
-     measureInterpolation, nullptr},
+     measureInterpolation, drawInterpolation},
     {"fig. 6", "a character's skeleton", kMonsterRecipe,
      "The report's monster is a file we do not have: the cast's cat stands in.", measureMonster,
      drawMonsterSkeleton},

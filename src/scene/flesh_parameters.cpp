@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "derm/base/nearest_name.h"
 #include "derm/scene/flesh_recipe.h"
 #include "derm/weights/character_weights.h"
 
@@ -52,6 +53,33 @@ void direction(RecipeFields& f, std::string_view key, std::vector<double>& value
 
 std::optional<Vec3d> optionalPosition(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional<Vec3d>(vec(values));
+}
+
+/// [m] how far a modelled bone reaches from the element's virtual one.
+Result<double> boneThickness(const std::string& group, const FleshDesc& desc,
+                             const Character& character, std::span<const Affine3d> bind) {
+  const auto found = std::find_if(character.mesh.groups.begin(), character.mesh.groups.end(),
+                                  [&](const VertexGroup& g) { return g.name == group; });
+  if (found == character.mesh.groups.end()) {
+    std::vector<std::string> names;
+    for (const VertexGroup& g : character.mesh.groups) names.push_back(g.name);
+    return Error{ErrorCode::BadData,
+                 "no vertex group \"" + group + "\"" + didYouMean(group, names),
+                 {.element = "bone"}};
+  }
+  const Vec3d from = desc.from.value_or(bind[desc.dominant.index()].translation());
+  Vec3d ends = Vec3d::Zero();
+  for (const JointId end : desc.ends)
+    ends += bind[end.index()].translation() / static_cast<double>(desc.ends.size());
+  const Vec3d along = desc.to.value_or(ends) - from;
+  const double square = along.squaredNorm();
+  double radius = 0;
+  for (const std::uint32_t v : found->vertices) {
+    const Vec3d p = character.mesh.positions[v].cast<double>() - from;
+    const double share = square > 0 ? std::clamp(p.dot(along) / square, 0.0, 1.0) : 0.0;
+    radius = std::max(radius, Vec3d(p - share * along).norm());
+  }
+  return radius;
 }
 
 }  // namespace
@@ -123,6 +151,11 @@ void FleshParameters::springFields(RecipeFields& f) {
 
 void FleshParameters::shapeFields(RecipeFields& f) {
   f.number("bone_radius_m", desc_.bone_radius_m, {0, 1e6, "m"}, "nearer to the bone nothing moves");
+  f.text("bone", bone_, "group:NAME of a modelled bone: its thickness, instead of bone_radius_m");
+  f.require(
+      bone_.empty() || (bone_.starts_with(kGroupPrefix) && bone_.size() > kGroupPrefix.size()),
+      "bone", "expected \"group:NAME\"");
+  f.require(bone_.empty() || desc_.bone_radius_m == 0, "bone", "is given beside bone_radius_m");
   f.number("reach_m", desc_.reach_m, {1e-9, 1e6, "m"},
            "farther from the bone nothing moves; absent = no bound");
   f.number("shape_power", desc_.shape_power, {0.01, 8}, "of the distance from the bone");
@@ -176,6 +209,10 @@ Result<FleshDesc> FleshParameters::resolved(const Character& character) const {
   out.gravity_direction = vec(gravity_direction_);
   out.contact.clear();
   const std::vector<Affine3d> bind = bindModelMatrices(character);
+  if (!bone_.empty()) {
+    DERM_TRY(out.bone_radius_m,
+             boneThickness(bone_.substr(kGroupPrefix.size()), out, character, bind));
+  }
   for (const ContactKeys& keys : contact_) {
     DERM_TRY(const ContactShape shape, keys.shape(character.skeleton, bind));
     out.contact.push_back(shape);

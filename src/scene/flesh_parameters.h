@@ -44,6 +44,7 @@ class FleshParameters final : public LayerParameters {
   std::vector<double> from_m_;
   std::vector<double> to_m_;
   std::string vertices_ = "auto";
+  std::string bone_;  ///< group:NAME, or none
   std::vector<double> gravity_direction_ = {0, -1, 0};
   std::vector<ContactKeys> contact_;
 };

@@ -1,5 +1,6 @@
 #include "scene/volume_parameters.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -20,6 +21,9 @@ constexpr std::array<std::pair<VolumePreset, std::string_view>, 9> kPresets = {{
 constexpr std::array<std::string_view, 3> kRegions = {"joints", "components", "whole"};
 constexpr std::array<RegionKind, 3> kRegionKinds = {RegionKind::Joints, RegionKind::Components,
                                                     RegionKind::Whole};
+
+constexpr std::array<std::pair<LaplacianEnergy, std::string_view>, 2> kEnergies = {
+    {{LaplacianEnergy::Developed, "developed"}, {LaplacianEnergy::Stated, "stated"}}};
 
 void swellFields(SwellDesc& swell, RecipeFields& fields) {
   constexpr double kMax_deg = 360;
@@ -63,7 +67,17 @@ void VolumeParameters::fields(RecipeFields& f) {
   f.renamed("twist_spread", "[skinning] twist_spread");
   f.number("a", desc_.mask.a, {1e-3, 1000, ""}, "weights: width of the zone around a joint");
   f.number("b", desc_.mask.b, {1e-3, 1000, ""}, "weights: how steeply it falls off");
+  f.numbers("axis_shares", axis_shares_, {3, 3, {0, 1e6, ""}},
+            "axes-linear, axes-exact: shares of x, y and z in the volume given back");
+  f.require(std::any_of(axis_shares_.begin(), axis_shares_.end(), [](double s) { return s > 0; }),
+            "axis_shares", "one of them must be above 0");
+  f.text("axis_order", axis_order_, "axes-exact: in which order, xyz, zyx, …");
+  std::string sorted = axis_order_;
+  std::sort(sorted.begin(), sorted.end());
+  f.require(sorted == "xyz", "axis_order", "must have x, y and z once each");
   f.number("kappa", desc_.method.kappa, {0, 1e6, ""}, "laplacian: weight of the bending");
+  f.choice("energy", desc_.method.energy, kEnergies,
+           "laplacian: as its source develops it, or as it states it");
   f.text("fixed", fixed_, "group:NAME of vertices that do not move; empty = none");
   f.number("max_change", desc_.section.max_change, {0.001, 0.999, ""},
            "share of a region's volume; beyond: clamped and reported");
@@ -89,6 +103,9 @@ LayerFactory VolumeParameters::factory(std::string name) const {
     if (Result<std::vector<MaskTerm>> terms = parseMask(mask_); terms.ok())
       desc.mask.terms = *std::move(terms);
   desc.mask.fixed_group = parseGroupName(fixed_);
+  std::copy(axis_shares_.begin(), axis_shares_.end(), desc.method.split.begin());
+  for (std::size_t i = 0; i < 3; ++i)
+    desc.method.axis_order[i] = static_cast<std::uint8_t>(axis_order_[i] - 'x');
   return volumeLayer(std::move(name), desc);
 }
 

@@ -23,6 +23,8 @@ class VolumeParameters final : public LayerParameters {
   std::vector<RecipeName> regions_;  ///< names of groups, where regions are groups
   std::string mask_;                 ///< as written; empty = what suits the method
   std::string fixed_;
+  std::vector<double> axis_shares_ = {1, 1, 1};
+  std::string axis_order_ = "xyz";
 };
 
 }  // namespace derm::detail

@@ -51,6 +51,10 @@ void WrinklesParameters::fields(RecipeFields& f) {
            "length of the curve, instead of the one it was drawn with");
   f.numbers("rest_length_keys", length_keys_, {0, 2 * kMaxLengthKeys, {-1e6, 1e6}},
             "time [s] and length [m], time and length …: that length over time, instead");
+  f.choice("length", desc_.length, kFoldLengths,
+           "measured along the skin, or chord: the line from A to B, as in the literature");
+  f.choice("projection", desc_.projection, kFoldProjections,
+           "folds stay where they were drawn, or moved: projected in each frame, and swim");
   f.text("define_clip", define_clip_, "clip with the pose the tool is drawn in; empty = rest pose");
   f.number("define_at_s", define_at_s_, {-1e6, 1e6, "s"}, "instant of that pose");
   rules(f);
@@ -68,6 +72,8 @@ void WrinklesParameters::rules(RecipeFields& f) const {
   f.require(path_.empty() || !(has_a || has_b), "path", "is given beside from or to");
   f.require(unset || !path_.empty() || has_a, "from", "missing: where the curve starts");
   f.require(unset || !path_.empty() || has_b, "to", "missing: where the curve ends");
+  f.require(desc_.projection == FoldProjection::Fixed || path_.size() <= 6, "projection",
+            "is for curves of two points");
   f.require(desc_.width_m > 0, "width_m", "must be above 0");
   f.require(desc_.curve.h_max > 0, "h_max_m", "must be above 0");
   f.require(!desc_.rest_length_m || *desc_.rest_length_m > 0, "rest_length_m", "must be above 0");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "derm/deform/flesh.h"
 #include "derm/mesh/measures.h"
 #include "derm/volume/volume_layer.h"
 
@@ -33,6 +34,13 @@ constexpr std::array<Rgba8, 5> kLevelPalette = {{{214, 208, 200, 255},
 constexpr std::size_t kPrismsShown = 260;
 constexpr float kSkinOpacity = 0.22f;  ///< of the skin around its prisms
 constexpr float kAnchorDots_px = 9.0f;
+constexpr std::size_t kJointsNamed = 12;
+constexpr float kCorrectionRounding = 2e-6f;
+constexpr std::array<const char*, 3> kAxisNames = {"along x", "along y", "along z"};
+constexpr std::array<Rgba8, 3> kAxisColours = {
+    {{255, 40, 40, 255}, {40, 255, 40, 255}, {40, 40, 255, 255}}};
+constexpr Rgba8 kNoFlesh = {206, 208, 212, 255}, kAllFlesh = {206, 62, 52, 255};
+constexpr Rgba8 kRestFrame = {36, 84, 190, 255}, kSwingingFrame = {18, 138, 84, 255};
 
 DrawMaterial flatMaterial(const Vec4f& colour) {
   DrawMaterial out;
@@ -92,14 +100,81 @@ std::string cutName(std::size_t level) {
 
 }  // namespace
 
-Result<LayerDiagram> LayerDiagram::make(const Scene& scene, Diagram kind) {
+Result<LayerDiagram> LayerDiagram::make(Scene& scene, Diagram kind) {
   LayerDiagram out(scene, kind);
-  if (kind == Diagram::Levels) {
-    DERM_CHECK(out.countPieces(scene));
-  } else {
-    DERM_CHECK(out.divide(scene));
+  switch (kind) {
+    case Diagram::None:
+    case Diagram::Gamma:  // a heat-map
+      break;
+    case Diagram::Regions:
+    case Diagram::Prisms:
+      DERM_CHECK(out.divide(scene));
+      break;
+    case Diagram::Levels:
+      DERM_CHECK(out.countPieces(scene));
+      break;
+    case Diagram::Flesh:
+      DERM_CHECK(out.findFlesh(scene));
+      break;
+    case Diagram::Weights:
+      DERM_CHECK(out.colourJoints(scene));
+      break;
+    case Diagram::Correction:
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        out.keys_.push_back({kAxisNames[axis], kAxisColours[axis]});
+      break;
   }
   return out;
+}
+
+Result<void> LayerDiagram::findFlesh(Scene& scene) {
+  for (const std::shared_ptr<const LayerBinding>& binding : scene.stack().layers())
+    if (binding->type() == "flesh") elements_.push_back(binding->name());
+  if (elements_.empty())
+    return Error{ErrorCode::BadArgument,
+                 "there is no flesh layer whose weights could be shown",
+                 {.element = scene.character()->name}};
+  DERM_CHECK(scene.keepChannels(elements_));
+  keys_ = {{"weight 0", kNoFlesh},
+           {"weight 1", kAllFlesh},
+           {"frame at rest", kRestFrame},
+           {"swinging frame", kSwingingFrame}};
+  return {};
+}
+
+Result<void> LayerDiagram::colourJoints(const Scene& scene) {
+  const Character& character = *scene.character();
+  const Skin& skin = scene.stack().output().skin;
+  if (!character.hasSkin() || skin.slots.empty())
+    return Error{
+        ErrorCode::BadArgument, "has no skin, so no weights to show", {.element = character.name}};
+  // Joints that move something get a colour in the order of the skeleton, so that neighbours
+  // differ.
+  std::vector<double> share(skin.slots.size(), 0.0);
+  for (std::size_t v = 0; v < skin.vertexCount(); ++v)
+    for (const Influence& i : skin[v]) share[i.slot] += double{i.weight};
+  std::vector<std::size_t> slots;
+  for (std::size_t s = 0; s < share.size(); ++s)
+    if (share[s] > 0) slots.push_back(s);
+  std::sort(slots.begin(), slots.end(), [&](std::size_t a, std::size_t b) {
+    return skin.slots[a].joint.index() < skin.slots[b].joint.index();
+  });
+  std::vector<Vec4f> of_slot(share.size(), Vec4f::Zero());
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    of_slot[slots[i]] = linearColour(kPalette[i % kPalette.size()]);
+  colours_.assign(skin.vertexCount(), Vec4f::Zero());
+  for (std::size_t v = 0; v < skin.vertexCount(); ++v)
+    for (const Influence& i : skin[v]) colours_[v] += i.weight * of_slot[i.slot];
+  // The legend has room for those that move most.
+  std::vector<std::size_t> named = slots;
+  std::stable_sort(named.begin(), named.end(),
+                   [&](std::size_t a, std::size_t b) { return share[a] > share[b]; });
+  named.resize(std::min(named.size(), kJointsNamed));
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (std::find(named.begin(), named.end(), slots[i]) != named.end())
+      keys_.push_back(
+          {character.skeleton[skin.slots[slots[i]].joint].name, kPalette[i % kPalette.size()]});
+  return {};
 }
 
 Result<void> LayerDiagram::divide(const Scene& scene) {
@@ -163,11 +238,18 @@ LayerDiagram::Levels LayerDiagram::levelsOf(std::span<const Triangle> triangles,
 }
 
 void LayerDiagram::add(DrawList& list, DrawSurface surface, const SkinFrame& frame,
-                       const Scene& scene) const {
+                       const SkinFrame* linear, const Scene& scene) const {
   switch (kind_) {
     case Diagram::None:
+    case Diagram::Gamma:
       list.surfaces.push_back(std::move(surface));
       return;
+    case Diagram::Flesh:
+      return addFlesh(list, std::move(surface), frame, scene);
+    case Diagram::Weights:
+      return addWeights(list, std::move(surface));
+    case Diagram::Correction:
+      return addCorrection(list, std::move(surface), frame, linear == nullptr ? frame : *linear);
     case Diagram::Regions:
       return addRegions(list, std::move(surface));
     case Diagram::Prisms:
@@ -262,6 +344,97 @@ void LayerDiagram::addLevels(DrawList& list, DrawSurface surface, const SkinFram
       surface.parts.push_back(
           {begin[l], begin[l + 1] - begin[l], flatMaterial(linearColour(kLevelPalette[l]))});
   addWireframe(list, surface.positions, surface.triangles);
+  list.surfaces.push_back(std::move(surface));
+}
+
+namespace {
+
+/// Colours of its own on all of a surface.
+void showColours(DrawList& list, DrawSurface& surface, std::vector<Vec4f> colours) {
+  colours.resize(surface.positions.size(), Vec4f::Ones());
+  surface.uvs = {};
+  surface.colours = list.keep(std::move(colours));
+  surface.parts = {
+      {0, static_cast<std::uint32_t>(surface.triangles.size()), flatMaterial(Vec4f::Ones())}};
+}
+
+/// Three strokes from a frame's origin.
+void addAxes(DrawList& list, const Affine3d& frame, double length_m, const Vec4f& colour) {
+  DrawLines axes;
+  axes.width_px = 3;
+  axes.on_top = true;
+  axes.colours = {colour};
+  const Vec3d origin = frame.translation();
+  for (int axis = 0; axis < 3; ++axis) {
+    axes.points.push_back(origin.cast<float>());
+    axes.points.push_back(Vec3d(origin + length_m * frame.linear().col(axis)).cast<float>());
+  }
+  list.lines.push_back(std::move(axes));
+  DrawPoints dot;
+  dot.diameter_px = kAnchorDots_px;
+  dot.outline_px = 1.5f;
+  dot.on_top = true;
+  dot.positions = {origin.cast<float>()};
+  dot.colours = {colour};
+  list.points.push_back(std::move(dot));
+}
+
+}  // namespace
+
+void LayerDiagram::addFlesh(DrawList& list, DrawSurface surface, const SkinFrame& frame,
+                            const Scene& scene) const {
+  std::vector<float> alpha(surface.positions.size(), 0.0f);
+  for (const std::string& element : elements_) {
+    const std::span<const float> mask = frame.channel(element);
+    for (std::size_t v = 0; v < std::min(mask.size(), alpha.size()); ++v)
+      alpha[v] = std::max(alpha[v], mask[v]);
+  }
+  const Vec4f none = linearColour(kNoFlesh), all = linearColour(kAllFlesh);
+  std::vector<Vec4f> colours;
+  for (const float a : alpha) colours.emplace_back((1 - a) * none + a * all);
+  showColours(list, surface, std::move(colours));
+  list.surfaces.push_back(std::move(surface));
+  for (const std::string& element : elements_) {
+    const auto* layer = scene.playback().find<FleshLayer>(element);
+    if (layer == nullptr) continue;
+    const FleshFrames f = layer->frames();
+    DrawLines bone;
+    bone.width_px = 2;
+    bone.on_top = true;
+    bone.colours = {Vec4f(0.05f, 0.05f, 0.06f, 0.8f)};
+    bone.points = {f.bone_from.cast<float>(), f.bone_to.cast<float>()};
+    list.lines.push_back(std::move(bone));
+    const double length = 0.25 * (f.bone_to - f.bone_from).norm();
+    addAxes(list, f.at_rest, length, linearColour(kRestFrame));
+    addAxes(list, f.swinging, length, linearColour(kSwingingFrame));
+  }
+}
+
+void LayerDiagram::addWeights(DrawList& list, DrawSurface surface) const {
+  showColours(list, surface, colours_);
+  list.surfaces.push_back(std::move(surface));
+}
+
+void LayerDiagram::addCorrection(DrawList& list, DrawSurface surface, const SkinFrame& frame,
+                                 const SkinFrame& linear) const {
+  const std::size_t n = std::min(frame.positions().size(), linear.positions().size());
+  std::vector<Vec3f> moved(surface.positions.size(), Vec3f::Zero());
+  float most = 0;
+  for (std::size_t v = 0; v < std::min(n, moved.size()); ++v) {
+    moved[v] = (frame.positions()[v] - linear.positions()[v]).cwiseAbs();
+    // Rounding is not drawn as a correction.
+    if (moved[v].maxCoeff() < kCorrectionRounding * linear.positions()[v].cwiseAbs().maxCoeff())
+      moved[v].setZero();
+    most = std::max(most, moved[v].maxCoeff());
+  }
+  const float scale = most > 0 ? 1 / most : 0.0f;
+  std::vector<Vec4f> colours;
+  for (const Vec3f& m : moved) {
+    constexpr float kDark = 0.03f;  // what stays is nearly black, as on a screen without light
+    const Vec3f rgb = Vec3f::Constant(kDark) + (1 - kDark) * scale * m;
+    colours.emplace_back(rgb.x(), rgb.y(), rgb.z(), 1.0f);
+  }
+  showColours(list, surface, std::move(colours));
   list.surfaces.push_back(std::move(surface));
 }
 

@@ -13,12 +13,15 @@ namespace derm::detail {
 
 class LayerDiagram {
  public:
-  /// Fails where the scene has no layer that divides or refines its surface so.
-  static Result<LayerDiagram> make(const Scene& scene, Diagram kind);
+  /// Fails where the scene has no layer that divides or refines its surface so. Frames of the scene
+  /// keep the channels that are shown from here on.
+  static Result<LayerDiagram> make(Scene& scene, Diagram kind);
 
   /// Adds the surface of the instant that the scene plays; `surface` is it as it would be drawn
-  /// otherwise, `frame` says what its triangles are pieces of.
-  void add(DrawList& list, DrawSurface surface, const SkinFrame& frame, const Scene& scene) const;
+  /// otherwise, `frame` says what its triangles are pieces of, `linear` is linear skinning of it
+  /// where that is shown.
+  void add(DrawList& list, DrawSurface surface, const SkinFrame& frame, const SkinFrame* linear,
+           const Scene& scene) const;
 
   /// What the colours stand for, on a half-clear plate.
   Rgba8Image legend() const;
@@ -31,6 +34,8 @@ class LayerDiagram {
   LayerDiagram(const Scene& scene, Diagram kind) : kind_(kind), input_(&scene.stack().input()) {}
   Result<void> divide(const Scene& scene);
   Result<void> countPieces(const Scene& scene);
+  Result<void> findFlesh(Scene& scene);
+  Result<void> colourJoints(const Scene& scene);
   /// Triangles sorted by how often theirs of the character was cut.
   struct Levels {
     std::vector<Triangle> triangles;   ///< coarsest first
@@ -41,6 +46,11 @@ class LayerDiagram {
   void addRegions(DrawList& list, DrawSurface surface) const;
   void addPrisms(DrawList& list, DrawSurface surface, const Scene& scene) const;
   void addLevels(DrawList& list, DrawSurface surface, const SkinFrame& frame) const;
+  void addFlesh(DrawList& list, DrawSurface surface, const SkinFrame& frame,
+                const Scene& scene) const;
+  void addWeights(DrawList& list, DrawSurface surface) const;
+  void addCorrection(DrawList& list, DrawSurface surface, const SkinFrame& frame,
+                     const SkinFrame& linear) const;
   Vec4f colourOf(std::size_t key) const { return linearColour(keys_[key].colour); }
 
   Diagram kind_;
@@ -50,6 +60,8 @@ class LayerDiagram {
   std::vector<std::uint32_t> key_of_joint_;  ///< Prisms: per joint of the regions
   std::size_t source_count_ = 0;             ///< Levels: triangles of the character
   Levels levels_;                            ///< Levels: of the output
+  std::vector<std::string> elements_;        ///< Flesh: layers by name
+  std::vector<Vec4f> colours_;               ///< Weights: per vertex of the output
   std::vector<Key> keys_;
 };
 

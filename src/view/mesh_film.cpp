@@ -132,7 +132,42 @@ Result<FilmResult> drawMeshFilm(std::span<const TriMesh> frames, const MeshFilmD
       progress, notes);
 }
 
-std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::size_t count) {
+namespace {
+
+/// Marked frames take the place of the nearest others, but not of the first and the last.
+void showMarks(std::span<const FrameMark> marks, std::size_t count, std::size_t frames,
+               std::vector<std::size_t>& shown) {
+  std::vector<std::size_t> fixed;
+  for (const FrameMark& mark : marks) {
+    if (mark.frame >= frames || std::find(shown.begin(), shown.end(), mark.frame) != shown.end()) {
+      fixed.push_back(mark.frame);
+      continue;
+    }
+    if (shown.size() < count) {
+      shown.push_back(mark.frame);
+      fixed.push_back(mark.frame);
+      std::sort(shown.begin(), shown.end());
+      continue;
+    }
+    std::size_t best = shown.size();
+    const auto way = [&](std::size_t i) {
+      return shown[i] > mark.frame ? shown[i] - mark.frame : mark.frame - shown[i];
+    };
+    for (std::size_t i = 1; i + 1 < shown.size(); ++i)
+      if (std::find(fixed.begin(), fixed.end(), shown[i]) == fixed.end() &&
+          (best == shown.size() || way(i) < way(best)))
+        best = i;
+    if (best == shown.size()) return;  // all others are marks themselves
+    shown[best] = mark.frame;
+    fixed.push_back(mark.frame);
+    std::sort(shown.begin(), shown.end());
+  }
+}
+
+}  // namespace
+
+std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::size_t count,
+                                       std::span<const FrameMark> marks) {
   Bounds box;
   double max_area = 0;
   for (const TriMesh& mesh : frames) {
@@ -165,12 +200,13 @@ std::vector<std::size_t> tellingFrames(std::span<const TriMesh> frames, std::siz
   // Slow change that no two frames show may still have come to something.
   if (!out.empty() && differenceOf(areaByCell(frames[out.back()], box), last) > kStill * max_area)
     out.back() = frames.size() - 1;
+  showMarks(marks, count, frames.size(), out);
   return out;
 }
 
 Result<Rgba8Image> drawMeshStrip(std::span<const TriMesh> frames, const MeshFilmDesc& desc,
                                  std::size_t count) {
-  const std::vector<std::size_t> shown = tellingFrames(frames, count);
+  const std::vector<std::size_t> shown = tellingFrames(frames, count, desc.marks);
   if (shown.empty()) return Error{ErrorCode::BadArgument, "a strip needs frames", {}};
   DERM_TRY(OffscreenRenderer renderer, OffscreenRenderer::create());
   std::vector<TriMesh> seen;
@@ -187,8 +223,10 @@ Result<Rgba8Image> drawMeshStrip(std::span<const TriMesh> frames, const MeshFilm
   std::vector<Rgba8Image> pictures;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     DERM_TRY(Rgba8Image drawn, picture(renderer, seen[i], stage, cell, layout.cell));
-    drawLabel(drawn, detail::timeCaption(double(shown[i]) / desc.fps), detail::kCaptionCorner,
-              detail::kCaptionStyle);
+    std::string caption = detail::timeCaption(double(shown[i]) / desc.fps);
+    for (const FrameMark& mark : desc.marks)
+      if (mark.frame == shown[i]) caption += ": " + mark.label;
+    drawLabel(drawn, caption, detail::kCaptionCorner, detail::kCaptionStyle);
     pictures.push_back(std::move(drawn));
   }
   return detail::stripOf(pictures, layout, desc.size);

@@ -122,8 +122,27 @@ Result<SceneView> SceneView::make(Scene& scene, const ViewDesc& desc, Diagnostic
   return view;
 }
 
-Result<SceneView> SceneView::makeWithoutRenderer(Scene& scene, const ViewDesc& desc,
+namespace {
+
+/// "gamma" is the channel of the first volume layer.
+Result<ViewDesc> withGammaAsChannel(const Scene& scene, ViewDesc desc) {
+  if (desc.diagram != Diagram::Gamma) return desc;
+  for (const std::shared_ptr<const LayerBinding>& binding : scene.stack().layers())
+    if (binding->type() == "volume") {
+      desc.channel = binding->name();
+      desc.diagram = Diagram::None;
+      return desc;
+    }
+  return Error{ErrorCode::BadArgument,
+               "gamma is a volume layer's: there is none",
+               {.element = scene.character()->name}};
+}
+
+}  // namespace
+
+Result<SceneView> SceneView::makeWithoutRenderer(Scene& scene, const ViewDesc& given,
                                                  Diagnostics& notes) {
+  DERM_TRY(const ViewDesc desc, withGammaAsChannel(scene, given));
   const Character& character = *scene.character();
   std::vector<float> weights;
   const int heat_maps = int(desc.weights.has_value()) + int(desc.displacement_mm.has_value()) +
@@ -156,7 +175,8 @@ Result<SceneView> SceneView::makeWithoutRenderer(Scene& scene, const ViewDesc& d
   view.weights_ = std::move(weights);
   view.diagram_ = std::move(diagram);
   view.focus_ = focus;
-  if (desc.comparison != Comparison::None || desc.field || desc.displacement_mm) {
+  if (desc.comparison != Comparison::None || desc.field || desc.displacement_mm ||
+      desc.diagram == Diagram::Correction) {
     DERM_TRY(std::shared_ptr<const Stack> plain, scene.linearReferenceStack());
     view.plain_.emplace(std::move(plain));
   }
@@ -267,7 +287,8 @@ int SceneView::legendTop(int height_px, int legend_px) const {
 /// The words in the lower left corner; none where there is nothing to say.
 std::string SceneView::captionOf(double time_s, float max_mm) const {
   std::string out = desc_.times ? detail::timeCaption(time_s) : "";
-  if (desc_.displacement_mm) out += (out.empty() ? "" : ", ") + detail::moveCaption(max_mm);
+  if (desc_.displacement_mm || desc_.diagram == Diagram::Correction)
+    out += (out.empty() ? "" : ", ") + detail::moveCaption(max_mm);
   return out;
 }
 
@@ -310,7 +331,7 @@ void SceneView::addSurface(DrawList& list, const SkinFrame& frame, const Instant
     showHeatMap(list, surface, heat, fullHeat(largestOf(heat)));
   if (desc_.wireframe) addWireframe(list, surface.positions, surface.triangles);
   if (diagram_)
-    diagram_->add(list, std::move(surface), instant.after, *scene_);
+    diagram_->add(list, std::move(surface), instant.after, instant.before, *scene_);
   else
     list.surfaces.push_back(std::move(surface));
 }
@@ -446,7 +467,8 @@ Result<Rgba8Image> SceneView::picture(double time_s) {
     return desc_.comparison == Comparison::Ghost ? drawGhost(instant) : drawPair(instant);
   };
   DERM_TRY(Rgba8Image drawn, drawIt());
-  const float largest = largestOf(heatOf(instant));
+  const float largest =
+      largestOf(desc_.diagram == Diagram::Correction ? instant.moved_mm() : heatOf(instant));
   if (const std::string caption = captionOf(time_s, largest); !caption.empty())
     drawLabel(drawn, caption, detail::kCaptionCorner, detail::kCaptionStyle);
   if (const auto legend = legendOf(fullHeat(largest), drawn.height))

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -7,6 +8,19 @@
 
 namespace derm::cli_test::implicit_verb_test {
 namespace {
+
+/// A lump of particles, shifted.
+std::string lump(double shift) {
+  std::string text;
+  for (int i = 0; i < 64; ++i)
+    text += std::to_string(0.04 * (i % 4) + shift) + " " + std::to_string(0.04 * (i / 4 % 4)) +
+            " " + std::to_string(0.04 * (i / 16)) + "\n";
+  return text;
+}
+
+std::vector<std::string> surfacing(const std::string& from, const std::string& to) {
+  return {"implicit", "particles", from, "--radius", "0.02", "--voxel", "0.02", "-o", to};
+}
 
 TEST(ImplicitVerb, MorphsAndReportsTheSplit) {
   const Folder folder;
@@ -45,6 +59,131 @@ TEST(ImplicitVerb, AStrongerPenaltyEndsNearerToTheVolumeThatIsWanted) {
             2);
 }
 
+nlohmann::json blobsTo(const Folder& folder, std::vector<std::string> more, Outcome& o) {
+  std::vector<std::string> all = {"implicit",     "morph", "cast:six-blobs", "cast:two-spheres",
+                                  "--resolution", "32",    "--seconds",      "1.5",
+                                  "--fps",        "10",    "--report",       folder / "r.json"};
+  all.insert(all.end(), more.begin(), more.end());
+  o = derm(all);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  return nlohmann::json::parse(contentOf(folder / "r.json"));
+}
+
+// Two balls that must have the volume of six blobs touch: the skin never parted, and nothing was
+// said.
+TEST(ImplicitVerb, AHeldVolumeThatIsNotTheTargetsIsToldAndMayGoOver) {
+  const Folder folder;
+  Outcome o;
+  const nlohmann::json held = blobsTo(folder, {"--volume", "exact"}, o);
+  EXPECT_NE(o.err.find("the skin keeps"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("--wanted-volume target"), std::string::npos) << o.err;
+  EXPECT_NEAR(
+      held["steps"].back()["volume"].get<double>() / held["steps"].front()["volume"].get<double>(),
+      1, 0.01);
+  const nlohmann::json over =
+      blobsTo(folder, {"--volume", "exact", "--wanted-volume", "target"}, o);
+  EXPECT_EQ(o.err.find("the skin keeps"), std::string::npos) << o.err;
+  EXPECT_EQ(over["steps"].back()["components"], 2);
+  EXPECT_LT(std::abs(over["steps"].back()["volume"].get<double>() /
+                         over["steps"].back()["wanted_volume"].get<double>() -
+                     1),
+            0.01);
+  // The split is told where it happens.
+  EXPECT_NE(o.out.find("s: split"), std::string::npos) << o.out;
+}
+
+TEST(ImplicitVerb, HoldsVolumeAndAreaOverTime) {
+  const Folder folder;
+  Outcome o;
+  const nlohmann::json r =
+      blobsTo(folder, {"--volume", "exact", "--wanted-volume", "0:1,0.5:1,1.5:1.4"}, o);
+  const auto volume = [&](std::size_t i) { return r["steps"][i]["volume"].get<double>(); };
+  EXPECT_NEAR(volume(5) / volume(0), 1, 0.02);
+  EXPECT_NEAR(volume(15) / volume(0), 1.4, 0.03);
+  for (const char* wrong : {"1", "0:0", "0:1,0:2", "a:1", "0:1,,1:1"})
+    EXPECT_EQ(derm({"implicit", "morph", "cast:sphere", "cast:torus", "--wanted-volume", wrong})
+                  .exit_code,
+              2)
+        << wrong;
+}
+
+TEST(ImplicitVerb, ASkinWithMassOvershoots) {
+  const Folder folder;
+  Outcome o;
+  const auto volumes = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--beta", "0"});
+    std::vector<double> out;
+    for (const nlohmann::json& s : blobsTo(folder, more, o)["steps"])
+      out.push_back(s["volume"].get<double>());
+    return out;
+  };
+  const auto turns = [](const std::vector<double>& v) {
+    int count = 0;
+    for (std::size_t i = 2; i < v.size(); ++i)
+      count += (v[i] - v[i - 1]) * (v[i - 1] - v[i - 2]) < -1e-8;
+    return count;
+  };
+  EXPECT_GT(turns(volumes({"--inertia", "--damping", "2"})), turns(volumes({})));
+  EXPECT_EQ(derm({"implicit", "morph", "cast:sphere", "cast:torus", "--stiffness", "9"}).exit_code,
+            2)
+      << "without --inertia it means nothing";
+}
+
+TEST(ImplicitVerb, NodeWiseSpeedsAreTheLiteralForm) {
+  const Folder folder;
+  Outcome o;
+  const double points = blobsTo(folder, {}, o)["steps"].back()["residual_mean"];
+  const double nodes =
+      blobsTo(folder, {"--evaluation", "nodes"}, o)["steps"].back()["residual_mean"];
+  EXPECT_GT(nodes, 2 * points);
+}
+
+TEST(ImplicitVerb, SurfacesParticlesThatAreCutWhereMatterIsThin) {
+  const Folder folder;
+  const Outcome o = derm({"implicit", "particles", "cast:pour", "--splits", "1", "--seconds", "0.4",
+                          "--fps", "15", "--volume", "exact", "-o", folder / "s_{frame}.ply",
+                          "--report", folder / "r.json"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json steps = nlohmann::json::parse(contentOf(folder / "r.json"))["steps"];
+  ASSERT_FALSE(steps.empty());
+  EXPECT_TRUE(steps.back().contains("cavities"));
+  EXPECT_NEAR(steps.back()["volume"].get<double>() / steps.back()["wanted_volume"].get<double>(), 1,
+              0.01);
+}
+
+TEST(ImplicitVerb, FollowsASequenceOfLevelSets) {
+  const Folder folder;
+  const Outcome made = derm({"implicit", "morph", "cast:sphere", "cast:torus", "--resolution", "24",
+                             "--seconds", "0.5", "--fps", "10", "-o", folder / "m_{frame}.vdb"});
+  if (made.err.find("OpenVDB") != std::string::npos) GTEST_SKIP() << "built without OpenVDB";
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Outcome o = derm({"implicit", "grids", folder / "m_{frame}.vdb", "--fps", "10", "-o",
+                          folder / "s_{frame}.ply", "--report", folder / "r.json"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json r = nlohmann::json::parse(contentOf(folder / "r.json"));
+  ASSERT_EQ(r["steps"].size(), 6u);
+  EXPECT_TRUE(std::filesystem::exists(folder / "s_0005.ply"));
+  for (const nlohmann::json& s : r["steps"])
+    EXPECT_LT(s["residual_mean"].get<double>(), 0.5 * 2 / 23) << s.dump();
+  const Outcome density = derm({"implicit", "grids", folder / "m_{frame}.vdb", "--density", "0.5"});
+  EXPECT_EQ(density.exit_code, 1);
+  EXPECT_NE(density.err.find("is a level set, not a density"), std::string::npos) << density.err;
+}
+
+TEST(ImplicitVerb, ClosedCavitiesAreTold) {
+  const Folder folder;
+  std::string text;  // a hollow ball of particles
+  for (int i = 0; i < 900; ++i) {
+    const double y = 1 - (2 * i + 1.0) / 900, ring = std::sqrt(1 - y * y), turn = 2.39996 * i;
+    text += std::to_string(0.3 * ring * std::cos(turn)) + " " + std::to_string(0.3 * y) + " " +
+            std::to_string(0.3 * ring * std::sin(turn)) + "\n";
+  }
+  write(folder / "p.xyz", text);
+  const Outcome o = derm(surfacing(folder / "p.xyz", folder / "s.ply"));
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.err.find("1 closed cavity"), std::string::npos) << o.err;
+}
+
 TEST(ImplicitVerb, PointsToTheHelpOfTheVerbThatWasAskedFor) {
   EXPECT_NE(
       derm({"implicit", "particles", "--nonsense"}).err.find("derm implicit particles --help"),
@@ -67,19 +206,6 @@ TEST(ImplicitVerb, SurfacesParticlesIntoOneFileThatPlays) {
   ASSERT_EQ(o.exit_code, 0) << o.err;
   const Outcome info = derm({"info", folder / "skin.glb", "--json"});
   EXPECT_EQ(info.exit_code, 0) << info.err;
-}
-
-/// A lump of particles, shifted.
-std::string lump(double shift) {
-  std::string text;
-  for (int i = 0; i < 64; ++i)
-    text += std::to_string(0.04 * (i % 4) + shift) + " " + std::to_string(0.04 * (i / 4 % 4)) +
-            " " + std::to_string(0.04 * (i / 16)) + "\n";
-  return text;
-}
-
-std::vector<std::string> surfacing(const std::string& from, const std::string& to) {
-  return {"implicit", "particles", from, "--radius", "0.02", "--voxel", "0.02", "-o", to};
 }
 
 TEST(ImplicitVerb, FramesWithoutParticlesAreEmptyFrames) {

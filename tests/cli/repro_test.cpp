@@ -42,6 +42,18 @@ TEST(CliRepro, OneExhibitHasItsNumbersAndSetup) {
             std::string::npos);
 }
 
+TEST(CliRepro, ABrokenNumberExitsWithOneAndTheReportIsWritten) {
+  const Folder folder;
+  const Outcome o =
+      derm({"repro", "001 table 4.1", "-o", folder / "out", "--no-pictures", "--perturb", "0.01"});
+  EXPECT_EQ(o.exit_code, 1);
+  EXPECT_NE(o.err.find("001 table 4.1: 90°, before is 11.34"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("missed"), std::string::npos) << o.err;
+  const nlohmann::json report = nlohmann::json::parse(contentOf(folder / "out/report.json"));
+  EXPECT_GT(report["verdicts"]["missed"].get<int>(), 5);
+  EXPECT_NE(contentOf(folder / "out/report.html").find("missed"), std::string::npos);
+}
+
 TEST(CliRepro, AnUnknownNameGivesTheList) {
   const Folder folder;
   const Outcome o = derm({"repro", "volumme", "-o", folder / "out"});

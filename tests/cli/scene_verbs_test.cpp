@@ -404,9 +404,47 @@ TEST_F(SceneVerbs, TheDemoWritesAllThatItsPageShows) {
     EXPECT_NE(page.find(file), std::string::npos) << file;
   }
   EXPECT_NE(page.find("cat.mp4"), std::string::npos);
+  // What a stranger sees first: a scene with a plain difference, playable in any browser.
+  EXPECT_LT(page.find("id=\"player\""), page.find("twist.mp4"));
+  EXPECT_LT(page.find("twist.mp4"), page.find("cat.mp4"));
+  EXPECT_EQ(page.find("src=\"http"), std::string::npos);
   EXPECT_NE(page.find("largest change of volume, the glTF as played"), std::string::npos);
   EXPECT_NE(page.find("largest error of the glTF, between frames"), std::string::npos);
   EXPECT_NE(o.out.find("index.html"), std::string::npos);
+}
+
+TEST(RenderVerb, ShowsWhatLayersMakeOfTheSurface) {
+  if (!canRender()) GTEST_SKIP() << "no OpenGL 4.5 here";
+  const Folder folder;
+  std::vector<std::string> pictures;
+  for (const char* what : {"gamma", "weights", "correction", "channel:volume"}) {
+    const std::string file = folder / ("p" + std::to_string(pictures.size()) + ".png");
+    const Outcome o = derm({"render", "cast:arm", "--clip", "flex", "--time", "1", "--show", what,
+                            "--size", "160x120", "-o", file});
+    EXPECT_EQ(o.exit_code, 0) << what << o.err;
+    pictures.push_back(contentOf(file));
+  }
+  EXPECT_EQ(pictures[0], pictures[3]) << "gamma is the volume layer's channel";
+  EXPECT_NE(pictures[0], pictures[1]);
+  EXPECT_NE(pictures[1], pictures[2]);
+  const Outcome none = derm({"render", "cast:arm", "--show", "flesh", "-o", folder / "f.png"});
+  EXPECT_EQ(none.exit_code, 2) << none.err;
+  EXPECT_NE(none.err.find("no flesh layer"), std::string::npos) << none.err;
+  const Outcome odd = derm({"render", "cast:arm", "--show", "gama", "-o", folder / "f.png"});
+  EXPECT_EQ(odd.exit_code, 2);
+  EXPECT_NE(odd.err.find("\"gamma\""), std::string::npos) << odd.err;
+}
+
+TEST(CastVerb, MakesACylinderOfOnesOwn) {
+  const Folder folder;
+  const Outcome o = derm({"cast", "cylinder", "--rings", "9", "--sectors", "12", "--length", "2",
+                          "--radius", "0.5", "--weights", "axis", "-o", folder / "c.glb"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const Outcome info = derm({"info", folder / "c.glb", "--json"});
+  ASSERT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_NE(info.out.find("110"), std::string::npos) << "9 x 12 and two cap centres: " << info.out;
+  EXPECT_EQ(derm({"cast", "cat", "--rings", "9", "-o", folder / "d.glb"}).exit_code, 2);
+  EXPECT_EQ(derm({"cast", "cylinder", "--rings", "1", "-o", folder / "d.glb"}).exit_code, 2);
 }
 
 }  // namespace

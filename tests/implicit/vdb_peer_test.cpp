@@ -9,6 +9,7 @@
 #include <openvdb/tools/Diagnostics.h>
 #include <openvdb/tools/Interpolation.h>
 #include <openvdb/tools/LevelSetSphere.h>
+#include <openvdb/tools/LevelSetUtil.h>
 #include <unistd.h>
 
 #include "derm/implicit/build_potential.h"
@@ -83,6 +84,35 @@ TEST(VdbPeer, WhatOpenVdbWritesIsTheSameSurfaceHere) {
   std::printf("OpenVDB's here: %.5f voxel from the ball\n", max / kVoxel);
   EXPECT_LT(max / kVoxel, kMaxVoxels);
   EXPECT_TRUE(p->contactAt(Vec3d(0.3, -0.2, 0.1)).inside);
+}
+
+TEST(VdbPeer, ADensityIsInsideWhereItIsDenseEnough) {
+  openvdb::initialize();
+  const std::filesystem::path file = scratchFile("density");
+  const auto grid = openvdb::tools::createLevelSetSphere<openvdb::FloatGrid>(
+      0.7f, openvdb::Vec3f(0.3f, -0.2f, 0.1f), kVoxel);
+  openvdb::tools::sdfToFogVolume(*grid);  // 1 inside, falling to 0 over the band's inner half
+  openvdb::io::File(file.string()).write({grid});
+  const Result<LevelSetBlocks> refused = loadVdb(file);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().text().find("no level set"), std::string::npos);
+  const Result<LevelSetBlocks> nowhere = loadVdb(file, 7.0);
+  ASSERT_FALSE(nowhere.ok());
+  EXPECT_NE(nowhere.error().text().find("nowhere"), std::string::npos) << nowhere.error().text();
+  for (const double iso : {0.3, 0.5}) {
+    const Result<LevelSetBlocks> blocks = loadVdb(file, iso);
+    ASSERT_TRUE(blocks.ok()) << blocks.error().text();
+    const Result<Potential> p = potentialOf(*blocks);
+    ASSERT_TRUE(p.ok()) << p.error().text();
+    const TriMesh mesh = polygonised(*p);
+    EXPECT_EQ(measured(mesh).euler_number, 2);
+    // The fog rises from 0 at the surface to 1 at three voxels below it.
+    const double wanted = 0.7 - 3 * iso * kVoxel;
+    for (const Vec3f& v : mesh.positions)
+      EXPECT_NEAR((v.cast<double>() - Vec3d(0.3, -0.2, 0.1)).norm(), wanted, 0.1 * kVoxel);
+    EXPECT_TRUE(p->contactAt(Vec3d(0.3, -0.2, 0.1)).inside);
+  }
+  std::filesystem::remove(file);
 }
 
 }  // namespace

@@ -12,6 +12,27 @@ cmake -S "$source/tests/pkg/consumer" -B "$work/build" -G Ninja \
 cmake --build "$work/build"
 "$work/build/consumer" "$work/cylinder.glb"
 "$work/prefix/bin/derm" --version
+# Who deforms alone is not asked for pictures, drawing or files.
+mkdir "$work/small"
+cat >"$work/small/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(small LANGUAGES CXX)
+find_package(derm REQUIRED COMPONENTS deform)
+add_executable(small main.cpp)
+target_link_libraries(small PRIVATE derm::deform)
+END
+cat >"$work/small/main.cpp" <<'END'
+#include "derm/deform/basic_layers.h"
+int main() { return derm::morphLayer() ? 0 : 1; }
+END
+without=()
+for package in PNG JPEG assimp OpenVDB OpenCV nlohmann_json fmt PkgConfig; do
+  without+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
+done
+cmake -S "$work/small" -B "$work/small/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_PREFIX_PATH="$work/prefix" "${without[@]}" >/dev/null
+cmake --build "$work/small/build" >/dev/null
+"$work/small/build/small"
 # A program in C, by pkg-config and the shared library alone.
 if command -v pkg-config >/dev/null 2>&1 && command -v cc >/dev/null 2>&1; then
   folder=$(dirname "$(find "$work/prefix" -name derm.pc)")

@@ -15,6 +15,11 @@ if(TARGET derm_example_live AND TARGET derm_cli)
     ${PROJECT_SOURCE_DIR}/examples/recipes/wrist.toml 2.8 ${CMAKE_CURRENT_BINARY_DIR}/own_renderer.png)
   add_test(NAME pkg.c_player COMMAND derm_example_c_player
     ${PROJECT_SOURCE_DIR}/examples/recipes/cat_belly_jump.toml)
+  add_test(NAME pkg.recipe_live COMMAND derm_example_recipe_live
+    ${PROJECT_SOURCE_DIR}/examples/recipes/cat_jump.toml)
+  add_test(NAME pkg.touch_liquid COMMAND derm_example_touch_liquid)
+  set_tests_properties(pkg.recipe_live PROPERTIES LABELS pkg PASS_REGULAR_EXPRESSION "2.00 s: [0-9]+ vertices")
+  set_tests_properties(pkg.touch_liquid PROPERTIES LABELS pkg PASS_REGULAR_EXPRESSION "ns a question")
   set_tests_properties(pkg.c_player PROPERTIES LABELS pkg PASS_REGULAR_EXPRESSION "1.00 s: [0-9]+ vertices")
   set_tests_properties(pkg.own_renderer PROPERTIES PASS_REGULAR_EXPRESSION "triangles in")
   set_tests_properties(pkg.examples pkg.own_renderer PROPERTIES LABELS pkg)

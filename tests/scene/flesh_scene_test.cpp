@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -425,6 +426,49 @@ TEST(FleshAuto, SaysWhyThereIsNone) {
   bare.skin = {};
   Diagnostics notes;
   EXPECT_NE(proposeFlesh(bare, notes).error().text().find("no skin weights"), std::string::npos);
+}
+
+// Larboulette, Cani, Arnaldi 2006, 2.5: the thickness of a bone that is modelled.
+TEST(FleshScene, TheBonesThicknessIsTakenFromTheMesh) {
+  Character cat = *member("cat");
+  VertexGroup bone;
+  bone.name = "bone";
+  Diagnostics notes;
+  const std::vector<Affine3d> bind = bindModelMatrices(cat);
+  const Vec3d from = bind[cat.skeleton.named("spine_1").value().index()].translation();
+  const Vec3d to = bind[cat.skeleton.named("spine_5").value().index()].translation();
+  std::vector<std::pair<double, std::uint32_t>> nearest;
+  for (std::uint32_t v = 0; v < cat.mesh.vertexCount(); ++v) {
+    const Vec3d p = cat.mesh.positions[v].cast<double>() - from, along = to - from;
+    const double share = std::clamp(p.dot(along) / along.squaredNorm(), 0.0, 1.0);
+    nearest.emplace_back((p - share * along).norm(), v);
+  }
+  std::sort(nearest.begin(), nearest.end());
+  nearest.resize(200);
+  const double thickness = nearest.back().first;
+  for (const auto& [distance, v] : nearest) bone.vertices.push_back(v);
+  std::sort(bone.vertices.begin(), bone.vertices.end());
+  bone.strengths.assign(bone.vertices.size(), 1.0f);
+  ASSERT_FALSE(bone.vertices.empty());
+  cat.mesh.groups.push_back(bone);
+  const auto shared = std::make_shared<const Character>(std::move(cat));
+  const auto alphas = [&](const std::string& key) {
+    std::string text = kBelly;
+    const std::string radius = "bone_radius_m = 0.0\n";
+    text.replace(text.find(radius), radius.size(), key);
+    Scene scene =
+        openScene(parseRecipe(text, "r.toml").value(), {.character = shared}, notes).value();
+    EXPECT_TRUE(scene.keepChannels(std::array<std::string, 1>{"belly"}).ok());
+    const auto channel = scene.frame(0).channel("belly");
+    return std::vector<float>(channel.begin(), channel.end());
+  };
+  const std::vector<float> taken = alphas("bone = \"group:bone\"\n");
+  const std::vector<float> given = alphas("bone_radius_m = " + std::to_string(thickness) + "\n");
+  ASSERT_EQ(taken.size(), given.size());
+  for (std::size_t v = 0; v < taken.size(); ++v) EXPECT_NEAR(taken[v], given[v], 1e-4);
+  EXPECT_NE(taken, alphas(""));
+  EXPECT_NE(openError(std::string(kBelly) + "bone = \"group:bones\"\n").find("no vertex group"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -213,6 +213,36 @@ TEST_F(Motion, RecordingsOnRealBodiesStandOnTheFloor) {
                 1000 * grounded);
     EXPECT_LT(grounded, 0.006) << motion;  // [m]
   }
+  // Feet on the floor stay where they are: how fast the lowest points of the body slide.
+  for (const char* motion : {"02_01.bvh", "09_01.bvh"}) {
+    Character c = *body;
+    ASSERT_TRUE(addMotion((motions / motion).string(), "", {}, c, notes, {.ground = true}).ok());
+    const Clip& clip = c.clips.back();
+    const BodyFloor outline(c);
+    double way = 0, seconds = 0;
+    std::vector<Vec3f> before;
+    constexpr float kStep = 1.0f / 60;
+    for (float t = 0; t <= clip.duration_s(); t += kStep) {
+      Pose pose = c.restPose();
+      sampleClip(clip, t, pose);
+      std::vector<Vec3f> now = outline.outlineIn(pose);
+      std::size_t lowest = 0;
+      for (std::size_t i = 0; i < now.size(); ++i)
+        if (now[i].y() < now[lowest].y()) lowest = i;
+      if (!before.empty() && now[lowest].y() < floor + 0.005 && before[lowest].y() < floor + 0.02) {
+        Vec3f d = now[lowest] - before[lowest];
+        d.y() = 0;
+        way += static_cast<double>(d.norm());
+        seconds += static_cast<double>(kStep);
+      }
+      before = std::move(now);
+    }
+    std::printf("%s: what stands slides by %.1f cm a second\n", motion, 100 * way / seconds);
+    // A run's feet hardly stand; a walk's do.
+    if (motion == std::string("02_01.bvh")) {
+      EXPECT_LT(way / seconds, 0.12);
+    }
+  }
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ mask = "everywhere"
 a = 15
 b = 8
 kappa = 5.0
+energy = "stated"
+axis_shares = [1, 2, 0]
+axis_order = "zxy"
 max_change = 0.5
 beta = 0.3
 epsilon = 0.05
@@ -66,6 +69,29 @@ TEST(VolumeParameters, KeysBesideAPresetChangeIt) {
     return dynamic_cast<const VolumeLayerBinding&>(*scene.stack().layers().back()).regions().size();
   };
   EXPECT_LT(count(merged), count(local));
+}
+
+TEST(VolumeParameters, AxesAndTheEnergyReachTheMethod) {
+  const auto moved = [](const std::string& keys) {
+    Scene scene = opened("regions = \"whole\"\nmask = \"everywhere\"\n" + keys).value();
+    const auto positions = scene.playback().frameAt(1.0).positions();
+    return std::vector<Vec3f>(positions.begin(), positions.end());
+  };
+  const std::string axes = "method = \"axes-exact\"\n";
+  const auto plain = moved(axes);
+  EXPECT_NE(plain, moved(axes + "axis_order = \"zyx\"\n"));
+  EXPECT_NE(plain, moved(axes + "axis_shares = [1, 0, 0]\n"));
+  EXPECT_EQ(plain, moved(axes + "axis_shares = [2, 2, 2]\naxis_order = \"xyz\"\n"));
+  const std::string bending = "method = \"laplacian\"\nexact = false\n";
+  EXPECT_NE(moved(bending), moved(bending + "energy = \"stated\"\n"));
+  const auto refused = [](const std::string& keys, const char* says) {
+    const auto scene = opened(keys);
+    ASSERT_FALSE(scene.ok()) << keys;
+    EXPECT_NE(scene.error().text().find(says), std::string::npos) << scene.error().text();
+  };
+  refused("axis_order = \"xyy\"\n", "once each");
+  refused("axis_shares = [0, 0, 0]\n", "above 0");
+  refused("axis_shares = [1, 1]\n", "axis_shares");
 }
 
 TEST(VolumeParameters, MistakesNameKeyAndNearestWord) {

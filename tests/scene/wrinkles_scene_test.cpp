@@ -56,6 +56,47 @@ Scene sceneOf(const std::string& text, TriMesh mesh = sheet(16), Diagnostics* no
       .value();
 }
 
+// The paper's own forms, kept to show the difference.
+TEST(WrinklesScene, LiteralFormsOfLengthAndProjectionDiffer) {
+  const std::string text = R"(character = "cast:wrist"
+clip = "flex"
+fps = 10
+[[layer]]
+type = "wrinkles"
+name = "crease"
+from = [0.072, 0.027, 0.0]
+to = [0.130, 0.019, 0.0]
+width_m = 0.06
+h_max_m = 0.006
+)";
+  const auto wrist = std::make_shared<const Character>(makeCastMember("wrist").value());
+  struct Played {
+    std::vector<Vec3f> straight, folded;
+    WrinkleToolState state;
+  };
+  const auto play = [&](const std::string& key) {
+    Diagnostics notes;
+    Scene scene =
+        openScene(parseRecipe(text + key, "r.toml").value(), {.character = wrist}, notes).value();
+    Played out;
+    const auto straight = scene.playback().frameAt(0.0).positions();
+    out.straight.assign(straight.begin(), straight.end());
+    const auto folded = scene.playback().frameAt(2.8).positions();
+    out.folded.assign(folded.begin(), folded.end());
+    out.state = scene.playback().find<WrinklesLayer>("crease")->tool(0);
+    for (const Vec3f& p : out.folded) EXPECT_TRUE(p.allFinite());
+    return out;
+  };
+  const Played ours = play(""), chord = play("length = \"chord\"\n"),
+               moved = play("projection = \"moved\"\n");
+  EXPECT_EQ(ours.straight, chord.straight);
+  EXPECT_EQ(ours.straight, moved.straight);
+  EXPECT_NE(ours.folded, chord.folded);
+  EXPECT_NE(ours.folded, moved.folded);
+  // A closing crease brings A and B together: the line between them claims more than the skin lost.
+  EXPECT_GT(chord.state.fold.spare, ours.state.fold.spare);
+}
+
 TEST(WrinklesScene, EveryKeyOfTheLayerIsReadAndWrittenBack) {
   const std::string text = withKey(R"(strategy = "from-a"
 spacing = 2

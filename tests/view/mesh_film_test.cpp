@@ -1,5 +1,7 @@
 #include "derm/view/mesh_film.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "support/shelf.h"
@@ -32,6 +34,24 @@ TEST(MeshStrip, WhereNothingHappensThereIsOnePicture) {
   EXPECT_TRUE(tellingFrames({}, 8).empty());
   const std::vector<TriMesh> empty(3);
   EXPECT_EQ(tellingFrames(empty, 8).size(), 1u);
+}
+
+// A split took no more change than standing still: a strip jumped over it.
+TEST(MeshStrip, ShowsTheFramesThatAreMarked) {
+  const std::vector<TriMesh> frames = risingBall();
+  const std::vector<FrameMark> marks = {{7, "split"}, {22, "merge"}};
+  const std::vector<std::size_t> shown = tellingFrames(frames, 6, marks);
+  EXPECT_EQ(shown.size(), 6u);
+  EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end()));
+  for (const FrameMark& mark : marks)
+    EXPECT_NE(std::find(shown.begin(), shown.end(), mark.frame), shown.end()) << mark.frame;
+  EXPECT_EQ(shown.front(), 4u);
+  const std::vector<TriMesh> still(7, shelf::sphere(8, 12, 0.5f));
+  EXPECT_EQ(tellingFrames(still, 8, std::vector<FrameMark>{{3, "split"}}),
+            (std::vector<std::size_t>{0, 3}));
+  // More marks than pictures, and one beyond the end.
+  const std::vector<FrameMark> many = {{5, "a"}, {6, "b"}, {7, "c"}, {8, "d"}, {99, "e"}};
+  EXPECT_EQ(tellingFrames(frames, 3, many).size(), 3u);
 }
 
 TEST(MeshStrip, HasTheSizeAskedFor) {

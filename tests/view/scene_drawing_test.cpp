@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/deform/flesh.h"
 #include "derm/image/colour_map.h"
 #include "derm/image/difference.h"
 #include "derm/io/png.h"
@@ -264,6 +265,75 @@ TEST(SceneDrawing, TheScaleOfAChannelCanBeSet) {
   const auto most = std::max_element(mask.begin(), mask.end());
   EXPECT_EQ(drawing.list.surfaces.front().colours[std::size_t(most - mask.begin())],
             mapColour(*most / 4));
+}
+
+// A cylinder bent about y, corrected along x alone: what moves is red, what does not is dark.
+TEST(SceneDrawing, ACorrectionAlongOneAxisHasItsColour) {
+  Diagnostics notes;
+  const Recipe recipe = parseRecipe(
+                            "character = \"cast:cylinder\"\nclip = \"bend\"\n[skinning]\nmethod "
+                            "= \"linear\"\n[[layer]]\ntype = \"volume\"\nmethod = "
+                            "\"axes-exact\"\nregions = \"whole\"\nmask = \"everywhere\"\n"
+                            "axis_shares = [1, 0, 0]\n",
+                            "r")
+                            .value();
+  Scene scene = openScene(recipe, {}, notes).value();
+  ViewDesc desc = small();
+  desc.diagram = Diagram::Correction;
+  SceneView view = SceneView::makeWithoutRenderer(scene, desc, notes).value();
+  const SceneDrawing drawing = view.drawing(3.0).value();
+  ASSERT_EQ(drawing.list.surfaces.size(), 1u);
+  float red = 0, others = 0;
+  for (const Vec4f& c : drawing.list.surfaces[0].colours) {
+    red = std::max(red, c.x());
+    others = std::max({others, c.y(), c.z()});
+  }
+  EXPECT_NEAR(red, 1, 1e-5);
+  EXPECT_LT(others, 0.05f);
+  EXPECT_TRUE(drawing.legend.has_value());
+}
+
+TEST(SceneDrawing, WeightsOfJointsMixTheirColours) {
+  Diagnostics notes;
+  Scene scene =
+      openScene(parseRecipe("character = \"cast:cylinder\"\n", "r").value(), {}, notes).value();
+  ViewDesc desc = small();
+  desc.diagram = Diagram::Weights;
+  SceneView view = SceneView::makeWithoutRenderer(scene, desc, notes).value();
+  const SceneDrawing drawing = view.drawing(0.0).value();
+  const Skin& skin = scene.character()->skin;
+  const auto& colours = drawing.list.surfaces.at(0).colours;
+  ASSERT_EQ(colours.size(), skin.vertexCount());
+  // The ends follow one joint each; half way the colour lies between theirs.
+  const Vec4f first = colours[0], last = colours[24 * 25];
+  const Vec4f middle = colours[12 * 25];
+  EXPECT_GT((first - last).norm(), 0.2f);
+  EXPECT_NEAR((middle - 0.5f * (first + last)).norm(), 0, 0.02);
+}
+
+TEST(SceneDrawing, FleshHasItsBoneAndBothFrames) {
+  Diagnostics notes;
+  Scene scene =
+      openScene(parseRecipe("character = \"cast:mushroom\"\nclip = \"hop\"\n[[layer]]\ntype = "
+                            "\"flesh\"\nname = \"all\"\ndominant = \"foot\"\nends = "
+                            "[\"cap\"]\n",
+                            "r")
+                    .value(),
+                {}, notes)
+          .value();
+  ViewDesc desc = small();
+  desc.diagram = Diagram::Flesh;
+  SceneView view = SceneView::makeWithoutRenderer(scene, desc, notes).value();
+  const SceneDrawing drawing = view.drawing(0.8).value();
+  ASSERT_EQ(drawing.list.lines.size(), 3u);  // the bone, three axes at rest, three that swing
+  ASSERT_EQ(drawing.list.points.size(), 2u);
+  const Vec3f rest = drawing.list.points[0].positions.at(0);
+  const Vec3f swinging = drawing.list.points[1].positions.at(0);
+  EXPECT_GT((rest - swinging).norm(), 1e-4f);
+  const auto* layer = scene.playback().find<FleshLayer>("all");
+  ASSERT_NE(layer, nullptr);
+  // The frame shows the mix of two inner steps, the layer tells the last.
+  EXPECT_NEAR((swinging - rest).norm() / layer->elongation_m().norm(), 1, 0.1);
 }
 
 TEST(SceneDrawing, AnUnknownChannelIsAnErrorThatNamesTheNearest) {

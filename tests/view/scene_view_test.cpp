@@ -119,11 +119,31 @@ TEST_F(SceneViewTest, EachDiagramShowsWhatItsLayerMade) {
   }
 }
 
+TEST_F(SceneViewTest, GammaFleshWeightsAndCorrectionAreDrawn) {
+  const Recipe flesh = parseRecipe(
+                           "character = \"cast:mushroom\"\nclip = \"hop\"\n[[layer]]\ntype = "
+                           "\"flesh\"\nname = \"all\"\ndominant = \"foot\"\nends = [\"cap\"]\n",
+                           "flesh")
+                           .value();
+  for (const Diagram diagram :
+       {Diagram::Gamma, Diagram::Flesh, Diagram::Weights, Diagram::Correction}) {
+    const Recipe recipe = diagram == Diagram::Flesh ? flesh : defaultVolumeRecipe("cast:arm");
+    Scene scene = openScene(recipe, {}, notes_).value();
+    const Rgba8Image bare = SceneView::make(scene, small(), notes_).value().picture(0.8).value();
+    ViewDesc desc = small();
+    desc.diagram = diagram;
+    Result<SceneView> view = SceneView::make(scene, desc, notes_);
+    ASSERT_TRUE(view.ok()) << view.error().text();
+    EXPECT_GT(changed(bare, view->picture(0.8).value()), 500u) << static_cast<int>(diagram);
+  }
+}
+
 TEST_F(SceneViewTest, ADiagramOfWhatNoLayerMadeIsAnErrorThatSaysSo) {
   ViewDesc desc = small();
   for (const auto& [diagram, says] :
        {std::pair(Diagram::Regions, "volume layer"), std::pair(Diagram::Prisms, "volume layer"),
-        std::pair(Diagram::Levels, "refines")}) {
+        std::pair(Diagram::Levels, "refines"), std::pair(Diagram::Gamma, "volume layer"),
+        std::pair(Diagram::Flesh, "flesh layer")}) {
     desc.diagram = diagram;
     const Result<SceneView> view = SceneView::make(scene_, desc, notes_);
     ASSERT_FALSE(view.ok());

@@ -3,6 +3,8 @@
 #include <array>
 #include <vector>
 
+#include "derm/base/result.h"
+#include "derm/character/character.h"
 #include "derm/mesh/tri_mesh.h"
 
 namespace derm {
@@ -33,5 +35,25 @@ struct CylinderModel {
 };
 
 CylinderModel makeCylinderModel(CylinderKind kind);
+
+/// Whose weights a cylinder of one's own has.
+enum class CylinderWeights {
+  Distance,  ///< inverse squared distances to the ends, as the reference cylinder
+  Axis,      ///< linear along the axis
+  Halves,    ///< one joint per vertex: the first half follows j0, the second j1
+};
+
+/// A cylinder of N_u x N_v points, length L and radius R, as the papers' own differ.
+struct CylinderDesc {
+  int rings = 25;                     ///< [2,1000] N_u, along the axis, ends included
+  int sectors = 25;                   ///< [3,1000] N_v, around it
+  double length_m = kCylinderLength;  ///< [m] > 0, along +z
+  double radius_m = kCylinderRadius;  ///< [m] > 0
+  CylinderWeights weights = CylinderWeights::Distance;
+};
+
+/// Closed by two cap centres, joints j0, j1, j2 at the start, the middle and the end; clips "bend"
+/// and "twist" of j1. Errors name the number out of range.
+Result<Character> makeCylinder(const CylinderDesc& desc);
 
 }  // namespace derm

@@ -19,7 +19,8 @@ struct CastLiquid {
 /// "drop", "pour", "two-drops-merge".
 std::span<const CastMember> castLiquids();
 
-/// The one of that name; otherwise an error that lists the nearest names.
-Result<CastLiquid> makeCastLiquid(std::string_view name);
+/// The one of that name; otherwise an error that lists the nearest names. Where matter grows thin
+/// its particles are cut in eight, `max_splits` [0,3] times at most.
+Result<CastLiquid> makeCastLiquid(std::string_view name, int max_splits = 0);
 
 }  // namespace derm

@@ -134,9 +134,19 @@ SpringConstants rotationSpringOf(const FleshDesc& desc);
 /// shape_power, attenuation, bone_radius_m and reach_m are worked into tables.
 LayerFactory fleshLayer(const FleshDesc& desc);
 
+/// Where an element is, in model space.
+struct FleshFrames {
+  Vec3d bone_from = Vec3d::Zero();           ///< [m] the virtual bone's ends
+  Vec3d bone_to = Vec3d::Zero();             ///< [m]
+  Affine3d at_rest = Affine3d::Identity();   ///< F_s, rigid with the dominant joint
+  Affine3d swinging = Affine3d::Identity();  ///< F_d, the same moved by the elongation and turned
+};
+
 /// The layer at work, for those who look at it while it plays.
 class FleshLayer : public Layer {
  public:
+  /// Of the last frame.
+  virtual FleshFrames frames() const = 0;
   /// [m] of the mass from its position at rest, model space.
   virtual Vec3d elongation_m() const = 0;
   virtual Vec3d velocity_m_per_s() const = 0;  ///< [m/s] of the same

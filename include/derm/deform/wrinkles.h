@@ -51,6 +51,26 @@ struct WrinkleLengthKey {
   bool operator==(const WrinkleLengthKey&) const = default;
 };
 
+/// What a tool's length is.
+enum class FoldLength {
+  Skin,   ///< along the skin, segment by segment
+  Chord,  ///< |AB| through the air, as in the paper: a closing crease claims skin that is still
+          ///< there
+};
+
+inline constexpr std::array<std::pair<FoldLength, std::string_view>, 2> kFoldLengths = {
+    {{FoldLength::Skin, "skin"}, {FoldLength::Chord, "chord"}}};
+
+/// Where a tool's folds are on the skin.
+enum class FoldProjection {
+  Fixed,  ///< where they were drawn, for good
+  Moved,  ///< projected anew in each frame, as in the paper: folds swim over the skin. Two points
+          ///< only
+};
+
+inline constexpr std::array<std::pair<FoldProjection, std::string_view>, 2> kFoldProjections = {
+    {{FoldProjection::Fixed, "fixed"}, {FoldProjection::Moved, "moved"}}};
+
 /// One series of folds, drawn with a stroke on the surface.
 struct WrinkleToolDesc {
   static constexpr std::size_t kMaxPicked = 64;
@@ -67,6 +87,8 @@ struct WrinkleToolDesc {
   /// folds without being squeezed, as a forehead does.
   std::vector<WrinkleLengthKey> rest_length_keys = {};
   std::optional<WrinklePose> defined_at = {};  ///< the pose of its greatest length
+  FoldLength length = FoldLength::Skin;
+  FoldProjection projection = FoldProjection::Fixed;
 
   bool operator==(const WrinkleToolDesc&) const = default;
 };
@@ -97,9 +119,11 @@ struct WrinkleToolState {
 /// modified butterfly (RefinableSurface) so that there are two points per control segment.
 ///
 /// Where we differ from the paper:
-///  - length is that of the skin along the curve, segment by segment, not |AB| through the air;
+///  - length is that of the skin along the curve, segment by segment, not |AB| through the air
+///    (FoldLength::Chord is that);
 ///  - (x, z) are those of the pose the tool was defined in, for good: folds stay on their piece of
-///    skin instead of swimming over it, and everything but the heights is known at bind;
+///    skin instead of swimming over it (FoldProjection::Moved), and everything but the heights is
+///    known at bind;
 ///  - only the surface that hangs together with A inside the rectangle is folded, not what lies
 ///    behind it; and elevation fades out over the last facing angles instead of stopping at 90°;
 ///  - the curve may follow a path of several points, with folds at right angles to it everywhere;

@@ -41,6 +41,10 @@ struct InertiaDesc {
 struct EvolutionLaw {
   double attraction = 2.0;  ///< [1/s] alpha >= 0: the distance to the target falls as exp(-alpha t)
   double tension = 0.0;     ///< [m^2/s] beta >= 0; a ball of radius r shrinks by 2 beta/r
+  /// >= 0: where the skin is folded in more sharply than its lattice can show (a crease that
+  /// closes), it is filled at this many times the attraction's rate. 0 = never; without it two
+  /// fronts that meet leave a ragged seam. 2 is enough.
+  double creases = 0.0;
   Hold volume = Hold::No;
   double volume_gain = 1.0;  ///< [m/s] gamma of the penalty
   Hold area = Hold::No;

@@ -37,10 +37,12 @@ class PotentialTarget final : public Target {
 /// A mesh of several closed pieces (a body with eyes, teeth and limbs stuck into it) is their
 /// union: pieces whose boxes meet are measured one by one, and the largest value counts, so what
 /// one hides of another is no wall. Pieces that are not closed bound something only together, and
-/// with the closed ones. A piece that crosses itself keeps its inner walls; room that several
-/// pieces enclose between them stays hollow. O(surface) for each set of pieces that do not meet.
-/// Errors: a mesh without triangles or with numbers that are not finite, memory, and a mesh with
-/// openings through which the flood gets in (names a boundary edge).
+/// with the closed ones. Openings of up to a tenth of their piece's area are closed where the
+/// winding number of the open mesh passes one half, with a note that says how many and how wide. A
+/// piece that crosses itself keeps its inner walls; room that several pieces enclose between them
+/// stays hollow. O(surface) for each set of pieces that do not meet. Errors: a mesh without
+/// triangles or with numbers that are not finite, memory, and a mesh with wide openings through
+/// which the flood gets in (names a boundary edge).
 Result<Potential> buildMeshPotential(const TriMesh& mesh, const PotentialDesc& desc,
                                      Diagnostics& notes);
 

@@ -11,6 +11,7 @@ struct SkinRecord {
   double time_s = 0;
   int euler_number = 0;
   std::size_t components = 0;  ///< closed surfaces
+  int cavities = 0;            ///< hollows inside bodies, of four cubic voxels or more
   double volume = 0;           ///< [m^3] of the polygons
   double wanted_volume = 0;    ///< [m^3] what is held; 0 where nothing is
   double area = 0;             ///< [m^2]

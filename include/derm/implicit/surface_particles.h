@@ -32,6 +32,10 @@ class ParticleSurfacer {
   /// side 2 r, times what the first skin had of that (where it had at least 200 particles).
   Result<SkinStep> advanceTo(const Particles& next, double seconds);
 
+  /// What is held from the next set on, as shares of what the particles and the first skin say.
+  /// Requires both > 0.
+  void scaleWanted(double volume, double area);
+
   ActiveSkin& skin() { return *skin_; }
   const ActiveSkin& skin() const { return *skin_; }
 
@@ -42,6 +46,7 @@ class ParticleSurfacer {
   ParticleSurfacingDesc desc_;
   Particles now_;
   double volume_per_matter_ = 1;
+  double wanted_volume_ = 1;  ///< share of what the particles say
   std::unique_ptr<ActiveSkin> skin_;
 };
 

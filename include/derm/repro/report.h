@@ -36,6 +36,8 @@ struct ReproOptions {
   /// "all", a document's name or number, or one exhibit: "001 table 4.1".
   std::string what = "all";
   bool pictures = true;  ///< where something can be drawn; curves are always there
+  /// Every number of ours is made wrong by this share, to see that the report finds it out.
+  double perturb = 0;
 };
 
 /// Runs the exhibits that were asked for, one after the other. Fails on a name that is none, with

@@ -32,12 +32,16 @@ enum class Comparison {
   Ghost,
 };
 
-/// What layers made of the surface when they were bound, drawn in colours instead of its materials.
+/// What layers made of the surface, drawn in colours instead of its materials.
 enum class Diagram {
   None,
-  Regions,  ///< those of the first volume layer: what keeps its volume on its own
-  Prisms,   ///< some of the bodies between triangles and their anchors (volume/region_volumes.h)
-  Levels,   ///< how often each triangle was cut in four for folds
+  Regions,     ///< those of the first volume layer: what keeps its volume on its own
+  Prisms,      ///< some of the bodies between triangles and their anchors (volume/region_volumes.h)
+  Levels,      ///< how often each triangle was cut in four for folds
+  Gamma,       ///< where the first volume layer may move the skin: the heat-map of its mask
+  Flesh,       ///< weights of all flesh elements, their bones, and both frames of each
+  Weights,     ///< weights of all joints, in a colour each
+  Correction,  ///< the way from linear skinning to the result, |x| |y| |z| as red, green, blue
 };
 
 /// What a picture of a scene shows; plain and editable.
