@@ -67,11 +67,15 @@ void MotionInput::addTo(CLI::App& verb) {
   verb.add_flag("--ground", ground,
                 "with --motion: the lowest limb stays on the floor, and does not slide")
       ->needs(motion);
+  verb.add_flag("--arms-out,!--no-arms-out", arms_out,
+                "with --motion: arms that it sinks into the body are turned out (default)")
+      ->needs(motion);
 }
 
 Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) const {
-  return file.empty() ? Result<void>()
-                      : addMotion(file, map, {}, character, notes, {.ground = ground});
+  return file.empty()
+             ? Result<void>()
+             : addMotion(file, map, {}, character, notes, {.ground = ground, .arms_out = arms_out});
 }
 
 }  // namespace derm::cli

@@ -34,9 +34,10 @@ Result<double> metresPerUnit(const std::string& unit);
 
 /// The motion of another file, for a character to take (see scene/motion.h).
 struct MotionInput {
-  std::string file;     ///< BVH or any character file with a clip; empty = none
-  std::string map;      ///< table of joint names, "source = target" lines; empty = automatic
-  bool ground = false;  ///< its lowest limb stays on the floor
+  std::string file;      ///< BVH or any character file with a clip; empty = none
+  std::string map;       ///< table of joint names, "source = target" lines; empty = automatic
+  bool ground = false;   ///< its lowest limb stays on the floor
+  bool arms_out = true;  ///< arms that it sinks into the body are turned out
 
   void addTo(CLI::App& verb);
   /// Adds the motion, if any, as the last clip.

@@ -85,6 +85,7 @@ Result<ProposalSource> ProposalInput::load(Diagnostics& notes) const {
   out.recipe.motion = fromFolderOf(output, motion.file);
   out.recipe.motion_map = fromFolderOf(output, motion.map);
   out.recipe.ground = motion.ground;
+  out.recipe.arms_out = motion.arms_out;
   if (!clip.empty()) {
     DERM_TRY(out.clip, out.character.findClip(clip));
   } else if (!out.character.clips.empty()) {

@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "derm/anim/body_joints.h"
 #include "derm/anim/retarget.h"
 #include "derm/base/parallel.h"
 #include "derm/contact/contact_layer.h"
+#include "derm/contact/limb_clearance.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/flesh_auto.h"
 #include "derm/deform/playback.h"
@@ -276,7 +278,7 @@ class Measurement {
 
 int run(int argc, char** argv) {
   int frames = 4;
-  bool with_weights = true;
+  bool with_weights = true, arms_out = true;
   std::vector<std::filesystem::path> files;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -284,12 +286,15 @@ int run(int argc, char** argv) {
       frames = std::max(1, std::atoi(argv[++i]));
     else if (word == "--no-weights")
       with_weights = false;
+    else if (word == "--no-arms-out")
+      arms_out = false;
     else
       files.emplace_back(word);
   }
   if (files.empty()) {
     std::fprintf(stderr,
-                 "usage: derm_quality [--frames N] [--no-weights] CHARACTER [MOTION.bvh ...]\n");
+                 "usage: derm_quality [--frames N] [--no-weights] [--no-arms-out] CHARACTER "
+                 "[MOTION.bvh ...]\n");
     return 2;
   }
   const ThreadLimit one_thread(1);
@@ -309,6 +314,7 @@ int run(int argc, char** argv) {
     how.source_reference_time_s = 0.0f;
     auto clip = retarget(motion->clip, motion->skeleton, c->skeleton, how, notes);
     if (!clip.ok()) continue;
+    if (arms_out) clearLimbs(*c, upperArms(c->skeleton), {}, *clip, notes);
     clip->name = files[i].stem().string();
     clips.push_back(std::move(clip).value());
   }

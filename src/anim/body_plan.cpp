@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "derm/anim/body_joints.h"
+
 namespace derm::detail {
 namespace {
 
@@ -234,3 +236,15 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pairBodies(const BodyPlan& 
 }
 
 }  // namespace derm::detail
+
+namespace derm {
+
+std::vector<JointId> upperArms(const Skeleton& skeleton) {
+  std::vector<JointId> out;
+  if (const auto body = detail::findBody(skeleton))
+    for (const detail::BodyPlan::Side& side : body->sides)
+      if (side.upper_arm) out.push_back(JointId(*side.upper_arm));
+  return out;
+}
+
+}  // namespace derm

@@ -63,11 +63,11 @@ std::vector<std::uint32_t> partSlots(const Skeleton& skeleton, const Skin& skin,
 
 void addParts(ContactBody& body, std::span<const Vec3f> positions, const Skeleton& skeleton,
               const Skin& skin) {
-  const std::vector<double> areas = pointAreas(positions, body.own, body.pointCount());
   std::vector<double> area_of_slot(skin.slots.size(), 0.0);
   const auto row = [&](std::size_t p) { return skin[body.vertices_of_point[p].front()]; };
   for (std::size_t p = 0; p < body.welded_count; ++p)
-    for (const Influence& i : row(p)) area_of_slot[i.slot] += double{i.weight} * areas[p];
+    for (const Influence& i : row(p))
+      area_of_slot[i.slot] += double{i.weight} * double{body.areas[p]};
   const std::vector<std::uint32_t> slots = partSlots(skeleton, skin, area_of_slot);
   std::vector<std::uint32_t> part_of_slot(slots.size(), kNoPoint);
   for (std::uint32_t s = 0; s < slots.size(); ++s)
@@ -295,6 +295,8 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
   }
   for (Vec3f& n : normals) n.normalize();
   addJoinedPieces(body, surface, positions, counts_piece);
+  const std::vector<double> areas = pointAreas(positions, body.own, body.pointCount());
+  body.areas.assign(areas.begin(), areas.end());
   addParts(body, positions, skeleton, skin);
   addThickness(body, positions, normals);
   addRestWinding(body, positions, normals);

@@ -58,6 +58,7 @@ struct ContactBody {
   std::vector<ContactWeight> weights;         ///< largest first
   std::vector<float> rest_distance;           ///< of the grid at each point: its own error
   std::vector<float> thickness;
+  std::vector<float> areas;               ///< of the skin around each point [m^2]
   std::vector<std::int8_t> rest_winding;  ///< just outside each point: 1 under a cloth
   std::vector<std::uint8_t> takes_part;   ///< piece with a volume, right side out, no prop
   std::vector<std::uint32_t> piece_of_point;

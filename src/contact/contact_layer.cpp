@@ -7,14 +7,11 @@
 
 #include "derm/deform/held_vertices.h"
 
-#include "contact/contact_body.h"
+#include "contact/contact_binding.h"
 #include "contact/contact_solver.h"
 
 namespace derm {
 namespace {
-
-/// Of the body's units: skin that comes so near at rest, beyond the gap, is in contact there.
-constexpr float kRestMargin = 0.2f;
 
 class Binding final : public LayerBinding {
  public:
@@ -95,34 +92,6 @@ Error bad(const char* key, const char* message) {
   return Error{ErrorCode::BadArgument, message, {.element = key}};
 }
 
-/// 1 for vertices of what a character carries; none where the surface is not the character's own,
-/// or all of it is rigid.
-std::vector<std::uint8_t> propVertices(const Character& character, const BoundSurface& bound) {
-  std::vector<std::uint8_t> out(bound.rest.vertexCount(), 0);
-  std::size_t count = 0, covered = 0;
-  for (const MeshInstance& instance : character.instances) {
-    covered += instance.vertex_count;
-    if (!instance.rigid || covered > out.size()) continue;
-    std::fill_n(out.begin() + instance.first_vertex, instance.vertex_count, std::uint8_t{1});
-    count += instance.vertex_count;
-  }
-  if (covered != out.size() || count == out.size()) out.clear();
-  return out;
-}
-
-/// Skin that touches itself at rest never seeks contact: lips, lids, toes.
-void exemptRestContacts(detail::ContactBody& body, const TriMesh& rest, std::size_t slot_count) {
-  detail::ContactSolver solver(body);
-  const std::vector<Affine3f> palette(slot_count, Affine3f::Identity());
-  solver.solve({.palette = palette,
-                .positions = rest.positions,
-                .extra_gap = kRestMargin * body.lengths.unit});
-  for (const std::uint32_t p : solver.moved()) {
-    body.seeks[p] = 0;
-    for (const std::uint32_t q : body.neighbours[p]) body.seeks[q] = 0;
-  }
-}
-
 BindResult bindContact(const std::string& name, const ContactDesc& desc, const BindInput& input) {
   if (desc.gap_m && !(*desc.gap_m > 0 && *desc.gap_m <= 1e6))
     return bad("gap_m", "expected more than 0 metres");
@@ -137,17 +106,14 @@ BindResult bindContact(const std::string& name, const ContactDesc& desc, const B
     return Error{ErrorCode::BadArgument,
                  "skin meets skin where it is posed: the layer comes after skinning",
                  {.element = "before_skinning"}};
-  auto body = std::make_shared<detail::ContactBody>(
-      detail::makeContactBody(bound.rest, input.character->skeleton, bound.skin,
-                              propVertices(*input.character, bound), desc, name, input.notes));
-  if (body->closed.empty() || body->parts.size() < 2) {
+  auto body =
+      detail::bindContactBody(*input.character, bound.rest, bound.skin, desc, name, input.notes);
+  if (body == nullptr) {
     input.notes.warn("contact-no-volume", name,
                      "no part of this skin has another to meet: passed through");
     return std::shared_ptr<const LayerBinding>(std::make_shared<IdleBinding>(name));
   }
-  exemptRestContacts(*body, bound.rest, bound.skin.slots.size());
-  return std::shared_ptr<const LayerBinding>(
-      std::make_shared<Binding>(name, std::shared_ptr<const detail::ContactBody>(std::move(body))));
+  return std::shared_ptr<const LayerBinding>(std::make_shared<Binding>(name, std::move(body)));
 }
 
 }  // namespace

@@ -1,2 +1,3 @@
 derm_room(contact
-  SOURCES contact_body.cpp contact_grid.cpp contact_layer.cpp contact_solver.cpp)
+  SOURCES contact_binding.cpp contact_body.cpp contact_field.cpp contact_grid.cpp contact_layer.cpp contact_search.cpp
+          contact_solver.cpp limb_clearance.cpp)

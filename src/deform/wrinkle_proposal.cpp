@@ -131,6 +131,8 @@ class WrinkleProposer {
     });
     if (candidates.size() > kTried * desc_.max_tools) candidates.resize(kTried * desc_.max_tools);
     DERM_CHECK(makeRoom(candidates, progress));
+    std::erase_if(candidates,
+                  [&](const Candidate& c) { return c.proposal.squeeze > desc_.max_squeeze; });
     std::vector<WrinkleProposal> out;
     for (Candidate& c : bestApart(std::move(candidates))) out.push_back(std::move(c.proposal));
     name(out);
@@ -605,6 +607,8 @@ Result<std::vector<WrinkleProposal>> proposeWrinkles(const Character& character,
   };
   if (!(desc.min_squeeze > 0 && desc.min_squeeze < 1))
     return bad("min_squeeze", "must be between 0 and 1");
+  if (!(desc.max_squeeze > desc.min_squeeze && desc.max_squeeze <= 1))
+    return bad("max_squeeze", "must be above min_squeeze, at most 1");
   if (desc.max_tools < 1 || desc.max_tools > 64) return bad("max_tools", "must be 1 to 64");
   if (!(desc.samples_per_s > 0 && desc.samples_per_s <= 1000))
     return bad("samples_per_s", "must be above 0, at most 1000");

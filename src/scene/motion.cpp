@@ -1,8 +1,13 @@
 #include "derm/scene/motion.h"
 
+#include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 
+#include "derm/anim/body_joints.h"
+#include "derm/base/number_text.h"
+#include "derm/contact/limb_clearance.h"
 #include "derm/io/name_table.h"
 #include "derm/scene/scene.h"
 
@@ -43,6 +48,18 @@ Error misfit(Error error, const Source& source, const std::filesystem::path& fil
   return error;
 }
 
+void turnArmsOut(const Character& character, const std::filesystem::path& file, Clip& clip,
+                 Diagnostics& notes) {
+  Diagnostics of_contact;  // told by the contact layer, where there is one
+  const LimbClearanceReport report =
+      clearLimbs(character, upperArms(character.skeleton), {}, clip, of_contact);
+  if (report.turned == 0) return;
+  const double degrees = report.largest_turn_rad * 180 / std::numbers::pi;
+  notes.info("arms-turned", file.string(),
+             "arms that the motion sinks into this body are turned out, by up to " +
+                 fixedNumber(std::ceil(degrees), 0) + " degrees (arms_out)");
+}
+
 }  // namespace
 
 Result<void> addMotion(std::string_view source, std::string_view map,
@@ -67,6 +84,7 @@ Result<void> addMotion(std::string_view source, std::string_view map,
       notes.warn("no-ground", file.string(),
                  "the motion stands on no ground: it cannot be put on the floor");
   }
+  if (options.arms_out) turnArmsOut(character, file, *clip, notes);
   character.clips.push_back(*std::move(clip));
   return {};
 }

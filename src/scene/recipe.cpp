@@ -39,6 +39,7 @@ void plainFields(Recipe& recipe, std::vector<double>& range_s, RecipeFields& f) 
   f.flag("ground", recipe.ground, "the motion's lowest limb stays on the floor, whatever it is");
   f.require(!recipe.ground || !recipe.motion.empty(), "ground",
             "puts a motion on the floor; none is named");
+  f.flag("arms_out", recipe.arms_out, "arms that the motion sinks into the body are turned out");
   f.number("fps", recipe.fps, {Recipe::kMinFps, Recipe::kMaxFps, "Hz"},
            "frames per second of what comes out");
   f.numbers("range_s", range_s, {2, 2, {-1e6, 1e6, "s"}}, "part of the clip; default all of it");
@@ -253,11 +254,12 @@ RecipeValue::Table changed(RecipeValue::Table now, const RecipeValue::Table& pre
 
 bool Recipe::operator==(const Recipe& o) const {
   return character == o.character && metres_per_unit == o.metres_per_unit && motion == o.motion &&
-         motion_map == o.motion_map && ground == o.ground && face == o.face && clip == o.clip &&
-         fps == o.fps && range_s == o.range_s && preroll_s == o.preroll_s && loop == o.loop &&
-         skinning == o.skinning && skinning_alpha == o.skinning_alpha &&
-         twist_spread == o.twist_spread && seek == o.seek && inner_rate_hz == o.inner_rate_hz &&
-         teleport_m == o.teleport_m && controls == o.controls && layers == o.layers;
+         motion_map == o.motion_map && ground == o.ground && arms_out == o.arms_out &&
+         face == o.face && clip == o.clip && fps == o.fps && range_s == o.range_s &&
+         preroll_s == o.preroll_s && loop == o.loop && skinning == o.skinning &&
+         skinning_alpha == o.skinning_alpha && twist_spread == o.twist_spread && seek == o.seek &&
+         inner_rate_hz == o.inner_rate_hz && teleport_m == o.teleport_m && controls == o.controls &&
+         layers == o.layers;
 }
 
 Where Recipe::where(std::string_view key) const {

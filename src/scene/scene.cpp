@@ -124,7 +124,7 @@ Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
   Character changed = *own;
   if (!recipe.motion.empty()) {
     Result<void> added = addMotion(recipe.motion, recipe.motion_map, folderOf(recipe), changed,
-                                   notes, {.ground = recipe.ground});
+                                   notes, {.ground = recipe.ground, .arms_out = recipe.arms_out});
     if (!added) return badFile(recipe, "motion", std::move(added).error());
   }
   if (!recipe.face.motions.empty()) {
@@ -340,7 +340,8 @@ Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character>
 Result<void> Scene::checkSameCharacter(const Recipe& recipe) const {
   if (recipe.character != recipe_.character || recipe.metres_per_unit != recipe_.metres_per_unit ||
       recipe.motion != recipe_.motion || recipe.motion_map != recipe_.motion_map ||
-      recipe.ground != recipe_.ground || recipe.face != recipe_.face)
+      recipe.ground != recipe_.ground || recipe.arms_out != recipe_.arms_out ||
+      recipe.face != recipe_.face)
     return badRecipe(recipe, "character",
                      "another character or motion is another scene: open it anew");
   return checkNumbers(recipe);

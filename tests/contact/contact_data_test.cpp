@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/anim/body_joints.h"
 #include "derm/anim/retarget.h"
 #include "derm/contact/contact_layer.h"
+#include "derm/contact/limb_clearance.h"
 #include "derm/deform/basic_layers.h"
 #include "derm/deform/stack.h"
 #include "derm/io/bvh.h"
@@ -121,7 +123,7 @@ TEST_P(ContactData, LittleIsLeftOfSkinInsideSkinAndVolumeStaysExact) {
     after += clip_after;
   }
   std::printf("inside %.3f of what it was\n", after / before);
-  EXPECT_LE(after, 0.40 * before);
+  EXPECT_LE(after, 0.30 * before);
   EXPECT_EQ(new_turned, 0) << frames << " frames";
 }
 
@@ -163,6 +165,43 @@ TEST(ContactRecordings, DeepContactTurnsNoTriangleAndVolumeStaysExact) {
     }
     EXPECT_LE(after, 0.4 * before) << name;
   }
+}
+
+// The walk of a slim actor on a heavy body: the pose is put right before any skin is.
+TEST(ContactRecordings, ArmsAreTurnedOutOfAHeavyBody) {
+  DERM_PACKED_DATA_OR_SKIP(bodies, "makehuman");
+  DERM_DATA_OR_SKIP(recordings, "mocap-cmu-bvh");
+  Diagnostics notes;
+  const auto c = std::make_shared<const Character>(
+      loadCharacter(bodies / "mh_D_caucasian_female_young_heavy_rig163.glb", {}, notes).value());
+  const BvhMotion motion = loadBvh(recordings / "02_01.bvh", {}, notes).value();
+  RetargetDesc how;
+  how.start_s = motionStart(motion.clip, motion.skeleton);
+  how.source_reference_time_s = 0.0f;
+  const Clip before = retarget(motion.clip, motion.skeleton, c->skeleton, how, notes).value();
+  Clip after = before;
+  const std::vector<JointId> arms = upperArms(c->skeleton);
+  ASSERT_EQ(arms.size(), 2u);
+  const LimbClearanceReport report = clearLimbs(*c, arms, {}, after, notes);
+  EXPECT_GT(report.turned, report.instants / 2);
+  EXPECT_LT(report.largest_turn_rad, 0.6);
+  InsideArea area(c->mesh);
+  StackRunner runner(Stack::bind(c, std::vector{skinningLayer({})}, notes).value());
+  const auto inside = [&](const Clip& clip) {
+    double sum = 0;
+    for (const double share : {0.0, 0.25, 0.5, 0.75}) {
+      const double t = share * double{clip.duration_s()};
+      Pose pose = c->restPose();
+      sampleClip(clip, static_cast<float>(t), pose);
+      runner.setPose(pose, t);
+      sum += area(std::as_const(runner.evaluate()).positions());
+    }
+    return sum;
+  };
+  const double was = inside(before), is = inside(after);
+  std::printf("inside %.0f -> %.0f cm2, turned by up to %.1f degrees\n", was, is,
+              report.largest_turn_rad * 57.29578);
+  EXPECT_LT(is, 0.4 * was);
 }
 
 INSTANTIATE_TEST_SUITE_P(Bodies, ContactData,

@@ -40,9 +40,9 @@ class ContactLayer : public Layer {
 /// A vertex is pulled back to the rest pose by another part's bone; where it lands under that
 /// part's skin, a grid names the rest vertices near it, and from these a walk over the posed skin
 /// leads to the nearest point: the right sheet, however deep it is inside, and the skin as flesh
-/// and other layers made it. Both skins then give way to the surface half-way between them; the
-/// displacement is spread and softened, and a guard keeps triangles from turning over. See
-/// docs/contact.md for the whole method.
+/// and other layers made it. Both skins then give way to the surface half-way between them; of all
+/// these wishes a smooth displacement of the skin is made, and a guard keeps triangles from turning
+/// over. See docs/contact.md for the whole method.
 ///
 /// Promises: the rest pose, and a frame in which no skin comes nearer than the gap, are handed on
 /// to the bit; no vertex moves further than 1.2 max_move of the flesh's thickness; nothing is

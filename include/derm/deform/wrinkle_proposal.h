@@ -17,6 +17,9 @@ struct WrinkleProposalDesc {
   /// (0,1) skin that keeps more than 1 - this of its length is left alone, and so is a tool whose
   /// ends come nearer by less.
   double min_squeeze = 0.2;
+  /// (min_squeeze,1] a tool whose ends come nearer by more than this share lies in a crease that
+  /// closes, where skin meets skin and folds have no room: dropped.
+  double max_squeeze = 0.6;
   std::size_t max_tools = 8;  ///< [1,64] tools at most, best first
   double samples_per_s = 30;  ///< [Hz] instants of the clip that are looked at
 };

@@ -13,14 +13,17 @@ namespace derm {
 struct MotionOptions {
   /// Keep the character on its floor: see groundMotion().
   bool ground = false;
+  /// Turn arms out of the body where the motion sinks them into it: see clearLimbs()
+  /// (contact/limb_clearance.h).
+  bool arms_out = true;
 };
 
 /// Adds the first motion of another file (BVH, or a character with a clip; "cast:NAME" too) as the
 /// character's last clip, carried over by joint names (anim/retarget.h), bones of a skin before
 /// other nodes. `map` is a file of joint names (io/name_table.h); empty = found by themselves.
 /// Relative paths start at `folder`. An opening T-pose of a recording is taken as its reference and
-/// not played; notes say so, and which joints were matched ("joints-matched"). A motion that does
-/// not fit is an error that says why.
+/// not played; notes say so, which joints were matched ("joints-matched") and how far arms were
+/// turned ("arms-turned"). A motion that does not fit is an error that says why.
 Result<void> addMotion(std::string_view source, std::string_view map,
                        const std::filesystem::path& folder, Character& character,
                        Diagnostics& notes, const MotionOptions& options = {});

@@ -74,7 +74,8 @@ struct Recipe {
   /// `character`, and a table of such names. The motion is the last clip, and the default one.
   std::string motion = {};
   std::string motion_map = {};
-  bool ground = false;  ///< the motion is put on the floor (see groundMotion())
+  bool ground = false;   ///< the motion is put on the floor (see groundMotion())
+  bool arms_out = true;  ///< arms that the motion sinks into the body are turned out of it
   /// What the face plays is the last clip and the default one; with a motion, part of that.
   RecipeFace face = {};
   ClipChoice clip;

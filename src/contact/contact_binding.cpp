@@ -1,0 +1,64 @@
+#include "contact/contact_binding.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "contact/contact_search.h"
+
+namespace derm::detail {
+namespace {
+
+/// Of the body's units: skin that comes so near at rest, beyond the gap, is in contact there.
+constexpr float kRestMargin = 0.2f;
+
+/// 1 for vertices of what a character carries; none where the surface is not the character's own,
+/// or all of it is rigid.
+std::vector<std::uint8_t> propVertices(const Character& character, std::size_t vertex_count) {
+  std::vector<std::uint8_t> out(vertex_count, 0);
+  std::size_t count = 0, covered = 0;
+  for (const MeshInstance& instance : character.instances) {
+    covered += instance.vertex_count;
+    if (!instance.rigid || covered > out.size()) continue;
+    std::fill_n(out.begin() + instance.first_vertex, instance.vertex_count, std::uint8_t{1});
+    count += instance.vertex_count;
+  }
+  if (covered != out.size() || count == out.size()) out.clear();
+  return out;
+}
+
+/// Skin that touches itself at rest, and two rings around it, never seeks contact: lips, lids,
+/// toes.
+void exemptRestContacts(ContactBody& body, const TriMesh& rest, std::size_t slot_count) {
+  ContactSearch search(body);
+  const std::vector<Affine3f> palette(slot_count, Affine3f::Identity());
+  search.takeUp({.palette = palette,
+                 .positions = rest.positions,
+                 .extra_gap = kRestMargin * body.lengths.unit});
+  search.find(nullptr);
+  search.gate();
+  PointSet touching(body.pointCount());
+  for (const Contact& c : search.contacts()) {
+    touching.add(c.point);
+    for (const std::uint32_t p : c.hit) touching.add(p);
+  }
+  for (int ring = 0; ring < 2; ++ring)
+    for (std::size_t i = 0, n = touching.list().size(); i < n; ++i)
+      for (const std::uint32_t q : body.neighbours[touching.list()[i]]) touching.add(q);
+  for (const std::uint32_t p : touching.list()) body.seeks[p] = 0;
+}
+
+}  // namespace
+
+std::shared_ptr<const ContactBody> bindContactBody(const Character& character, const TriMesh& rest,
+                                                   const Skin& skin, const ContactDesc& desc,
+                                                   std::string_view element, Diagnostics& notes) {
+  auto body = std::make_shared<ContactBody>(
+      makeContactBody(rest, character.skeleton, skin, propVertices(character, rest.vertexCount()),
+                      desc, element, notes));
+  if (body->closed.empty() || body->parts.size() < 2) return nullptr;
+  exemptRestContacts(*body, rest, skin.slots.size());
+  return body;
+}
+
+}  // namespace derm::detail
