@@ -52,7 +52,7 @@ void main() { gl_Position = view * vec4(position, 1.0); n = normal; c = colour; 
 gl.attachShader(program, shader(gl.FRAGMENT_SHADER, `
 precision mediump float; varying vec3 n, c; uniform vec3 key, eye;
 void main() {
-  vec3 m = normalize(n); if (dot(m, eye) < 0.0) m = -m;
+  vec3 m = normalize(n);
   float lit = max(0.0, dot(m, key)), sky = 0.5 + 0.5 * m.y, rim = pow(1.0 - max(0.0, dot(m, eye)), 3.0);
   vec3 base = pow(c, vec3(2.2));
   gl_FragColor = vec4(pow(base * (0.85 * lit + 0.22 + 0.28 * sky) + 0.06 * rim, vec3(1.0 / 2.2)), 1.0);
@@ -141,7 +141,7 @@ const variant = () => {
 };
 const open = (index) => {
   scene = scenes[index];
-  yaw = scene.yaw; pitch = scene.pitch; zoom = 1; frame = 0;
+  yaw = scene.yaw; pitch = scene.pitch; zoom = 1.3; frame = 0;
   switches.replaceChildren();
   scene.layers.forEach((name) => make('input', { type: 'checkbox', checked: true, id: 'switch-' + name }, ' ' + name, switches));
 };

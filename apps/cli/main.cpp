@@ -84,6 +84,12 @@ std::vector<std::string> wordsOf(int argc, char** argv) {
     words.erase(words.begin());
     words.push_back("--help");
   }
+  // What all verbs have may stand before the verb, too.
+  const auto common = [](const std::string& w) {
+    return w == "-q" || w == "--quiet" || w == "--json";
+  };
+  for (std::size_t i = 0; i < words.size() && common(words[0]) && words.size() > 1; ++i)
+    std::rotate(words.begin(), words.begin() + 1, words.end());
   return words;
 }
 

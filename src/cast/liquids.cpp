@@ -65,6 +65,9 @@ Result<CastLiquid> makeCastLiquid(std::string_view name, int max_splits) {
     return made(std::move(ball), desc, 1.6);
   }
   if (name == "two-drops-merge") {
+    // Thick, so that the puddle is round: thinner matter that hits itself in the air lands as a
+    // sheet with corners and fingers.
+    desc.viscosity = 40;
     DERM_TRY(Particles left, restingBall(Vec3d(-0.24, 0.42, 0), 0.17, Vec3d(0.5, 1.2, 0), desc));
     DERM_TRY(const Particles right,
              restingBall(Vec3d(0.24, 0.44, 0.03), 0.14, Vec3d(-0.6, 1.2, 0), desc));

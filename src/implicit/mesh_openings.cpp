@@ -11,7 +11,7 @@ namespace {
 
 using Edge = std::array<std::uint32_t, 2>;
 
-constexpr double kSmallOpening = 0.1;  ///< of its piece's area
+constexpr double kSmallOpening = 0.15;  ///< of its piece's area
 
 /// Directed edges without a reverse, by where they start.
 std::multimap<std::uint32_t, std::uint32_t> borderOf(const std::vector<Triangle>& triangles) {

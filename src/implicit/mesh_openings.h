@@ -14,7 +14,7 @@ struct ClosedOpenings {
   std::uint32_t vertex = 0;  ///< on the widest one's rim
 };
 
-/// Closes openings whose rim is one loop and whose area is at most a tenth of their piece's, by a
+/// Closes openings whose rim is one loop and whose area is at most 15 % of their piece's, by a
 /// fan from the rim's middle: there the winding number of the open mesh passes one half (exactly
 /// where the rim is plane), so what it calls inside is inside. Wider openings stay: what they bound
 /// is a guess. Adds vertices and triangles at the end of `mesh` and `welded` (its triangles with

@@ -168,10 +168,33 @@ std::vector<BandGrid::Words> openNodes(const BandGrid& grid, const BandGrid* sol
   return open;
 }
 
-/// Gives all nodes their sign.
+/// Whether the flood came within two nodes of a node: all that lies before a surface that can be
+/// seen from outside is so near.
+bool floodIsNear(const BandGrid& grid, const std::vector<BandGrid::Words>& reached,
+                 const BlockCoord& block, int node) {
+  const int x = 8 * block.x + (node & 7), y = 8 * block.y + (node >> 3 & 7),
+            z = 8 * block.z + (node >> 6);
+  for (int dz = -2; dz <= 2; ++dz)
+    for (int dy = -2; dy <= 2; ++dy)
+      for (int dx = -2; dx <= 2; ++dx) {
+        const int nx = x + dx, ny = y + dy, nz = z + dz;
+        const std::uint32_t slot = grid.slotAt({nx >> 3, ny >> 3, nz >> 3});
+        if (!grid.isLive(slot)) {
+          if (slot != BandGrid::kInside) return true;
+          continue;
+        }
+        const std::uint64_t word = reached[slot][static_cast<std::size_t>(nz & 7)];
+        if ((word >> ((ny & 7) * 8 + (nx & 7)) & 1) != 0) return true;
+      }
+  return false;
+}
+
+/// Gives all nodes their sign. `pockets`: room that the flood does not come near is inside,
+/// whatever its walls say; or pockets behind a slit (a mouth, eyes) that is too narrow would be
+/// torn: inside in the middle, outside along their walls.
 void applySigns(const std::vector<BandGrid::Words>& open,
                 const std::vector<BandGrid::Words>& reached, const TriangleWriter& triangles,
-                PartField& field) {
+                bool pockets, PartField& field) {
   BandGrid& grid = field.grid;
   const float w = grid.width();
   for (const std::uint32_t slot : grid.order()) {
@@ -181,7 +204,9 @@ void applySigns(const std::vector<BandGrid::Words>& open,
       const bool passed = (open[slot][z] >> (i & 63) & 1) != 0;
       const bool wet = (reached[slot][z] >> (i & 63) & 1) != 0;
       const bool behind_triangle = triangles.side(slot, i) < 0;
-      const bool inside = passed ? !wet : behind_triangle;
+      bool inside = passed ? !wet : behind_triangle;
+      if (pockets && !inside && !passed && !floodIsNear(grid, reached, grid.coord(slot), i))
+        inside = true;
       if (passed && f[i] < w && behind_triangle) {
         ++field.behind;
         field.leaked += wet;
@@ -196,7 +221,7 @@ void applySigns(const std::vector<BandGrid::Words>& open,
 /// The field of one part. What is open is closed by `solid`, if there is one: an arm's open end may
 /// lie in a trunk. Within the solid nodes take the side of the nearest triangle.
 Result<PartField> fieldOf(const TriMesh& mesh, const detail::MeshPart& part,
-                          const PotentialDesc& desc, const PartField* solid) {
+                          const PotentialDesc& desc, const PartField* solid, bool pockets) {
   PartField field(desc.band_width);
   const BandGrid* const taken = solid != nullptr ? &solid->grid : nullptr;
   TriangleWriter triangles(mesh, part, desc, field.grid);
@@ -206,8 +231,8 @@ Result<PartField> fieldOf(const TriMesh& mesh, const detail::MeshPart& part,
   const std::vector<BandGrid::Words> open = openNodes(field.grid, taken);
   const detail::SignFlood flood(field.grid, open);
   field.dry = flood.dryBlocks();
-  applySigns(open, flood.reached(), triangles, field);
   field.grid.markInside(field.dry);
+  applySigns(open, flood.reached(), triangles, pockets && solid == nullptr, field);
   return field;
 }
 
@@ -239,10 +264,11 @@ Result<void> unite(const PartField& other, const PotentialDesc& desc, PartField&
 
 /// The union of all parts.
 Result<PartField> fieldOfAll(const TriMesh& mesh, const std::vector<detail::MeshPart>& parts,
-                             const PotentialDesc& desc) {
-  DERM_TRY(PartField all, fieldOf(mesh, parts.front(), desc, nullptr));
+                             const PotentialDesc& desc, bool pockets) {
+  DERM_TRY(PartField all, fieldOf(mesh, parts.front(), desc, nullptr, pockets));
   for (std::size_t k = 1; k < parts.size(); ++k) {
-    DERM_TRY(const PartField more, fieldOf(mesh, parts[k], desc, parts[k].closed ? nullptr : &all));
+    DERM_TRY(const PartField more,
+             fieldOf(mesh, parts[k], desc, parts[k].closed ? nullptr : &all, pockets));
     DERM_CHECK(unite(more, desc, all));
   }
   return all;
@@ -272,7 +298,7 @@ Result<Potential> buildMeshPotential(const TriMesh& given, const PotentialDesc& 
     notes.warn("mesh-inside-out", "mesh",
                std::to_string(parts.turned_pieces) +
                    " closed pieces face inwards; they are turned, so hollows are filled");
-  DERM_TRY(PartField field, fieldOfAll(mesh, parts.parts, desc));
+  DERM_TRY(PartField field, fieldOfAll(mesh, parts.parts, desc, !was_closed));
   const double leaked =
       field.behind > 0 ? static_cast<double>(field.leaked) / static_cast<double>(field.behind) : 0;
   constexpr double kLeak = 0.3;  // thin sheets and crossing parts give a few per cent
@@ -283,7 +309,7 @@ Result<Potential> buildMeshPotential(const TriMesh& given, const PotentialDesc& 
               std::to_string((*closedness.first_bad_edge)[1]);
     return badMesh("is open: " + std::to_string(closedness.boundary_edges) +
                    " edges have no second triangle, the first one" + where +
-                   "; openings wider than a tenth of its surface and than a voxel (" +
+                   "; openings wider than 15 % of its surface and than a voxel (" +
                    std::to_string(desc.voxel_m) + " m) have no inside");
   }
   if (!was_closed) {

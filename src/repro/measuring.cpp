@@ -80,7 +80,9 @@ Result<void> addPicture(ReproResult& result, std::string caption, std::string_vi
 Result<void> addStrip(ReproResult& result, std::string caption, std::string_view recipe,
                       const Shot& shot, std::size_t instants, Diagnostics& notes) {
   DERM_TRY(Scene scene, sceneOf(recipe, notes));
-  DERM_TRY(SceneView view, SceneView::make(scene, viewOf(shot), notes));
+  ViewDesc following = viewOf(shot);
+  following.follow = true;  // or a character that leaps is small in all of them
+  DERM_TRY(SceneView view, SceneView::make(scene, following, notes));
   DERM_TRY(Rgba8Image image, drawStrip(view, instants));
   result.pictures.push_back({.caption = std::move(caption), .image = std::move(image)});
   return {};

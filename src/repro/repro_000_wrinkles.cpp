@@ -767,8 +767,16 @@ Result<void> drawTrousers(ReproResult& r, Diagnostics& notes) {
   DERM_CHECK(addPicture(r, "Trousers from behind: skinning alone, and with two tools that cross",
                         kTrousers, shot, notes));
   DERM_TRY(const std::string front, frontFolds());
-  return addStrip(r, "From the front: a series of folds on one knee, none on the other", front,
-                  {.yaw_deg = 10, .pitch_deg = 8, .width = 1000, .height = 380}, 5, notes);
+  std::vector<Panel> panels;
+  for (const double time : {0.8, 0.0, 0.4}) {
+    Shot knee{.time_s = time, .yaw_deg = 8, .pitch_deg = 4, .zoom = 2, .width = 330, .height = 360};
+    knee.view.focus = "shin_right";
+    panels.push_back({front, knee});
+  }
+  return addPanels(r,
+                   "From the front: a series of folds on one knee, none on the other; they were "
+                   "drawn on the bent knee (left)",
+                   panels, 3, notes);
 }
 
 Result<void> measureBoth(ReproResult& r, Diagnostics& notes) {

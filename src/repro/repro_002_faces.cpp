@@ -304,9 +304,11 @@ Result<void> drawTransfer(ReproResult& r, Diagnostics& notes) {
   for (const std::string_view point : {"4.3", "8.1"})
     for (const Character* head : {&source, &target}) {
       Shot weights = shot;
+      weights.width *= 2;  // halved again, so that the legend is small
+      weights.height *= 2;
       weights.view.weights = controlJointName(point);
-      DERM_TRY(Rgba8Image image, headPicture(*head, weights, notes));
-      images.push_back(std::move(image));
+      DERM_TRY(const Rgba8Image image, headPicture(*head, weights, notes));
+      images.push_back(boxDownscaled(image, 2));
     }
   for (const std::string_view expression : {"joy", "surprise"}) {
     DERM_TRY(Rgba8Image one, posedHead(source, rig, expression, shot, notes));
@@ -1036,18 +1038,18 @@ Result<Scene> oneBrow(const PictureEncoder& encode, Diagnostics& notes, bool bot
 /// Weights of two points of a brow, and the mask that they make when the brow is raised.
 Result<void> drawMask57(ReproResult& r, Diagnostics& notes) {
   DERM_TRY(Scene scene, oneBrow({}, notes));
-  Shot shot{.yaw_deg = 5, .pitch_deg = 5, .zoom = 1.4, .width = 300, .height = 320};
-  std::vector<Rgba8Image> images;
+  Shot shot{.yaw_deg = 5, .pitch_deg = 5, .zoom = 1.2, .width = 600, .height = 640};
+  std::vector<Rgba8Image> images;  // halved, so that legends are small
   for (const std::string_view point : {"4.3", "4.5"}) {
     Shot weights = shot;
     weights.view.weights = controlJointName(point);
-    DERM_TRY(Rgba8Image image, pictureOf(scene, weights, notes));
-    images.push_back(std::move(image));
+    DERM_TRY(const Rgba8Image image, pictureOf(scene, weights, notes));
+    images.push_back(boxDownscaled(image, 2));
   }
   shot.time_s = 0.5 * double{scene.clip()->duration_s()};
   shot.view.channel = "lines.stretch";
-  DERM_TRY(Rgba8Image mask, pictureOf(scene, shot, notes));
-  images.push_back(std::move(mask));
+  DERM_TRY(const Rgba8Image mask, pictureOf(scene, shot, notes));
+  images.push_back(boxDownscaled(mask, 2));
   r.pictures.push_back({.caption =
                             "Weights of two points of a brow, and what shows of the lines when "
                             "the brow is raised",

@@ -79,11 +79,13 @@ Result<void> measureBubble(ReproResult& r, Diagnostics&) {
 
 /// A skin on its way from a ball to a bent one that is larger here and smaller there.
 Result<void> drawBubble(ReproResult& r, Diagnostics&) {
-  DERM_TRY(ActiveSkin skin, skinOn(SphereTarget(Vec3d::Zero(), 0.45), kVoxel40, {.attraction = 2}));
+  EvolutionLaw law{.attraction = 2};
+  law.max_move = 0.1;  // short steps: the way there is what is shown
+  DERM_TRY(ActiveSkin skin, skinOn(SphereTarget(Vec3d::Zero(), 0.45), kVoxel40, law));
   const SegmentTarget target(Vec3d(-0.4, -0.1, 0), Vec3d(0.4, 0.15, 0), 0.28);
   std::vector<TriMesh> frames(1);
   skin.polygonise(frames[0]);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 160; ++i) {
     skin.step(target, kForever);
     frames.emplace_back();
     skin.polygonise(frames.back());

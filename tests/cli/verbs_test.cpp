@@ -50,6 +50,13 @@ TEST(Cli, MistypedOptionsGetAGuess) {
   EXPECT_NE(o.err.find("did you mean \"--method\""), std::string::npos) << o.err;
 }
 
+TEST(Cli, QuietAndJsonMayStandBeforeTheVerb) {
+  const Outcome o = derm({"--json", "info", "cast:cylinder"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(nlohmann::json::parse(o.out).contains("clips"));
+  EXPECT_EQ(derm({"-q", "--json"}).exit_code, 2);
+}
+
 TEST(Cli, HelpIsAVerbToo) {
   EXPECT_EQ(derm({"help"}).out, derm({"--help"}).out);
   EXPECT_EQ(derm({"help", "face", "rig"}).out, derm({"face", "rig", "--help"}).out);

@@ -37,7 +37,7 @@ class PotentialTarget final : public Target {
 /// A mesh of several closed pieces (a body with eyes, teeth and limbs stuck into it) is their
 /// union: pieces whose boxes meet are measured one by one, and the largest value counts, so what
 /// one hides of another is no wall. Pieces that are not closed bound something only together, and
-/// with the closed ones. Openings of up to a tenth of their piece's area are closed where the
+/// with the closed ones. Openings of up to 15 % of their piece's area are closed where the
 /// winding number of the open mesh passes one half, with a note that says how many and how wide. A
 /// piece that crosses itself keeps its inner walls; room that several pieces enclose between them
 /// stays hollow. O(surface) for each set of pieces that do not meet. Errors: a mesh without
