@@ -44,9 +44,14 @@ export class FacePanel {
           void document.commit(control.name).then(() => this.#show());
         });
     });
-    const morphs = character.controls.length > 0 ? [] : character.morphs.map((morph, index) =>
-      this.#slider(morph.name, 0, 1, morph.preset, false,
-        (value) => void this.#morph(index, value), (value) => void this.#morph(index, value ?? morph.preset)));
+    // Skin, teeth and lashes have shapes of one name each: one slider for all.
+    const named = new Map<string, number[]>();
+    character.morphs.forEach(({ name }, index) => named.set(name, [...named.get(name) ?? [], index]));
+    const morphs = character.controls.length > 0 ? [] : [...named].map(([name, indices]) => {
+      const { preset } = character.morphs[indices[0]!]!;
+      return this.#slider(name, 0, 1, preset, false, (value) => void this.#morph(indices, value),
+        (value) => void this.#morph(indices, value ?? preset));
+    });
     const points = character.points.map((point) => h('button', { class: 'chip', 'data-point': point.label,
       onclick: () => {
         this.tools.use('point');
@@ -151,9 +156,9 @@ export class FacePanel {
         disabled: !second.shown, onclick: () => void second.save() }, 'Save it'))];
   }
 
-  async #morph(index: number, value: number): Promise<void> {
+  async #morph(indices: readonly number[], value: number): Promise<void> {
     const live = await this.app.player.hold();
-    if (live?.morphWeights) live.morphWeights[index] = value;
+    for (const index of indices) if (live?.morphWeights) live.morphWeights[index] = value;
   }
 
   #slider(name: string, low: number, high: number, value: number, set: boolean,
