@@ -68,7 +68,8 @@ export function scaleOf(channel: string, values: Float32Array): HeatScale {
   for (const value of values) if (value > high) high = value;
   if (channel === 'displacement')
     return { low: 0, high: roundUp(Math.max(1000 * high, 1e-3)), unit: 'mm', signed: false };
-  return { low: 0, high: Math.max(1, roundUp(high)), unit: '', signed: false };
+  // Shares that add up to a little more than 1 by rounding are still shares.
+  return { low: 0, high: high > 1.0001 ? roundUp(high) : 1, unit: '', signed: false };
 }
 
 const toLinear = (c: number): number => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
