@@ -62,6 +62,9 @@ DERM_API const char* derm_shipped_recipes(void);
  * groups, word (with "words"), word_or_groups, tables (with "fields"). No "low" or "high": no such
  * limit. No "default": the key may be absent. "live": a change costs less than a frame. */
 DERM_API const char* derm_recipe_fields(void);
+/* JSON: what is said about faces. {"points":[{"label":"8.1","name":"upper_lip_middle","meaning"}],
+ * the 28 control points, "regions":[name]} */
+DERM_API const char* derm_face_names(void);
 
 /* ------------------------------------------------------------------------------ files by name */
 
@@ -88,8 +91,9 @@ DERM_API void derm_close(derm_scene* scene);
 
 /* JSON, as it was opened: {"name","vertices","triangles","diagonal_m","closed",
  *  "joints":[{"name","parent","node","bone"}],  parent -1 = none; node: number in the glTF
- *  "clips":[{"name","duration_s"}], "morphs":[{"name","preset"}],
- *  "controls":[{"name","low","high","preset"}], "points":[{"label","triangle","barycentric"}],
+ *  "clips":[{"name","duration_s","joints":[j],"morphs":[m]}],  what each moves
+ *  "morphs":[{"name","preset"}], "controls":[{"name","low","high","preset"}],
+ *  "points":[{"label","triangle","barycentric"}],
  *  "groups":[name], "images":[{"name","mime_type","bytes"}],
  *  "materials":[{"name","base_colour","base_colour_image","normal_image","metallic","roughness",
  *    "double_sided","transparent","detail_maps":[{"image","strength","uv_set","uv_scale",
@@ -174,6 +178,7 @@ DERM_API const float* derm_point_positions(derm_scene* scene);
  *   "weight:JOINT"   [0,1] how much it follows the joint
  *   "mask:NAME"      where a layer works: gamma of volume, a flesh element, a fold; also channels
  *   "group:NAME"     [0,1] a vertex group of the character
+ *   "region:NAMES"   [0,1] how much it belongs to parts of the face: "mouth", "brows.left, 9.3"
  *   "displacement"   [m] distance from plain linear skinning
  *   "compression"    share of its area that was lost against rest; negative where it was stretched
  */
@@ -210,6 +215,16 @@ DERM_API const char* derm_set_group(derm_scene* scene, const char* name, const f
 /* A labelled point, moved or made; triangle of the character's own mesh; -1 removes it. */
 DERM_API const char* derm_set_point(derm_scene* scene, const char* label, int triangle,
                                     const float barycentric[3]);
+/* Several at once, bound once: JSON [{"label","triangle","barycentric":[a,b,c]}]. */
+DERM_API const char* derm_set_points(derm_scene* scene, const char* json);
+/* Points of another head, found on this one by its shape; nothing is changed. `source`: a head with
+ * labelled points ("cast:man", or a file's name); NULL or "" = the 28 control points, from heads of
+ * the cast. JSON {"source","residual","points":[{"label","triangle","barycentric","confidence"}]}.
+ * Takes seconds. */
+DERM_API const char* derm_find_points(derm_scene* scene, const char* source);
+
+/* ARKit's 52 shapes as morph targets, made from the 28 control points of the face; as edits. */
+DERM_API const char* derm_add_face_shapes(derm_scene* scene);
 
 /* ------------------------------------------------------------------------------------ bytes out */
 

@@ -14,6 +14,7 @@
 #include "derm/mesh/measures.h"
 #include "derm/scene/recipe_edit.h"
 
+#include "capi/face_tools.h"
 #include "capi/json_text.h"
 #include "capi/liquid_session.h"
 #include "capi/proposals.h"
@@ -239,6 +240,7 @@ const char* derm_last_error(void) { return no_memory ? kNoMemory : last_error.c_
 const char* derm_cast(void) { return give(membersJson(derm::castMembers())); }
 const char* derm_liquids(void) { return give(membersJson(derm::castLiquids())); }
 const char* derm_recipe_fields(void) { return give(recipeFieldsJson()); }
+const char* derm_face_names(void) { return give(faceNamesJson()); }
 
 const char* derm_shipped_recipes(void) {
   Json out = Json::array();
@@ -489,8 +491,31 @@ const char* derm_set_point(derm_scene* scene, const char* label, int triangle,
     const derm::Vec3f shares = barycentric == nullptr
                                    ? derm::Vec3f(derm::Vec3f::UnitX())
                                    : derm::Vec3f(barycentric[0], barycentric[1], barycentric[2]);
-    DERM_TRY(const EditReport report, s.setPoint(viewOf(label), triangle, shares));
+    const std::vector<PlacedPoint> one = {{std::string(viewOf(label)), triangle, shares}};
+    DERM_TRY(const EditReport report, s.setPoints(one));
     return textOf(editJson(report));
+  });
+}
+
+const char* derm_set_points(derm_scene* scene, const char* json) {
+  return textFrom(scene, [&](Session& s) -> Result<std::string> {
+    DERM_TRY(const std::vector<PlacedPoint> points, parsePlacedPoints(viewOf(json)));
+    DERM_TRY(const EditReport report, s.setPoints(points));
+    return textOf(editJson(report));
+  });
+}
+
+const char* derm_add_face_shapes(derm_scene* scene) {
+  return textFrom(scene, [&](Session& s) -> Result<std::string> {
+    DERM_TRY(const EditReport report, s.addFaceShapes());
+    return textOf(editJson(report));
+  });
+}
+
+const char* derm_find_points(derm_scene* scene, const char* source) {
+  return textFrom(scene, [&](Session& s) -> Result<std::string> {
+    DERM_TRY(const Json found, s.withFiles([&] { return findPoints(s, viewOf(source)); }));
+    return textOf(found);
   });
 }
 

@@ -87,6 +87,23 @@ Json partsJson(const Character& character) {
   return out;
 }
 
+/// What a clip moves, so that a program with motions of its own knows what to leave to it.
+Json clipJson(const Clip& clip) {
+  std::vector<std::uint32_t> joints, morphs;
+  for (const Track& track : clip.tracks) {
+    if (track.ofJoint()) joints.push_back(static_cast<std::uint32_t>(track.joint.index()));
+    for (std::uint32_t m = 0; m < track.morph_count; ++m) morphs.push_back(track.first_morph + m);
+  }
+  for (std::vector<std::uint32_t>* list : {&joints, &morphs}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+  return {{"name", clip.name},
+          {"duration_s", clip.duration_s()},
+          {"joints", std::move(joints)},
+          {"morphs", std::move(morphs)}};
+}
+
 Json jointsJson(const Character& character) {
   Json out = Json::array();
   const std::vector<bool> bones = character.bones();
@@ -187,8 +204,7 @@ Json characterJson(const Session& session) {
   Json clips = Json::array(), morphs = Json::array(), controls = Json::array();
   Json points = Json::array(), groups = Json::array(), images = Json::array();
   Json materials = Json::array();
-  for (const Clip& clip : character.clips)
-    clips.push_back({{"name", clip.name}, {"duration_s", clip.duration_s()}});
+  for (const Clip& clip : character.clips) clips.push_back(clipJson(clip));
   for (const MorphTarget& morph : character.morphs)
     morphs.push_back({{"name", morph.name}, {"preset", morph.default_weight}});
   for (const Control& control : character.controls)

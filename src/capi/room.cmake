@@ -1,7 +1,7 @@
 # The recipes of examples/recipes, as text in the library.
 set(shipped_recipes)
 foreach(recipe arm_twist cat_belly_and_folds cat_belly_jump cat_belly_run cat_jump forehead
-    mushroom_hop trousers wrist)
+    mushroom_hop trousers wrinkle_maps wrist)
   set(file ${PROJECT_SOURCE_DIR}/examples/recipes/${recipe}.toml)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(READ ${file} text)
@@ -12,7 +12,7 @@ configure_file(${PROJECT_SOURCE_DIR}/src/capi/shipped_recipes.h.in
   ${capi_generated}/capi/shipped_recipes.h @ONLY)
 
 derm_room(capi
-  SOURCES derm.cpp field_json.cpp frame_json.cpp json_text.cpp liquid_session.cpp proposals.cpp
+  SOURCES derm.cpp face_tools.cpp field_json.cpp frame_json.cpp json_text.cpp liquid_session.cpp proposals.cpp
     scene_session.cpp
   PRIVATE nlohmann_json::nlohmann_json)
 target_include_directories(derm_capi PRIVATE ${capi_generated})

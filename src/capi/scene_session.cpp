@@ -5,7 +5,10 @@
 #include <cmath>
 
 #include "derm/base/nearest_name.h"
-#include "derm/io/file_overlay.h"
+#include "derm/face/arkit_shapes.h"
+#include "derm/face/face_features.h"
+#include "derm/face/face_regions.h"
+#include "derm/face/head_shapes.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/scene/bake.h"
 #include "derm/scene/recipe_text.h"
@@ -130,6 +133,7 @@ Result<EditReport> Session::apply(const Recipe& recipe, std::string text) {
     }
     DERM_TRY(Scene scene, opened(recipe, own, notes));
     own_ = std::move(own);
+    face_weights_.reset();
     scene_ = std::move(scene);
     live_.reset();
     live_playing_ = false;
@@ -153,6 +157,7 @@ Result<EditReport> Session::changeCharacter(std::shared_ptr<const Character> cha
   Diagnostics notes;
   DERM_TRY(Scene scene, opened(scene_->recipe(), character, notes));
   own_ = std::move(character);
+  face_weights_.reset();
   scene_ = std::move(scene);
   live_.reset();
   live_playing_ = false;
@@ -190,24 +195,33 @@ Result<EditReport> Session::setGroup(std::string_view name, std::span<const floa
   return changeCharacter(std::move(changed));
 }
 
-Result<EditReport> Session::setPoint(std::string_view label, int triangle,
-                                     const Vec3f& barycentric) {
-  if (label.empty()) return badArgument("a point needs a label");
+Result<EditReport> Session::setPoints(std::span<const PlacedPoint> points) {
   auto changed = std::make_shared<Character>(*own_);
-  std::vector<LabelledPoint>& points = changed->points;
-  const auto at = std::find_if(points.begin(), points.end(),
-                               [&](const LabelledPoint& p) { return p.label == label; });
-  if (triangle < 0) {
-    if (at != points.end()) points.erase(at);
-    return changeCharacter(std::move(changed));
+  std::vector<LabelledPoint>& there = changed->points;
+  for (const PlacedPoint& point : points) {
+    if (point.label.empty()) return badArgument("a point needs a label");
+    const auto at = std::find_if(there.begin(), there.end(),
+                                 [&](const LabelledPoint& p) { return p.label == point.label; });
+    if (point.triangle < 0) {
+      if (at != there.end()) there.erase(at);
+      continue;
+    }
+    const LabelledPoint placed{point.label,
+                               {static_cast<std::uint32_t>(point.triangle), point.barycentric}};
+    DERM_CHECK(validate(placed.point, changed->mesh.triangles.size(), point.label));
+    if (at != there.end())
+      *at = placed;
+    else
+      there.push_back(placed);
   }
-  const LabelledPoint point{std::string(label),
-                            {static_cast<std::uint32_t>(triangle), barycentric}};
-  DERM_CHECK(validate(point.point, changed->mesh.triangles.size(), label));
-  if (at != points.end())
-    *at = point;
-  else
-    points.push_back(point);
+  return changeCharacter(std::move(changed));
+}
+
+Result<EditReport> Session::addFaceShapes() {
+  Diagnostics notes;
+  auto changed = std::make_shared<Character>(*own_);
+  DERM_TRY(const std::vector<MorphTarget> shapes, arkitShapes(*changed, notes));
+  setShapes(*changed, shapes, notes);
   return changeCharacter(std::move(changed));
 }
 
@@ -392,6 +406,7 @@ Result<void> Session::fillChannel(std::string_view name) {
     return {};
   }
   if (kind == "mask") return fillMask(std::string(rest));
+  if (kind == "region") return fillRegion(rest);
   if (name == "displacement") {
     DERM_TRY(const std::span<const Vec3f> plain, linearPositions());
     for (std::size_t v = 0; v < std::min(count, plain.size()); ++v)
@@ -401,7 +416,8 @@ Result<void> Session::fillChannel(std::string_view name) {
   if (name == "compression") return fillCompression(), Result<void>();
   return badArgument(
       "no channel \"" + std::string(name) +
-      "\"; there are weight:JOINT, mask:NAME, group:NAME, displacement and compression");
+      "\"; there are weight:JOINT, mask:NAME, group:NAME, region:NAMES, displacement and "
+      "compression");
 }
 
 Result<void> Session::fillMask(const std::string& name) {
@@ -413,6 +429,23 @@ Result<void> Session::fillMask(const std::string& name) {
   }
   const std::span<const float> values = frame().channel(name);
   std::copy_n(values.begin(), std::min(values.size(), channel_.size()), channel_.begin());
+  return {};
+}
+
+/// A vertex belongs to a region as much as it follows the region's control points.
+Result<void> Session::fillRegion(std::string_view names) {
+  const auto numbers = controlPointNumbers();
+  const std::vector<std::string> labels(numbers.begin(), numbers.end());
+  DERM_TRY(const std::vector<double> shares, faceRegionWeights(names, labels));
+  if (!face_weights_) {
+    Diagnostics notes;
+    DERM_TRY(const FacePoints points, facePoints(own_->points, own_->mesh));
+    DERM_TRY(face_weights_, faceWeights(own_->mesh, points, {}, notes));
+  }
+  for (std::size_t v = 0; v < std::min(channel_.size(), face_weights_->vertexCount()); ++v)
+    for (const FaceWeights::Share& share : (*face_weights_)[v])
+      if (share.point != FaceWeights::kHead)
+        channel_[v] += static_cast<float>(share.weight * shares[share.point]);
   return {};
 }
 

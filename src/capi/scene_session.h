@@ -12,6 +12,8 @@
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/deform/live_runner.h"
+#include "derm/face/face_weights.h"
+#include "derm/io/file_overlay.h"
 #include "derm/io/output_files.h"
 #include "derm/scene/bake_report.h"
 #include "derm/scene/linear_reference.h"
@@ -35,6 +37,13 @@ struct SurfaceHit {
   double distance = 0;
 };
 
+/// Where a labelled point goes.
+struct PlacedPoint {
+  std::string label;
+  int triangle = -1;  ///< of the character's own mesh; negative = the point is taken away
+  Vec3f barycentric = Vec3f::UnitX();
+};
+
 /// What stands behind a derm_scene: a recipe's text, the scene made of it, and the present frame,
 /// which is always there.
 class Session {
@@ -52,7 +61,17 @@ class Session {
   Result<EditReport> setText(std::string text);
   Result<EditReport> setRecipe(const Recipe& recipe);
   Result<EditReport> setGroup(std::string_view name, std::span<const float> strengths);
-  Result<EditReport> setPoint(std::string_view label, int triangle, const Vec3f& barycentric);
+  Result<EditReport> setPoints(std::span<const PlacedPoint> points);
+  Result<EditReport> addFaceShapes();
+
+  /// The character without motions and what layers bring.
+  const Character& ownCharacter() const { return *own_; }
+  /// Work that reads the scene's files.
+  template <class Work>
+  auto withFiles(const Work& work) const {
+    const FileOverlay overlay(*files_);
+    return work();
+  }
 
   void seek(double time_s);
   Result<void> step(double dt_s);
@@ -109,6 +128,7 @@ class Session {
   void sortTriangles();
   Result<void> fillChannel(std::string_view name);
   Result<void> fillMask(const std::string& name);
+  Result<void> fillRegion(std::string_view names);
   void fillCompression();
   Result<EditReport> changeCharacter(std::shared_ptr<const Character> character);
 
@@ -132,6 +152,7 @@ class Session {
   std::uint32_t topology_ = 0;
 
   std::optional<LinearReference> linear_;
+  std::optional<FaceWeights> face_weights_;  ///< of own_, when they were asked for
   std::vector<float> matrices_, points_, channel_;
   std::string bake_report_;
 };

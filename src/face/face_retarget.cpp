@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
-#include <Eigen/SVD>
 
 #include "derm/face/arkit_shapes.h"
 #include "derm/face/expression_names.h"
@@ -337,7 +337,9 @@ Result<void> FaceRetargeter::learnDepth(const FacePoints& target, double smoothi
       forward(row[t], k) += axes_.forward.dot(d.displacement_m);
     }
   const Eigen::MatrixXd gram = plane * plane.transpose();
-  const double largest = Eigen::BDCSVD<Eigen::MatrixXd>(plane).singularValues()(0);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spread(gram, Eigen::EigenvaluesOnly);
+  const double largest =  // singular value of `plane`
+      std::sqrt(std::max(spread.eigenvalues().reverse()(0), 0.0));
   const double mu = smoothing * largest;
   // forward plane^T (plane plane^T + mu^2)^-1: the least expression that looks like it.
   const Eigen::MatrixXd damped = gram + mu * mu * Eigen::MatrixXd::Identity(2 * points, 2 * points);

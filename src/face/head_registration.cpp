@@ -7,7 +7,6 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
-#include <Eigen/SVD>
 
 #include "derm/base/number_text.h"
 #include "derm/mesh/triangle_tree.h"
@@ -181,8 +180,9 @@ std::optional<FaceFrame> frameOf(std::span<const KnownPoint> known) {
     to.col(static_cast<Eigen::Index>(i)) = known[i].to;
   }
   const Eigen::Matrix3Xd spread = from.colwise() - from.rowwise().mean();
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(spread);
-  if (svd.singularValues()[1] < 0.15) return std::nullopt;
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(
+      Eigen::Matrix3d(spread * spread.transpose()), Eigen::EigenvaluesOnly);
+  if (std::sqrt(std::max(axes.eigenvalues()[1], 0.0)) < 0.15) return std::nullopt;
   const Eigen::Matrix4d m = Eigen::umeyama(from, to, true);
   FaceFrame frame;
   frame.unit = m.block<3, 1>(0, 0).norm();

@@ -4,6 +4,7 @@
 #include "derm/io/png.h"
 
 #include "io/jpeg.h"
+#include "io/plain_png.h"
 
 namespace derm {
 namespace {
@@ -20,7 +21,9 @@ bool hasImageFiles() { return false; }
 Result<Rgba8Image> decodePng(std::span<const std::uint8_t>, std::string_view name) {
   return imagesAbsent(name);
 }
-std::vector<std::uint8_t> encodePng(const Rgba8Image&) { return {}; }
+std::vector<std::uint8_t> encodePng(const Rgba8Image& image) {
+  return detail::encodePlainPng(image);
+}
 Result<void> savePng(const std::filesystem::path& file, const Rgba8Image&) {
   return imagesAbsent(file.string());
 }

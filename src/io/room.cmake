@@ -33,6 +33,7 @@ derm_room(io
     ${derm_film_sources}
     image_file.cpp
     photo_file.cpp
+    plain_png.cpp
     ${derm_image_sources}
     bvh_hierarchy.cpp
     bvh_reader.cpp

@@ -309,4 +309,39 @@ TEST(CInterface, PoursALiquid) {
   EXPECT_EQ(derm_liquid_open("sand", 0), nullptr);
 }
 
+TEST(CInterface, FacesTellNamesAndRegionsAndFindTheirPoints) {
+  const json names = parsed(derm_face_names());
+  EXPECT_EQ(names["points"].size(), 28u);
+  EXPECT_FALSE(names["regions"].empty());
+  const ScenePointer man = open("character = \"cast:man\"\n");
+  ASSERT_NE(man, nullptr) << derm_last_error();
+  const float* mouth = derm_channel(man.get(), "region:mouth");
+  ASSERT_NE(mouth, nullptr) << derm_last_error();
+  const std::size_t count = derm_vertex_count(man.get());
+  EXPECT_GT(*std::max_element(mouth, mouth + count), 0.9f);
+  EXPECT_LE(*std::max_element(mouth, mouth + count), 1.0f + 1e-5f);
+  EXPECT_EQ(derm_channel(man.get(), "region:moth"), nullptr);
+
+  const json found = parsed(derm_find_points(man.get(), "cast:woman"));
+  ASSERT_GE(found["points"].size(), 28u);
+  EXPECT_LT(found["residual"].get<double>(), 0.5);
+  const std::string list = found["points"].dump();
+  const json edit = parsed(derm_set_points(man.get(), list.c_str()));
+  EXPECT_TRUE(edit["reopened"].get<bool>());
+  EXPECT_EQ(parsed(derm_character(man.get()))["points"].size(), found["points"].size());
+  EXPECT_EQ(derm_set_points(man.get(), "[{\"label\":\"x\",\"triangle\":100000000}]"), nullptr);
+  EXPECT_EQ(derm_set_points(man.get(), "{}"), nullptr);
+  ASSERT_NE(derm_add_face_shapes(man.get()), nullptr) << derm_last_error();
+  EXPECT_GE(parsed(derm_character(man.get()))["morphs"].size(), 52u);
+  EXPECT_EQ(derm_find_points(man.get(), "cast:cat"), nullptr);  // which has no points
+}
+
+TEST(CInterface, ClipsTellWhatTheyMove) {
+  const ScenePointer cat = open(kCat);
+  const json clips = parsed(derm_character(cat.get()))["clips"];
+  ASSERT_FALSE(clips.empty());
+  EXPECT_FALSE(clips[0]["joints"].empty());
+  EXPECT_TRUE(clips[0]["morphs"].empty());
+}
+
 }  // namespace

@@ -55,7 +55,8 @@ export interface Character {
   metres_per_unit: number;
   /** parent -1 = none; node: its number in the glTF, -1 = none; bone: a skin uses it. */
   joints: { name: string; parent: number; node: number; bone: boolean }[];
-  clips: { name: string; duration_s: number }[];
+  /** joints, morphs: what the clip moves, by number. */
+  clips: { name: string; duration_s: number; joints: number[]; morphs: number[] }[];
   morphs: { name: string; preset: number }[];
   controls: { name: string; low: number; high: number; preset: number }[];
   points: { label: string; triangle: number; barycentric: [number, number, number] }[];
@@ -171,6 +172,25 @@ export interface BakeOptions {
   measure?: boolean;
 }
 
+/** What is said about faces: the 28 control points, and the regions that they make. */
+export interface FaceNames {
+  points: { label: string; name: string; meaning: string }[];
+  regions: string[];
+}
+export interface PlacedPoint {
+  label: string;
+  /** Of the character's own mesh; -1 takes the point away. */
+  triangle: number;
+  barycentric?: [number, number, number];
+}
+export interface FoundPoints {
+  source: string;
+  /** Misfit of the two heads: 0.1 to 0.4 between people, above 0.5 for what is no face. */
+  residual: number;
+  points: { label: string; triangle: number; barycentric: [number, number, number];
+    confidence: number }[];
+}
+
 /** The module: one for any number of scenes. */
 export class Derm {
   static load(options?: { wasm?: Wasm }): Promise<Derm>;
@@ -180,6 +200,7 @@ export class Derm {
   readonly liquids: { name: string; description: string }[];
   readonly recipes: { name: string; text: string }[];
   readonly fields: RecipeFields;
+  readonly faceNames: FaceNames;
   readonly memoryBytes: number;
   open(recipe: string, options?: { name?: string; files?: Files }): Promise<Scene>;
   openCharacter(character: string, options?: { files?: Files }): Promise<Scene>;
@@ -233,6 +254,9 @@ export class Scene {
 
   setGroup(name: string, strengths: ArrayLike<number>): Edit;
   setPoint(label: string, triangle: number, barycentric?: ArrayLike<number>): Edit;
+  setPoints(points: PlacedPoint[]): Edit;
+  addFaceShapes(): Edit;
+  findPoints(source?: string): FoundPoints;
 
   bake(options?: BakeOptions): { bytes: Uint8Array; report: Record<string, unknown> };
   characterGlb(): Uint8Array;

@@ -81,6 +81,8 @@ export class Derm {
   get recipes() { return JSON.parse(this.#text('derm_shipped_recipes')); }
   /** Everything that a recipe may hold: {sections, layers}, each with fields. */
   get fields() { return JSON.parse(this.#text('derm_recipe_fields')); }
+  /** {points: [{label, name, meaning}], regions: [name]}: the 28 control points of a face. */
+  get faceNames() { return JSON.parse(this.#text('derm_face_names')); }
   /** [bytes] of the module's memory, which grows and never shrinks. */
   get memoryBytes() { return this.#core ? this.#core.HEAPU8.length : 0; }
 
@@ -361,8 +363,8 @@ export class Scene extends Handle {
     return this._view((core, at) => core._derm_point_positions(at),
       3 * this.character.points.length);
   }
-  /** A number per vertex: 'weight:JOINT', 'mask:LAYER', 'group:NAME', 'displacement',
-   *  'compression'. */
+  /** A number per vertex: 'weight:JOINT', 'mask:LAYER', 'group:NAME', 'region:NAMES' (of a face),
+   *  'displacement', 'compression'. */
   channel(name) {
     const count = this.vertexCount;
     const view = this._view((core, at) =>
@@ -409,6 +411,21 @@ export class Scene extends Handle {
       core._free(memory);
       return result;
     }));
+  }
+
+  /** Several at once, [{label, triangle, barycentric}]; triangle -1 takes a point away. */
+  setPoints(points) {
+    return this.#edit((core, at) => this._withText(JSON.stringify(points),
+      (json) => core._derm_set_points(at, json)));
+  }
+  /** ARKit's 52 shapes as morph targets, made from the 28 control points of the face. */
+  addFaceShapes() { return this.#edit((core, at) => core._derm_add_face_shapes(at)); }
+  /** Points of another head ('cast:man', a file's name), or the 28 control points of a face, found
+   *  by shape: {source, residual, points: [{label, triangle, barycentric, confidence}]}. Takes
+   *  seconds and changes nothing: give what you want of it to setPoints(). */
+  findPoints(source = '') {
+    return this._json((core, at) => this._withText(source,
+      (text) => core._derm_find_points(at, text)));
   }
 
   // -------------------------------------------------------------------------------- bytes out

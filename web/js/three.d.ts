@@ -12,6 +12,9 @@ export class LivingSkin {
   readonly meshes: Mesh[];
   /** For each of them the glTF's own mesh, which is not drawn meanwhile. */
   readonly originals: (Mesh | undefined)[];
+  /** [s] Where the motion of another face, which the recipe's [face] names, has come: update() goes
+   *  on with it, set it to seek. What it moves is its own; the rest follows the glTF. */
+  faceTime_s: number;
   /** After the mixer's update: the frame dt_s seconds after the last. */
   update(dt_s: number): void;
   /** After a cut to another pose or place. */

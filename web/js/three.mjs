@@ -105,6 +105,11 @@ export class LivingSkin {
   #topology = -1;
   #shared = {};
   #details = new Map();  // by part
+  #nodes = null;
+  #character = null;  // whose joints and morphs are mapped
+  #face = null;  // the clip of another face's motion
+  /** [s] Where the motion that the recipe's [face] names has come; set it to seek. */
+  faceTime_s = 0;
 
   /**
    * @param gltf what GLTFLoader gives
@@ -130,6 +135,7 @@ export class LivingSkin {
 
   /** After the mixer's update: the frame dt_s seconds after the last. */
   update(dt_s) {
+    this.faceTime_s += dt_s;
     this.#readPose();
     this.scene.step(dt_s);
     this.#show();
@@ -163,11 +169,8 @@ export class LivingSkin {
     const { nodes, meshes } = objectsOf(gltf, this.#root);
     if (this.#root !== gltf.scene)  // copies of a skin that was there when this was cloned
       for (const child of [...this.#root.children]) if (child.userData[kMark]) child.removeFromParent();
+    this.#nodes = nodes;
     this.#scale = character.metres_per_unit;
-    character.joints.forEach((joint, j) => {
-      const object = nodes.get(joint.node);
-      if (object) this.#joints.push([object, 10 * j]);
-    });
     for (const [number, part] of character.parts.entries()) {
       const original = meshes.get(`${part.node}/${part.primitive}`) ??
         meshes.get(`mesh:${part.mesh}/${part.primitive}`);
@@ -186,8 +189,6 @@ export class LivingSkin {
       mesh.layers.mask = original.layers.mask || 1;
       this.#hidden.push([original, mesh.layers.mask]);
       original.layers.disableAll();
-      if (part.morph_count > 0 && original.morphTargetInfluences)
-        this.#morphs.push([original.morphTargetInfluences, part.first_morph, part.morph_count]);
       const maps = character.materials[part.material]?.detail_maps ?? [];
       if (maps.length === 0) continue;
       const detail = await detailMaterial(this.scene, maps, original.material);
@@ -197,7 +198,33 @@ export class LivingSkin {
     this.reset();
   }
 
+  /** Who moves what: the glTF its joints and morphs, but for those that a face's motion has. */
+  #map(character) {
+    this.#character = character;
+    const { clip, sections, loop } = this.scene.recipe;
+    const motions = [sections.face?.motion ?? []].flat();  // one is a table, several are a list
+    const of_face = clip && motions.length > 0;
+    this.#face = of_face ? { ...character.clips[clip.number], number: clip.number, loop } : null;
+    const joints = new Set(this.#face?.joints), morphs = new Set(this.#face?.morphs);
+    this.#joints = [];
+    this.#morphs = [];
+    character.joints.forEach((joint, j) => {
+      const object = this.#nodes.get(joint.node);
+      if (object && !joints.has(j)) this.#joints.push([object, 10 * j]);
+    });
+    character.parts.forEach((part, i) => {
+      const influences = this.originals[i]?.morphTargetInfluences;
+      for (let m = 0; influences && m < part.morph_count; ++m)
+        if (!morphs.has(part.first_morph + m)) this.#morphs.push([influences, m, part.first_morph + m]);
+    });
+  }
+
   #readPose() {
+    if (this.scene.character !== this.#character) this.#map(this.scene.character);
+    if (this.#face) {
+      const { number, duration_s, loop } = this.#face;
+      this.scene.sample(number, loop && duration_s > 0 ? this.faceTime_s % duration_s : this.faceTime_s);
+    }
     const pose = this.scene.pose;
     for (const [{ position, quaternion, scale }, at] of this.#joints) {
       pose[at] = position.x * this.#scale;
@@ -213,8 +240,7 @@ export class LivingSkin {
     }
     if (this.#morphs.length === 0) return;
     const weights = this.scene.morphWeights;
-    for (const [influences, first, count] of this.#morphs)
-      for (let i = 0; i < count; ++i) weights[first + i] = influences[i] ?? 0;
+    for (const [influences, from, to] of this.#morphs) weights[to] = influences[from] ?? 0;
   }
 
   #show() {
@@ -257,7 +283,8 @@ export class LivingSkin {
       for (const [name, shared] of Object.entries(this.#shared))
         if (shared) geometry.setAttribute(name, shared);
       const detail = this.#details.get(part);
-      if (detail) geometry.setAttribute('dermDetail', detail.weightsFor(this.scene));
+      for (const [name, weights] of Object.entries(detail?.attributesFor(this.scene) ?? {}))
+        geometry.setAttribute(name, weights);
       geometry.setIndex(new BufferAttribute(triangles.slice(3 * first, 3 * (first + count)), 1));
       mesh.geometry.dispose();
       mesh.geometry = geometry;

@@ -1,103 +1,132 @@
 // Wrinkle maps in three.js: normal maps over a material's own, each with a weight per vertex that a
-// layer of derm writes (a channel), a group that was painted, or a control.
-import { BufferAttribute, DynamicDrawUsage, NoColorSpace, RepeatWrapping, Texture, Vector4 } from 'three';
+// layer of derm writes (a channel), a group that was painted, or a control. The blend is that of
+// derm's own renderer (docs/detail.md).
+import {
+  BufferAttribute, DataTexture, DynamicDrawUsage, LinearFilter, LinearMipmapLinearFilter,
+  NoColorSpace, RepeatWrapping, Texture, Vector4,
+} from 'three';
 
-const kMostMaps = 4;  // one attribute of four numbers
+export const kMostMaps = 8;  // two attributes of four numbers
 
-/** A picture of the scene's character. */
-export async function textureOf(scene, index) {
-  const { mime_type } = scene.character.images[index];
-  const bitmap = await createImageBitmap(new Blob([scene.image(index)], { type: mime_type }),
+/** A picture of a character: its bytes as three.js draws them. */
+export async function pictureTexture(bytes, mime_type) {
+  const bitmap = await createImageBitmap(new Blob([bytes], { type: mime_type || 'image/png' }),
     { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
   const texture = new Texture(bitmap);
   texture.colorSpace = NoColorSpace;
   texture.flipY = false;
   texture.wrapS = texture.wrapT = RepeatWrapping;
+  texture.magFilter = LinearFilter;
+  texture.minFilter = LinearMipmapLinearFilter;
   texture.generateMipmaps = true;
   texture.needsUpdate = true;
   return texture;
 }
 
-const declarations = `
-attribute vec4 dermDetail;
-varying vec4 vDermDetail;
-varying vec2 vDermUv;
-`;
+export const textureOf = (scene, index) =>
+  pictureTexture(scene.image(index), scene.character.images[index].mime_type);
 
-/** Slopes of all maps are added to those of the material's own, as derm's renderer does. */
-const blend = (count) => {
-  let code = `
-#ifdef USE_NORMALMAP_TANGENTSPACE
-  vec2 dermSlope = mapN.xy / max(mapN.z, 0.05);
-`;
-  for (let i = 0; i < count; ++i)
-    code += `  { vec3 n = texture2D(dermMap${i}, vDermUv * dermUv${i}.xy + dermUv${i}.zw).xyz * 2.0 - 1.0;
-    dermSlope += vDermDetail[${i}] * n.xy / max(n.z, 0.05); }
-`;
-  return `${code}  mapN = normalize(vec3(dermSlope, 1.0));
-#endif
-`;
-};
+const weightAt = (i) => `vDermDetail${i >> 2}[${i & 3}]`;
 
-/** A copy of the material that shows the maps, and the weights that go with it. */
-export async function detailMaterial(scene, maps, original) {
-  const used = maps.slice(0, kMostMaps);
-  const textures = await Promise.all(used.map((map) => textureOf(scene, map.image)));
-  const material = original.clone();
+/** Faded to flat by its weight, each map is laid over those below (Dutreve 2011, eq. 5.13, 5.14). */
+const blended = (maps) => maps.map((map, i) => `{
+    vec3 n = texture2D(dermMap${i}, vDermUv * dermUv${i}.xy + dermUv${i}.zw).xyz * 2.0 - 1.0;
+    if (max(abs(n.x), abs(n.y)) < 0.006) n.xy = vec2(0.0);  // flat is 128, not 127.5
+    n = normalize(vec3(n.xy * ${Number(map.strength).toFixed(4)}, n.z));
+    n = normalize(mix(vec3(0.0, 0.0, 1.0), n, clamp(${weightAt(i)}, 0.0, 1.0)));
+    dermSum = vec3(dermSum.xy + n.xy, dermSum.z * n.z);
+  }
+`).join('');
+
+/** Makes a material draw `maps` (of derm's description) with these textures. Its geometries need the
+ *  attributes of DetailWeights. Returns what is to be disposed with it. */
+export function drawMaps(material, maps, textures) {
   // Without a normal map of its own a flat one stands in: three.js has a tangent frame only then.
   let flat = null;
   if (!material.normalMap) {
-    flat = textures[0].clone();
+    flat = new DataTexture(new Uint8Array([128, 128, 255, 255]));
+    flat.needsUpdate = true;
     material.normalMap = flat;
     material.normalScale.set(0, 0);
   }
-  const controls = scene.character.controls.map((control) => control.name);
+  const four = maps.length > 4 ? [0, 1] : [0];
   material.onBeforeCompile = (shader) => {
-    used.forEach((map, i) => {
+    maps.forEach((map, i) => {
       shader.uniforms[`dermMap${i}`] = { value: textures[i] };
       shader.uniforms[`dermUv${i}`] = { value: new Vector4(...map.uv_scale, ...map.uv_offset) };
     });
-    const uniforms = used.map((_, i) =>
-      `uniform sampler2D dermMap${i};\nuniform vec4 dermUv${i};\n`).join('');
-    shader.vertexShader = declarations + shader.vertexShader.replace(
-      '#include <uv_vertex>', '#include <uv_vertex>\n  vDermDetail = dermDetail;\n  vDermUv = uv;');
-    shader.fragmentShader = `varying vec4 vDermDetail;\nvarying vec2 vDermUv;\n${uniforms}` +
-      shader.fragmentShader.replace('#include <normal_fragment_maps>',
-        `#ifdef USE_NORMALMAP_TANGENTSPACE
-  vec3 mapN = texture2D(normalMap, vNormalMapUv).xyz * 2.0 - 1.0;
-  mapN.xy *= normalScale;
-  mapN = normalize(mapN);
-#endif
-${blend(used.length)}
+    const varyings = `${four.map((k) => `varying vec4 vDermDetail${k};`).join('\n')}
+varying vec2 vDermUv;
+`;
+    shader.vertexShader = varyings + four.map((k) => `attribute vec4 dermDetail${k};\n`).join('') +
+      shader.vertexShader.replace('#include <uv_vertex>', `#include <uv_vertex>
+  ${four.map((k) => `vDermDetail${k} = dermDetail${k};`).join(' ')}
+  vDermUv = uv;`);
+    shader.fragmentShader = varyings +
+      maps.map((_, i) => `uniform sampler2D dermMap${i};\nuniform vec4 dermUv${i};\n`).join('') +
+      shader.fragmentShader.replace('#include <normal_fragment_maps>', `
 #ifdef USE_NORMALMAP_TANGENTSPACE
-  normal = normalize(tbn * mapN);
+  vec3 dermSum = texture2D(normalMap, vNormalMapUv).xyz * 2.0 - 1.0;
+  dermSum = normalize(vec3(dermSum.xy * normalScale, dermSum.z));
+  ${blended(maps)}
+  normal = normalize(tbn * normalize(dermSum));
 #endif`);
   };
-  material.customProgramCacheKey = () => `derm-detail-${used.length}`;
+  const key = maps.map((map) => Number(map.strength).toFixed(4)).join();
+  material.customProgramCacheKey = () => `derm-detail-${key}`;
+  material.needsUpdate = true;
+  return [...textures, ...(flat ? [flat] : [])];
+}
 
+/** How strongly each map shows at each vertex. */
+export class DetailWeights {
+  /** By name, for a geometry. */
+  attributes = {};
+  constructor(map_count, vertex_count) {
+    for (let first = 0; first < map_count; first += 4) {
+      const attribute = new BufferAttribute(new Float32Array(4 * vertex_count), 4);
+      attribute.setUsage(DynamicDrawUsage);
+      this.attributes[`dermDetail${first >> 2}`] = attribute;
+    }
+  }
+  /** The same factor everywhere, times a number per vertex where there is one. */
+  set(map, factor, channel) {
+    const attribute = this.attributes[`dermDetail${map >> 2}`];
+    const { array, count } = attribute;
+    for (let v = 0, at = map & 3; v < count; ++v, at += 4)
+      array[at] = factor * (channel ? channel[v] ?? 0 : 1);
+    attribute.needsUpdate = true;
+  }
+}
+
+/** The name for Scene.channel() of what a map is weighted by; '' = the same everywhere. */
+export const channelOf = (map) =>
+  (map.channel ? `mask:${map.channel}` : map.group ? `group:${map.group}` : '');
+
+/** A copy of the material that shows the maps, and the weights that go with it. */
+export async function detailMaterial(scene, all, original) {
+  const maps = all.slice(0, kMostMaps);
+  const textures = await Promise.all(maps.map((map) => textureOf(scene, map.image)));
+  const material = original.clone();
+  const owned = drawMaps(material, maps, textures);
+  const controls = scene.character.controls.map((control) => control.name);
   let weights = null;
-  const write = (from) => {
-    used.forEach((map, i) => {
-      const channel = map.channel ? from.channel(`mask:${map.channel}`)
-        : map.group ? from.channel(`group:${map.group}`) : null;
-      const control = map.control ? from.controls[controls.indexOf(map.control)] ?? 0 : 1;
-      for (let v = 0; v < weights.count; ++v)
-        weights.array[4 * v + i] = map.strength * control * (channel ? channel[v] : 1);
-    });
-    weights.needsUpdate = true;
-  };
   return {
     material,
-    weightsFor(from) {
-      weights = new BufferAttribute(new Float32Array(4 * from.vertexCount), 4);
-      weights.setUsage(DynamicDrawUsage);
-      return weights;
+    attributesFor(from) {
+      weights = new DetailWeights(maps.length, from.vertexCount);
+      return weights.attributes;
     },
-    update: write,
+    update(from) {
+      maps.forEach((map, i) => {
+        const channel = channelOf(map);
+        const control = map.control ? from.controls?.[controls.indexOf(map.control)] ?? 0 : 1;
+        weights.set(i, control, channel === '' ? null : from.channel(channel));
+      });
+    },
     dispose() {
       material.dispose();
-      flat?.dispose();
-      for (const texture of textures) texture.dispose();
+      for (const texture of owned) texture.dispose();
     },
   };
 }

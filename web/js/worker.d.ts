@@ -23,7 +23,7 @@ export interface FrameRequest {
   controls?: Float32Array;
 }
 export type EditMethod = 'set' | 'setRecipeText' | 'addLayer' | 'removeLayer' | 'moveLayer'
-  | 'enableLayer' | 'renameLayer' | 'setGroup' | 'setPoint';
+  | 'enableLayer' | 'renameLayer' | 'setGroup' | 'setPoint' | 'setPoints' | 'addFaceShapes';
 
 /** A Scene in a worker: binding stops neither the page nor the animation. */
 export class RemoteScene {

@@ -118,7 +118,7 @@ class Remote {
   }
 }
 
-const kCharacterEdits = ['setGroup', 'setPoint'];
+const kCharacterEdits = ['setGroup', 'setPoint', 'setPoints', 'addFaceShapes'];
 
 /** A Scene in a worker: the same methods, as promises. */
 export class RemoteScene {
@@ -245,14 +245,21 @@ export class RemoteScene {
       throw new DermError({ code: 'closed', text: 'it is closed' });
     }
     const text = await this.ask('recipeText');
+    const changeCharacter = async () => {
+      for (; spare.applied < this.#characterEdits.length; ++spare.applied)
+        await spare.call('ask', ...this.#characterEdits[spare.applied]);
+    };
     if (spare.opened) {
-      await spare.call('ask', 'setRecipeText', [text]);
+      // The text may name groups that are still to come; those that go are named no more.
+      await spare.call('ask', 'setRecipeText', [text]).catch(async () => {
+        await changeCharacter();
+        await spare.call('ask', 'setRecipeText', [text]);
+      });
     } else {
       await spare.call('open', text, { name: this.#name, files: this.#files });
       spare.opened = true;
     }
-    for (; spare.applied < this.#characterEdits.length; ++spare.applied)
-      await spare.call('ask', ...this.#characterEdits[spare.applied]);
+    await changeCharacter();
     return spare;
   }
 }

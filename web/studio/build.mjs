@@ -18,6 +18,8 @@ const dermFiles = {
     const js = join(here, '../js');
     esbuild.onResolve({ filter: /^derm$/ }, () => ({ path: join(js, 'derm.mjs') }));
     esbuild.onResolve({ filter: /^derm\/worker$/ }, () => ({ path: join(js, 'worker.mjs') }));
+    esbuild.onResolve({ filter: /^derm\/three_detail$/ }, () =>
+      ({ path: join(js, 'three_detail.mjs') }));
     esbuild.onResolve({ filter: /\/glue\.mjs$/ }, () => ({ path: join(module, 'derm.js') }));
     // Only Node reads files, and it is not here.
     esbuild.onResolve({ filter: /^node:/ }, (node) => ({ path: node.path, external: true }));
@@ -52,7 +54,7 @@ function thumbnails() {
 
 const common = {
   bundle: true, minify: true, format: 'iife', target: 'es2022', write: false, legalComments: 'none',
-  plugins: [dermFiles], logLevel: 'warning', charset: 'utf8',
+  plugins: [dermFiles], alias: { three: join(here, 'node_modules/three') }, logLevel: 'warning', charset: 'utf8',
   logOverride: { 'empty-import-meta': 'silent', 'commonjs-variable-in-esm': 'silent' },
 };
 const page = await build({

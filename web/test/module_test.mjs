@@ -1,7 +1,7 @@
 // The module in Node: what a page does with it, edits, errors, memory.
 import os from 'node:os';
 
-import { check, load, run } from './setup.mjs';
+import { check, largestDifference, load, run } from './setup.mjs';
 
 const { Derm, DermError, Scene } = await load('derm.mjs');
 const derm = await Derm.load();
@@ -166,6 +166,31 @@ await run({
     bare.close();
   },
 
+  async littleMemoryIsAnError() {
+    const { grow } = WebAssembly.Memory.prototype;
+    WebAssembly.Memory.prototype.grow = function (pages) {
+      if (this.buffer.byteLength + 65536 * pages > 48e6) throw new RangeError('no memory');
+      return grow.call(this, pages);
+    };
+    try {
+      const own = await Derm.load();
+      const cat = await own.openCharacter('cast:cat');
+      const count = 800, lines = [];
+      for (let i = 0; i < count * count; ++i) lines.push(`v ${i % count} ${Math.floor(i / count)} 0`);
+      for (let i = 1; i < count * (count - 1); ++i)
+        if (i % count !== 0) lines.push(`f ${i} ${i + 1} ${i + count}`);
+      await fails(() => own.openCharacter('sheet.obj', { files: { 'sheet.obj': lines.join('\n') } }),
+        'out_of_memory');
+      if (!cat.closed) await fails(() => cat.seek(0), 'closed');
+      const again = await own.open(kCat);
+      again.seek(0.3);
+      check(again.vertexCount > 1000, 'lives');
+      again.close();
+    } finally {
+      WebAssembly.Memory.prototype.grow = grow;
+    }
+  },
+
   async outOfMemoryIsAnError() {
     if (os.freemem() < 8 * 2 ** 30) { console.log('       skipped: needs 8 GB of free memory'); return; }
     const own = await Derm.load();
@@ -204,6 +229,67 @@ await run({
     for (let i = 0; i < 1000; ++i) await open();
     check(own.memoryBytes === settled, `1,000 opens: ${settled} to ${own.memoryBytes} bytes`);
     cat.close();
+  },
+
+  async faces() {
+    const { points, regions } = derm.faceNames;
+    check(points.length === 28 && points.every((p) => p.name && p.meaning), 'control points');
+    check(regions.includes('mouth'), 'regions');
+    const woman = await derm.openCharacter('cast:woman');
+    const mouth = woman.channel('region:mouth').slice();
+    check(Math.max(...mouth) > 0.9 && mouth.filter((v) => v > 0).length < mouth.length / 2, 'mouth');
+    check(woman.channel('region:mouth.left').some((v, i) => v < mouth[i]), 'half of it');
+    await fails(() => woman.channel('region:moth'), 'bad_argument', 'mouth');
+    // A head that lost its points gets them again from its shape, to a few millimetres.
+    const own = woman.character.points.map(({ label, triangle, barycentric }) =>
+      ({ label, triangle, barycentric }));
+    const before = woman.pointPositions().slice();
+    woman.setPoints(own.map(({ label }) => ({ label, triangle: -1 })));
+    check(woman.character.points.length === 0, 'taken away');
+    await fails(() => woman.channel('region:mouth'), 'bad_data');
+    const found = woman.findPoints('cast:man');
+    check(found.points.length >= 28 && found.residual < 0.5, `residual ${found.residual}`);
+    woman.setPoints(found.points);
+    const now = woman.pointPositions();
+    let sum = 0, count = 0;
+    woman.character.points.forEach(({ label }, i) => {
+      const k = own.findIndex((each) => each.label === label);
+      if (k < 0) return;
+      sum += Math.hypot(...[0, 1, 2].map((c) => now[3 * i + c] - before[3 * k + c]));
+      ++count;
+    });
+    const mean = sum / count / woman.character.diagonal_m;
+    console.log(`       points of the man on the woman: ${(100 * mean).toFixed(2)} % of the diagonal off`);
+    check(mean < 0.02, `points are off by ${mean} of the diagonal`);
+    await fails(() => woman.findPoints('cast:cat'), 'bad_data', 'labelled points');
+    await fails(() => woman.setPoints([{ label: 'x', triangle: 1e9 }]), 'bad_data');
+    await fails(() => woman.setPoints({ label: 'x' }), 'bad_argument');
+    const plain = woman.positions.slice();
+    woman.addFaceShapes();
+    const jaw = woman.character.morphs.findIndex((morph) => morph.name === 'jawOpen');
+    check(woman.character.morphs.length >= 52 && jaw >= 0, 'ARKit\'s shapes');
+    woman.sample(-1, 0);
+    woman.morphWeights[jaw] = 1;
+    woman.step(0);
+    check(largestDifference(plain, woman.positions) > 0.005, 'jawOpen opens nothing');
+    woman.close();
+    const lines = await derm.open(derm.recipes.find((each) => each.name === 'wrinkle_maps').text);
+    const maps = lines.character.materials.flatMap((material) => material.detail_maps);
+    check(maps.length === 2, 'two wrinkle maps');
+    for (const map of maps) {
+      const png = lines.image(map.image);
+      check(png.length > 1000 && png[1] === 0x50, `a map of ${png.length} bytes`);
+    }
+    lines.close();
+  },
+
+  async clipsTellWhatTheyMove() {
+    const toon = await derm.open('character = "cast:toon"\n[[face.motion]]\nsource = "t.csv"\n',
+      { files: { 't.csv': 'time,jawOpen\n0,0\n1,1\n' } });
+    const { clip } = toon.recipe;
+    const { joints, morphs } = toon.character.clips[clip.number];
+    check(joints.length + morphs.length > 0, 'it moves nothing');
+    toon.close();
   },
 
   async liquid() {

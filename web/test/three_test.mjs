@@ -76,6 +76,74 @@ for (const name of kCharacters)
     check(most <= 1e-5, `${name}: ${most} of the diagonal`);
   };
 
+tests['several primitives and two meshes on one skeleton, below a parent of uneven scale'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
+    const bytes = new Uint8Array(await (await fetch('/data/gltf-characters/CesiumMan.glb')).arrayBuffer());
+    const view = new DataView(bytes.buffer);
+    const length = view.getUint32(12, true);
+    const json = JSON.parse(new TextDecoder().decode(bytes.subarray(20, 20 + length)));
+    // The man's triangles as two primitives, and the same mesh once more on the same skin.
+    const [primitive] = json.meshes[0].primitives;
+    const whole = json.accessors[primitive.indices];
+    const half = 3 * Math.floor(whole.count / 6);
+    const size = whole.componentType === 5125 ? 4 : 2;
+    json.accessors.push({ ...whole, count: half });
+    json.accessors.push({ ...whole, count: whole.count - half, byteOffset: (whole.byteOffset ?? 0) + size * half });
+    for (const accessor of json.accessors.slice(-2)) { delete accessor.min; delete accessor.max; }
+    const count = json.accessors.length;
+    json.meshes[0].primitives = [{ ...primitive, indices: count - 2 }, { ...primitive, indices: count - 1 }];
+    const at = json.nodes.findIndex((node) => node.mesh === 0);
+    json.nodes.push({ ...json.nodes[at], name: 'twin' });
+    const parent = json.nodes.find((node) => node.children?.includes(at));
+    (parent ? parent.children : json.scenes[0].nodes).push(json.nodes.length - 1);
+    const text = new TextEncoder().encode(JSON.stringify(json).padEnd(length + 4096, ' '));
+    const padded = text.subarray(0, text.length - text.length % 4);
+    const rest = bytes.subarray(20 + length);
+    const made = new Uint8Array(20 + padded.length + rest.length);
+    made.set(bytes.subarray(0, 20));
+    made.set(padded, 20);
+    made.set(rest, 20 + padded.length);
+    new DataView(made.buffer).setUint32(8, made.length, true);
+    new DataView(made.buffer).setUint32(12, padded.length, true);
+    const gltf = await new GLTFLoader().parseAsync(made.buffer, '');
+    const above = new THREE.Group();
+    above.rotation.set(0.3, 1.1, -0.4);
+    above.scale.set(2, 0.6, 1.3);
+    above.add(gltf.scene);
+    const skin = await LivingSkin.from(gltf, { derm });
+    const mixer = new THREE.AnimationMixer(gltf.scene);
+    mixer.clipAction(gltf.animations[0]).play();
+    let worst = 0;
+    for (let frame = 0; frame < 10; ++frame) {
+      mixer.update(1 / 6);
+      skin.update(1 / 6);
+      above.updateMatrixWorld(true);
+      worst = Math.max(worst, differenceOf(skin));
+    }
+    const parts = skin.meshes.length, found = skin.originals.filter(Boolean).length;
+    skin.dispose();
+    return { worst, parts, found };
+  });
+  console.log(`       ${result.parts} parts, ${result.worst.toExponential(1)} of the diagonal`);
+  check(result.parts === 4 && result.found === 4, JSON.stringify(result));
+  check(result.worst <= 1e-5, `off by ${result.worst}`);
+};
+
+tests['a skeleton with other bones than the recipe wants: an error, the glTF is drawn as before'] = async () => {
+  const result = await page.evaluate(async () => {
+    const gltf = await load('CesiumMan.glb');
+    const error = await LivingSkin.from(gltf, { derm, recipe:
+      '[[layer]]\ntype = "flesh"\ndominant = "no_such_bone"\nends = ["nor_this"]\n' }).catch((e) => e);
+    let drawn = 0;
+    gltf.scene.traverse((o) => { if (o.isMesh && o.layers.mask !== 0) ++drawn; });
+    return { name: error.name, code: error.code, text: error.message, drawn };
+  });
+  check(result.name === 'DermError' && result.code === 'bad_data', JSON.stringify(result));
+  check(/no_such_bone/.test(result.text), result.text);
+  check(result.drawn === 1, `${result.drawn} meshes drawn`);
+};
+
 tests['volume is exact by a measure of our own'] = async () => {
   const error = await page.evaluate(async () => {
     const bytes = (await derm.openCharacter('cast:cat')).characterGlb();
@@ -174,6 +242,94 @@ tests['draws, with flesh, folds and edits while it plays'] = async () => {
   console.log(`       ${(100 * drawn.bright).toFixed(1)} % of the picture, layers ${drawn.layers}`);
   check(drawn.bright > 0.02, 'nothing to be seen');
   check(drawn.layers.includes('volume'), 'no volume layer');
+};
+
+tests['a face plays another face\'s motion, the rest follows the glTF'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
+    const files = { 'talk.csv': 'time,jawOpen,browInnerUp\n0,0,0\n1,1,1\n' };
+    const recipe = '[[face.motion]]\nsource = "talk.csv"\n';
+    const bytes = (await derm.openCharacter('cast:man')).characterGlb();
+    const gltf = await new GLTFLoader().parseAsync(bytes.slice().buffer, '');
+    const skin = await LivingSkin.from(gltf, { derm, recipe, files });
+    const played = await derm.open(`character = "m.glb"\n${recipe}`, { files: { ...files, 'm.glb': bytes } });
+    const { diagonal_m } = played.character;
+    let worst = 0, moved = 0;
+    const rest = skin.scene.positions.slice();
+    for (let i = 1; i <= 10; ++i) {
+      skin.update(0.1);
+      played.seek(i / 10);
+      skin.scene.positions.forEach((v, k) => {
+        worst = Math.max(worst, Math.abs(v - played.positions[k]));
+        moved = Math.max(moved, Math.abs(v - rest[k]));
+      });
+    }
+    skin.faceTime_s = 0;
+    skin.update(0);
+    const back = skin.scene.positions.every((v, k) => Math.abs(v - rest[k]) < 1e-6);
+    skin.dispose();
+    played.close();
+    return { worst: worst / diagonal_m, moved: moved / diagonal_m, back };
+  });
+  console.log(`       ${result.worst.toExponential(1)} of the diagonal from the scene's own playing`);
+  check(result.worst <= 1e-6, `off by ${result.worst}`);
+  check(result.moved > 0.01, `moves by ${result.moved} only`);
+  check(result.back, 'seeking back gives another face');
+};
+
+tests['wrinkle maps come with the expression'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
+    const recipe = derm.recipes.find((each) => each.name === 'wrinkle_maps').text
+      .replace(/^(character|clip) = .*$/gm, '');
+    const bytes = (await derm.openCharacter('cast:woman')).characterGlb();
+    const gltf = await new GLTFLoader().parseAsync(bytes.slice().buffer, '');
+    const skin = await LivingSkin.from(gltf, { derm, recipe });
+    const renderer = new THREE.WebGLRenderer({ antialias: false });
+    renderer.setSize(400, 400);
+    const scene = new THREE.Scene();
+    const lamp = new THREE.DirectionalLight(0xffffff, 3);
+    lamp.position.set(0.5, 2, 1);
+    scene.add(gltf.scene, lamp, new THREE.HemisphereLight(0xffffff, 0x444444, 1));
+    const box = new THREE.Box3().setFromArray(skin.scene.positions);
+    const middle = box.getCenter(new THREE.Vector3()), size = box.getSize(new THREE.Vector3());
+    const camera = new THREE.PerspectiveCamera(30, 1, 0.01, 10);
+    camera.position.set(middle.x, middle.y, middle.z + 2.2 * size.y);
+    camera.lookAt(middle);
+    const shot = () => {
+      renderer.render(scene, camera);
+      const pixels = new Uint8Array(4 * 400 * 400);
+      renderer.getContext().readPixels(0, 0, 400, 400, 0x1908, 0x1401, pixels);
+      return pixels;
+    };
+    const drawn = skin.meshes.filter((mesh) => mesh.geometry.getAttribute('dermDetail0'));
+    const weights = () => drawn.map((mesh) => mesh.geometry.getAttribute('dermDetail0'));
+    const mixer = new THREE.AnimationMixer(gltf.scene);
+    mixer.clipAction(gltf.animations.find((clip) => clip.name === 'expressions')).play();
+    const restWeight = Math.max(...weights().flatMap((each) => [...each.array]));
+    let most = 0, changed = 0;
+    for (let i = 0; i < 60; ++i) {
+      mixer.update(0.1);
+      skin.update(0.1);
+      const largest = weights().reduce((sum, each) => Math.max(sum, ...each.array), 0);
+      if (largest <= most + 0.02) continue;
+      most = largest;
+      const wrinkled = shot();
+      for (const each of weights()) { each.array.fill(0); each.needsUpdate = true; }
+      const smooth = shot();
+      let count = 0;
+      for (let p = 0; p < smooth.length; p += 4) if (Math.abs(smooth[p] - wrinkled[p]) > 4) ++count;
+      changed = Math.max(changed, count);
+    }
+    skin.dispose();
+    renderer.dispose();
+    return { maps: drawn.length, restWeight, most, changed };
+  });
+  console.log(`       weights up to ${result.most.toFixed(2)}, ${result.changed} pixels of wrinkles`);
+  check(result.maps > 0, 'no part has weights');
+  check(result.restWeight < 0.05, `wrinkles at rest: ${result.restWeight}`);
+  check(result.most > 0.5, `weights stay at ${result.most}`);
+  check(result.changed > 300, `${result.changed} pixels change`);
 };
 
 tests['a scene in a worker binds while it plays'] = async () => {

@@ -9,7 +9,8 @@ import { Player } from './player';
 import { Signal } from './signal';
 import { keepAutosave, keepRecent, type StoredScene } from './storage';
 import { StudioDocument, withoutLayers, type FilesByName } from './studio_document';
-import { Viewport, type ViewSettings } from './view/viewport';
+import { kMapColours } from './view/heat';
+import { Viewport, mapChannels, type ViewSettings } from './view/viewport';
 
 const kAutosaveAfter_ms = 1500;
 
@@ -60,7 +61,8 @@ export class App {
   async openStored(stored: StoredScene): Promise<boolean> {
     // Painted groups are put in first: layers may name them.
     const { snapshot } = stored;
-    const painted = snapshot.groups.size + snapshot.points.size > 0;
+    const painted = snapshot.groups.size + snapshot.points.size + (snapshot.beside?.size ?? 0) > 0
+      || snapshot.shapes;
     const head = painted ? withoutLayers(snapshot.text) : snapshot.text;
     if (!await this.openText(head, stored.name, stored.files)) return false;
     return painted ? this.#document!.takeOver(snapshot, 'recover') : true;
@@ -122,7 +124,11 @@ export class App {
     const old = this.#document;
     this.#document = document;
     document.failed.add((error) => this.messages.error(error, 'That edit did not work'));
-    document.changed.add(() => this.#keepSoon());
+    document.changed.add(() => {
+      this.player.wanted.maps = mapChannels(document.character);
+      this.#keepSoon();
+    });
+    this.player.wanted.maps = mapChannels(document.character);
     this.chosenLayer = document.recipe.layers[0]?.name ?? '';
     this.player.show(document);
     this.opened.emit(document);
@@ -192,8 +198,8 @@ export class App {
   setView(change: Partial<ViewSettings>): void {
     this.viewport.set(change);
     const s = this.viewport.settings;
-    Object.assign(this.player.wanted, {
-      linear: s.split || s.strokes, points: s.points, channel: s.channel });
+    Object.assign(this.player.wanted, { linear: s.split || s.strokes, points: s.points,
+      channel: s.channel === kMapColours ? '' : s.channel });
     this.player.refresh();
     this.viewChanged.emit();
   }

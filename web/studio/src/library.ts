@@ -1,6 +1,6 @@
 // derm's module inside the page: it is unpacked from the page's own text, so that a double click on
 // the file is all it takes. Scenes live in workers; the page's own copy only tells what there is.
-import { Derm, DermError, type Files, type RecipeFields } from 'derm';
+import { Derm, DermError, type FaceNames, type Files, type RecipeFields } from 'derm';
 import { RemoteScene } from 'derm/worker';
 
 const embeddedText = (id: string): string => {
@@ -26,6 +26,7 @@ export class Library {
   readonly cast: readonly Named[];
   readonly recipes: readonly { name: string; text: string }[];
   readonly fields: RecipeFields;
+  readonly faceNames: FaceNames;
   readonly #module: WebAssembly.Module;
   readonly #workerUrl: string;
 
@@ -34,6 +35,7 @@ export class Library {
     this.cast = derm.cast;
     this.recipes = derm.recipes;
     this.fields = derm.fields;
+    this.faceNames = derm.faceNames;
     this.#module = derm.module;
     this.#workerUrl = workerUrl;
   }

@@ -12,6 +12,8 @@ export interface Wanted {
   points: boolean;
   report: boolean;
   channel: string;
+  /** Weights of wrinkle maps. */
+  maps: readonly string[];
 }
 
 export interface Shown {
@@ -22,6 +24,8 @@ export interface Shown {
   joints: Float32Array | null;
   points: Float32Array | null;
   channel: Float32Array | null;
+  /** By the names that were wanted. */
+  maps: ReadonlyMap<string, Float32Array>;
   report: FrameReport | null;
 }
 
@@ -38,7 +42,8 @@ export class Player {
   readonly shown = new Signal<Shown>();
   readonly changed = new Signal();
   readonly failed = new Signal<unknown>();
-  readonly wanted: Wanted = { linear: false, joints: true, points: false, report: true, channel: '' };
+  readonly wanted: Wanted = {
+    linear: false, joints: true, points: false, report: true, channel: '', maps: [] };
   time_s = 0;
   playing = false;
   speed = 1;
@@ -197,19 +202,23 @@ export class Player {
     this.#liveDt_s = 0;
     const time_s = this.time_s;
     const wanted = this.wanted;
+    const names = wanted.maps;
     const optional = <T>(want: boolean, name: string, ...args: unknown[]): Promise<T | null> =>
       want ? (scene.ask(name, ...args) as Promise<T>).catch(() => null) : Promise.resolve(null);
     try {
       // All in one breath: the worker answers in order, and they belong to one frame.
-      const [frame, linear, joints, points, channel, report] = await Promise.all([
+      const [frame, linear, joints, points, channel, report, ...weights] = await Promise.all([
         scene.frame(request),
         optional<Float32Array>(wanted.linear, 'linearPositions'),
         optional<Float32Array>(wanted.joints, 'jointMatrices'),
         optional<Float32Array>(wanted.points, 'pointPositions'),
         optional<Float32Array>(wanted.channel !== '', 'channel', wanted.channel),
-        optional<FrameReport>(wanted.report, 'frameReport')]);
+        optional<FrameReport>(wanted.report, 'frameReport'),
+        ...names.map((name) => optional<Float32Array>(true, 'channel', name))]);
       if (this.#document !== document) return;
-      this.last = { document, frame, time_s, linear, joints, points, channel, report };
+      const maps = new Map<string, Float32Array>();
+      names.forEach((name, i) => { if (weights[i]) maps.set(name, weights[i]!); });
+      this.last = { document, frame, time_s, linear, joints, points, channel, maps, report };
       this.shown.emit(this.last);
     } catch (error) {
       if (this.#document !== document || document.closed) return;

@@ -1,10 +1,11 @@
 // A second head beside the character, with its labelled points: points of the same label belong
 // together when a motion goes from one face to the other, so both are drawn and joined by lines.
 import * as THREE from 'three';
-import type { Character, Hit } from 'derm';
+import type { Character, FoundPoints, Hit } from 'derm';
 import type { RemoteScene } from 'derm/worker';
 import type { App } from './app';
 import { save, stemOf } from './files';
+import { listOf, type FilesByName, type PlacedPoint } from './studio_document';
 import { Body } from './view/body';
 import { dot } from './view/dot';
 
@@ -16,6 +17,12 @@ export class SecondHead {
   #scene: RemoteScene | null = null;
   #character: Character | null = null;
   #positions = new Float32Array();
+  #files: FilesByName = {};
+  #source = '';
+  /** Its points as it was opened. */
+  #base = new Map<string, PlacedPoint>();
+  /** Labels that were placed since. */
+  readonly #placed = new Set<string>();
   name = '';
 
   constructor(private readonly app: App) {
@@ -31,13 +38,18 @@ export class SecondHead {
     this.#group.add(this.#points);
     app.viewport.scene.add(this.#group, this.#lines);
     this.#lines.visible = this.#group.visible = false;
-    app.opened.add(() => this.hide());
+    app.opened.add((document) => {
+      this.hide();
+      document?.besideRestored.add(() => void this.#restore());
+    });
     app.player.shown.add(() => this.#join());
   }
 
   get shown(): boolean { return this.#scene !== null; }
 
-  async show(character: string, files: Record<string, Uint8Array> = {}): Promise<void> {
+  get pointCount(): number { return this.#character?.points.length ?? 0; }
+
+  async show(character: string, files: FilesByName = {}): Promise<void> {
     const opened = await this.app.long(`Opening ${stemOf(character)} …`, async () => {
       const scene = await this.app.library.openScene(`character = ${JSON.stringify(character)}\n`,
         `${stemOf(character)}.toml`, files);
@@ -50,6 +62,10 @@ export class SecondHead {
     this.name = stemOf(character);
     this.#scene = opened.scene;
     this.#character = opened.about;
+    this.#files = files;
+    this.#source = character;
+    this.#base = new Map(opened.about.points.map((point) => [point.label, point]));
+    this.#placed.clear();
     const body = new Body();
     this.#body = body;
     this.#group.add(body.group);
@@ -63,6 +79,7 @@ export class SecondHead {
     this.app.setView({ points: true });
     this.app.viewport.also = this.#box(body.positions).translate(this.#group.position);
     this.app.viewport.look('front');
+    await this.#restore();  // what was corrected when it was here before
   }
 
   hide(): void {
@@ -75,6 +92,17 @@ export class SecondHead {
     this.#group.visible = this.#lines.visible = false;
     this.app.viewport.also = null;
     this.app.viewport.draw();
+  }
+
+  /** Its points and where they are, for tests. */
+  places(): { label: string; at: number[] }[] {
+    return (this.#character?.points ?? []).map((point, i) =>
+      ({ label: point.label, at: [...this.#positions.subarray(3 * i, 3 * i + 3)] }));
+  }
+  /** A point's place in the picture [px]. */
+  screenPlace(label: string): [number, number] | null {
+    const i = this.#character?.points.findIndex((point) => point.label === label) ?? -1;
+    return i < 0 ? null : this.app.viewport.project(this.#pointAt(i));
   }
 
   /** The label of its point near a place of the picture, or ''. */
@@ -94,19 +122,60 @@ export class SecondHead {
     if (!scene) return false;
     const ray = this.app.viewport.ray(x, y);
     const origin = ray.origin.clone().sub(this.#group.position);
+    const hit = await scene.ask('pick', origin.toArray(), ray.direction.toArray())
+      .catch(() => null) as Hit | null;
+    if (!hit || hit.characterTriangle < 0) return false;
+    const point = { triangle: hit.characterTriangle,
+      barycentric: hit.barycentric as [number, number, number] };
+    return this.#put(new Map([[label, point]]), `place ${label} of ${this.name}`);
+  }
+
+  /** Finds the points of the character on it, by shape; those are to be looked at. */
+  async match(): Promise<boolean> {
+    const document = this.app.document;
+    if (!document || !this.#scene) return false;
+    const kSource = 'match source.glb';
+    const found = await this.app.long('Looking for the same points …', async () => {
+      const own = await document.apart((scene) => scene.ask('characterGlb') as Promise<Uint8Array>);
+      return this.app.library.apart(`character = ${JSON.stringify(this.#source)}\n`,
+        `${this.name}.toml`, { ...this.#files, [kSource]: own },
+        (scene) => scene.ask('findPoints', kSource) as Promise<FoundPoints>);
+    });
+    if (!found) return false;
+    const done = await this.#put(new Map(found.points.map((point) => [point.label, point])),
+      `match points of ${this.name}`);
+    if (done) this.app.messages.say('done', `${found.points.length} points were found`,
+      `Misfit of the heads ${found.residual.toFixed(2)}. Look at them, and drag those that are wrong.`);
+    return done;
+  }
+
+  /** One step of undo. */
+  async #put(points: ReadonlyMap<string, PlacedPoint | null>, step: string): Promise<boolean> {
+    const scene = this.#scene;
+    if (!scene) return false;
     try {
-      const hit = await scene.ask('pick', origin.toArray(), ray.direction.toArray()) as Hit | null;
-      if (!hit || hit.characterTriangle < 0) return false;
-      await scene.edit('setPoint', label, hit.characterTriangle, hit.barycentric);
+      await scene.edit('setPoints', listOf(points));
       const character = await scene.ask('character') as Character;
       if (scene !== this.#scene) return false;
       this.#character = character;
+      for (const label of points.keys()) this.#placed.add(label);
+      if (step !== '') void this.app.document?.placedBeside(this.#source, points, step);
       await this.#readPoints();
       return true;
     } catch (error) {
       if (scene === this.#scene) this.app.messages.error(error, 'The point cannot be placed');
       return false;  // else it was hidden meanwhile
     }
+  }
+
+  /** Its points as undo has them. */
+  async #restore(): Promise<void> {
+    if (!this.#scene) return;
+    const wanted = this.app.document?.pointsBeside(this.#source) ?? new Map<string, PlacedPoint>();
+    const points = new Map<string, PlacedPoint | null>();
+    for (const label of new Set([...this.#placed, ...wanted.keys()]))
+      points.set(label, wanted.has(label) ? wanted.get(label) ?? null : this.#base.get(label) ?? null);
+    if (points.size > 0) await this.#put(points, '');
   }
 
   async save(): Promise<void> {

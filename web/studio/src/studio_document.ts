@@ -11,25 +11,34 @@ export interface PlacedPoint {
   barycentric: [number, number, number];
 }
 
+/** Labelled points that were placed; null = taken away. */
+export type PlacedPoints = ReadonlyMap<string, PlacedPoint | null>;
+
 /** All that undo brings back. Arrays in it are never written to. */
 export interface Snapshot {
   text: string;
   /** Vertex groups that were painted here. */
   groups: ReadonlyMap<string, Float32Array>;
-  /** Labelled points that were placed here; null = taken away. */
-  points: ReadonlyMap<string, PlacedPoint | null>;
+  points: PlacedPoints;
+  /** ARKit's 52 shapes were made. */
+  shapes: boolean;
+  /** Points of heads that were shown beside it, by their names. */
+  beside: ReadonlyMap<string, PlacedPoints>;
 }
 
 const sameMap = <K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>): boolean =>
   a.size === b.size && [...a].every(([key, value]) => b.get(key) === value);
 const sameSnapshot = (a: Snapshot, b: Snapshot): boolean =>
-  a.text === b.text && sameMap(a.groups, b.groups) && sameMap(a.points, b.points);
+  a.text === b.text && sameMap(a.groups, b.groups) && sameMap(a.points, b.points)
+  && a.shapes === b.shapes && sameMap(a.beside, b.beside);
 
 export type FilesByName = Record<string, Uint8Array>;
 
 export class StudioDocument {
   readonly changed = new Signal<{ reopened: boolean }>();
   readonly failed = new Signal<unknown>();
+  /** Undo or redo changed points of heads beside it. */
+  readonly besideRestored = new Signal();
   character: Character;
   recipe: Recipe;
   text: string;
@@ -37,7 +46,9 @@ export class StudioDocument {
   readonly #baseGroups = new Map<string, Float32Array>();
   readonly #basePoints = new Map<string, PlacedPoint>();
   #groups: ReadonlyMap<string, Float32Array> = new Map();
-  #points: ReadonlyMap<string, PlacedPoint | null> = new Map();
+  #points: PlacedPoints = new Map();
+  #beside: ReadonlyMap<string, PlacedPoints> = new Map();
+  #shapes = false;
   #tail: Promise<void> = Promise.resolve();
   #waitingSets = new Map<string, { layer: string; key: string; value: unknown }>();
   #closed = false;
@@ -77,7 +88,8 @@ export class StudioDocument {
   }
 
   snapshot(): Snapshot {
-    return { text: this.text, groups: this.#groups, points: this.#points };
+    return { text: this.text, groups: this.#groups, points: this.#points,
+      shapes: this.#shapes, beside: this.#beside };
   }
 
   /** One step of undo: an edit and all that it changes. */
@@ -113,16 +125,7 @@ export class StudioDocument {
   addFiles(more: FilesByName): Promise<boolean> {
     return this.#inTurn(async () => {
       const files = { ...this.files, ...more };
-      const painted = this.#groups.size + this.#points.size > 0;
-      const scene = await this.library.openScene(
-        painted ? withoutLayers(this.text) : this.text, this.name, files);
-      if (painted) {
-        await this.bringUp(scene);
-        await scene.edit('setRecipeText', this.text);
-      }
-      this.scene.close();
-      this.scene = scene;
-      this.files = files;
+      await this.#reopen(files, this.snapshot());
       this.changed.emit({ reopened: true });
     });
   }
@@ -134,12 +137,37 @@ export class StudioDocument {
     });
   }
 
-  placePoint(label: string, point: PlacedPoint | null): Promise<boolean> {
+  addFaceShapes(): Promise<boolean> {
     return this.#inTurn(async () => {
-      await this.#setPoint(label, point);
-      this.history.commit(this.snapshot(), point ? `place ${label}` : `remove ${label}`);
+      const report = await this.scene.edit('addFaceShapes');
+      this.#shapes = true;
+      await this.#apply(report);
+      this.history.commit(this.snapshot(), 'make shapes');
     });
   }
+
+  placePoint(label: string, point: PlacedPoint | null): Promise<boolean> {
+    return this.placePoints(new Map([[label, point]]), point ? `place ${label}` : `remove ${label}`);
+  }
+
+  placePoints(points: PlacedPoints, step: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      await this.#setPoints(points);
+      this.history.commit(this.snapshot(), step);
+    });
+  }
+
+  /** Points of a head that is shown beside it were placed there. */
+  placedBeside(head: string, points: PlacedPoints, step: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      this.#beside = new Map(this.#beside).set(head,
+        new Map([...this.#beside.get(head) ?? [], ...points]));
+      this.history.commit(this.snapshot(), step);
+      this.changed.emit({ reopened: false });
+    });
+  }
+
+  pointsBeside(head: string): PlacedPoints { return this.#beside.get(head) ?? new Map(); }
 
   undo(): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -163,23 +191,11 @@ export class StudioDocument {
     });
   }
 
-  /** Brings another scene's character to the same state, for work that is done apart. */
-  async bringUp(scene: RemoteScene): Promise<void> {
-    for (const [name, strengths] of this.#groups) await scene.edit('setGroup', name, strengths);
-    for (const [label, point] of this.#points)
-      await scene.edit('setPoint', label, point?.triangle ?? -1, point?.barycentric ?? [1, 0, 0]);
-  }
-
-  /** The recipe without what a character that was not yet painted cannot have. */
-  async apart<T>(work: (scene: RemoteScene) => Promise<T>): Promise<T> {
-    // Groups come first: the text may name them.
-    const plain = this.#groups.size + this.#points.size === 0 ? this.text
-      : withoutLayers(this.text);
-    return this.library.apart(plain, this.name, this.files, async (scene) => {
-      if (plain !== this.text) {
-        await this.bringUp(scene);
-        await scene.edit('setRecipeText', this.text);
-      }
+  /** Work on a scene of its own in the same state, so that what plays is not held up. */
+  apart<T>(work: (scene: RemoteScene) => Promise<T>): Promise<T> {
+    const state = this.snapshot();
+    return this.library.apart(headOf(state), this.name, this.files, async (scene) => {
+      await bringUp(scene, state);
       return work(scene);
     });
   }
@@ -234,14 +250,39 @@ export class StudioDocument {
     await this.#apply(report);
   }
 
-  async #setPoint(label: string, point: PlacedPoint | null): Promise<void> {
-    const report = await this.scene.edit('setPoint', label, point?.triangle ?? -1,
-      point?.barycentric ?? [1, 0, 0]);
-    this.#points = new Map(this.#points).set(label, point);
+  async #setPoints(points: PlacedPoints): Promise<void> {
+    const report = await this.scene.edit('setPoints', listOf(points));
+    this.#points = new Map([...this.#points, ...points]);
     await this.#apply(report);
   }
 
+  /** Another scene in place of this one; what plays goes on until it is ready. */
+  async #reopen(files: FilesByName, state: Snapshot): Promise<void> {
+    const scene = await this.library.openScene(headOf(state), this.name, files);
+    try {
+      await bringUp(scene, state);
+    } catch (error) {
+      scene.close();
+      throw error;
+    }
+    this.scene.close();
+    this.scene = scene;
+    this.files = files;
+    this.character = await scene.ask('character') as Character;
+  }
+
   async #restore(state: Snapshot): Promise<void> {
+    if (state.shapes && !this.#shapes) {
+      await this.#apply(await this.scene.edit('addFaceShapes'));
+    } else if (!state.shapes && this.#shapes) {  // shapes cannot be taken away one by one
+      await this.#reopen(this.files, state);
+      [this.#groups, this.#points, this.#shapes] = [state.groups, state.points, false];
+      const [recipe, text] = await Promise.all([this.scene.ask('recipe') as Promise<Recipe>,
+        this.scene.ask('recipeText') as Promise<string>]);
+      [this.recipe, this.text] = [recipe, text];
+      this.changed.emit({ reopened: true });
+    }
+    this.#shapes = state.shapes ?? false;
     // A recipe may name groups, so those that come are set before it, those that go after it.
     const goes: [string, Float32Array][] = [];
     for (const name of new Set([...this.#groups.keys(), ...state.groups.keys()])) {
@@ -250,19 +291,46 @@ export class StudioDocument {
       if (wanted.some((strength) => strength > 0)) await this.#setGroup(name, wanted);
       else goes.push([name, wanted]);
     }
+    const points = new Map<string, PlacedPoint | null>();
     for (const label of new Set([...this.#points.keys(), ...state.points.keys()])) {
       const wanted = state.points.has(label) ? state.points.get(label) ?? null
         : this.#basePoints.get(label) ?? null;
-      if (wanted !== this.#points.get(label)) await this.#setPoint(label, wanted);
+      if (wanted !== this.#points.get(label)) points.set(label, wanted);
     }
+    if (points.size > 0) await this.#setPoints(points);
     if (state.text !== this.text)
       await this.#apply(await this.scene.edit('setRecipeText', state.text));
     for (const [name, strengths] of goes) await this.#setGroup(name, strengths);
     this.#groups = state.groups;
     this.#points = state.points;
+    const beside = state.beside ?? new Map();  // scenes that were kept before there was such
+    if (beside !== this.#beside) {
+      this.#beside = beside;
+      this.besideRestored.emit();
+    }
     this.changed.emit({ reopened: false });
   }
 }
+
+const changesCharacter = ({ groups, points, shapes }: Snapshot): boolean =>
+  groups.size + points.size > 0 || shapes;
+
+/** The text that a scene is opened with: layers may name groups that are not yet painted. */
+const headOf = (state: Snapshot): string =>
+  (changesCharacter(state) ? withoutLayers(state.text) : state.text);
+
+/** Brings a scene that was opened with the head to the state. */
+async function bringUp(scene: RemoteScene, state: Snapshot): Promise<void> {
+  if (!changesCharacter(state)) return;
+  for (const [name, strengths] of state.groups) await scene.edit('setGroup', name, strengths);
+  if (state.points.size > 0) await scene.edit('setPoints', listOf(state.points));
+  if (state.shapes) await scene.edit('addFaceShapes');
+  await scene.edit('setRecipeText', state.text);
+}
+
+/** As the library takes points. */
+export const listOf = (points: PlacedPoints): object[] => [...points].map(([label, point]) =>
+  ({ label, triangle: point?.triangle ?? -1, ...(point ? { barycentric: point.barycentric } : {}) }));
 
 /** A recipe's head: what stands before its first layer. */
 export function withoutLayers(text: string): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -94,6 +94,69 @@ test('a killed tab is recovered, painted groups too', { skip }, async () => {
   }
 });
 
+test('a file of 500 MB: a panel that says so, and the page lives', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'derm-huge-'));
+  const file = join(folder, 'huge.glb');
+  writeFileSync(file, 'glTF');
+  truncateSync(file, 500 * 1024 * 1024);  // sparse: takes no room
+  const studio = await openStudio();
+  const { page } = studio;
+  try {
+    await openCast(page, 'arm');
+    const before = await hashAt(page, 0.3);
+    await page.setInputFiles('#chooser', file);
+    await page.waitForSelector('.message.error');
+    assert.match(await page.textContent('.message.error'), /huge\.glb has 524 MB/);
+    assert.equal(await hashAt(page, 0.3), before);
+    assert.deepEqual(studio.complaints, []);
+  } finally {
+    await studio.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** A sheet of so many squares each way, as an OBJ. */
+function sheet(count) {
+  const lines = [];
+  for (let y = 0; y <= count; ++y)
+    for (let x = 0; x <= count; ++x) lines.push(`v ${x / count} ${y / count} ${Math.sin(9 * x / count)}`);
+  const at = (x, y) => y * (count + 1) + x + 1;
+  for (let y = 0; y < count; ++y)
+    for (let x = 0; x < count; ++x)
+      lines.push(`f ${at(x, y)} ${at(x + 1, y)} ${at(x + 1, y + 1)} ${at(x, y + 1)}`);
+  return Buffer.from(`${lines.join('\n')}\n`);
+}
+
+test('out of memory in the module: a message, what was open plays on', { skip }, async () => {
+  // Workers whose memory ends at 48 MB.
+  const little = `{ const grow = WebAssembly.Memory.prototype.grow;
+    WebAssembly.Memory.prototype.grow = function (pages) {
+      if (this.buffer.byteLength + 65536 * pages > 48e6) throw new RangeError('no memory');
+      return grow.call(this, pages); }; }`;
+  const html = readFileSync(page_file, 'utf8').replace(
+    '<script type="text/plain" id="derm-worker">', (start) => start + little);
+  const folder = mkdtempSync(join(tmpdir(), 'derm-little-'));
+  writeFileSync(join(folder, 'page.html'), html);
+  const studio = await openStudio();
+  const { page } = studio;
+  try {
+    await page.goto(`file://${folder}/page.html`);
+    await page.waitForSelector('body[data-ready]');
+    await openCast(page, 'arm');
+    const before = await hashAt(page, 0.3);
+    await dropFiles(page, [{ name: 'sheet.obj', bytes: sheet(600) }]);
+    await page.waitForSelector('.message.error');
+    assert.match(await page.textContent('.message.error'), /memory/);
+    assert.equal(await hashAt(page, 0.3), before, 'what was open plays on');
+    await page.click('[data-command=start]');
+    await openCast(page, 'cat');  // and others open
+    assert.deepEqual(studio.complaints, []);
+  } finally {
+    await studio.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('no WebGL 2: a word about it', { skip }, async () => {
   const studio = await openStudio({ more: ['--disable-3d-apis'], wait: false });
   try {
@@ -111,7 +174,6 @@ test('a scene inside the page is opened at start; a script plays', { skip }, asy
     `<script type="application/json" id="scene">${JSON.stringify(
       { name: 'mine.toml', recipe, files: {} })}</script>`);
   const folder = mkdtempSync(join(tmpdir(), 'derm-embedded-'));
-  const { writeFileSync } = await import('node:fs');
   writeFileSync(join(folder, 'page.html'), html);
   const studio = await openStudio();
   const { page } = studio;

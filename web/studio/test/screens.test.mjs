@@ -93,6 +93,15 @@ for (const [width, height] of [[1280, 720], [2560, 1440]])
       await page.click('[aria-controls=panel-face]');
       await command({ command: 'points' });
       await shot('face');
+      await page.selectOption('[data-second]', 'cast:toon');
+      await page.waitForFunction(() => window.studio.second.shown);
+      await command({ tool: 'point' });
+      await page.click('[data-point="9.3"]');
+      await idle(page);
+      await shot('heads');
+      await command({ tool: 'look' }, { command: 'colour', argument: 'region:mouth' });
+      await page.waitForTimeout(300);
+      await shot('regions');
       assert.deepEqual(studio.complaints, []);
     } finally {
       await studio.close();

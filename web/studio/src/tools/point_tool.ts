@@ -31,10 +31,13 @@ export class PointTool implements Tool {
   }
 
   options(): HTMLElement {
+    const names = h('datalist', { id: 'point-names' }, ...this.app.library.faceNames.points.map((point) =>
+      h('option', { value: point.label }, `${point.name}: ${point.meaning}`)));
     const field = h('input', { type: 'text', value: this.label, size: 16, placeholder: 'label',
-      'aria-label': 'Label of the point', onchange: () => { this.label = field.value.trim(); } });
+      list: 'point-names', 'aria-label': 'Label of the point',
+      onchange: () => { this.label = field.value.trim(); } });
     this.#field = field;
-    return h('div', { class: 'tool-options' }, h('label', { class: 'tool-option' }, 'Point', field),
+    return h('div', { class: 'tool-options' }, h('label', { class: 'tool-option' }, 'Point', field, names),
       h('button', { onclick: () => {
         if (this.label) void this.app.document?.placePoint(this.label, null);
       } }, 'Remove'));

@@ -86,7 +86,7 @@ function numberList(field: Field, value: unknown, actions: FieldActions): HTMLEl
 /** A list of small tables, each with fields of its own. */
 function tables(field: Field, value: unknown, character: Character,
   actions: FieldActions): HTMLElement {
-  const list = Array.isArray(value) ? value as Record<string, unknown>[] : [];
+  const list = [value ?? []].flat() as Record<string, unknown>[];  // one is a table, several a list
   const changed = (index: number, key: string, to: unknown) => list.map((table, i) => {
     if (i !== index) return table;
     const copy: Record<string, unknown> = { ...table };

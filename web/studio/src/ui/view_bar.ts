@@ -1,8 +1,9 @@
 // Over the picture: where to look from, what is shown, what colours mean.
+import type { Character } from 'derm';
 import type { App } from '../app';
 import type { Commands } from '../commands';
-import { gradientCss, zeroCss } from '../view/heat';
-import type { ViewSettings } from '../view/viewport';
+import { gradientCss, kMapColours, mapCss, zeroCss } from '../view/heat';
+import { mapChannels, type ViewSettings } from '../view/viewport';
 import { keyText } from './about';
 import { h, shortNumber } from './dom';
 
@@ -54,6 +55,11 @@ export class ViewBar {
     select.replaceChildren(h('option', { value: '' }, 'Colour: material'),
       ...[group('Motion', [['displacement', 'displacement'], ['compression', 'compression']]),
         group('Where layers work', recipe.masks.map((m) => [`mask:${m}`, m])),
+        group('Face', [
+          ...mapChannels(character).length > 0
+            ? [[kMapColours, 'influence of wrinkle maps'] as [string, string]] : [],
+          ...this.#hasFace(character) ? this.app.library.faceNames.regions.map((r) =>
+            [`region:${r}`, `region: ${r}`] as [string, string]) : []]),
         group('Channels', recipe.channels.filter((c) => !recipe.masks.includes(c))
           .map((c) => [`mask:${c}`, c])),
         group('Vertex groups', character.groups.map((g) => [`group:${g}`, g])),
@@ -63,9 +69,23 @@ export class ViewBar {
     if (select.value !== now) this.app.setView({ channel: '' });  // what it showed is gone
   }
 
+  /** Regions are made of the 28 control points. */
+  #hasFace({ points }: Character): boolean {
+    const there = new Set(points.map((point) => point.label));
+    return this.app.library.faceNames.points.every(({ label, name }) =>
+      there.has(label) || there.has(name));
+  }
+
   #legend(stage: HTMLElement): void {
     const legend = h('div', { class: 'legend', hidden: true });
     stage.append(legend);
+    this.app.viewport.mapsColoured.add((names) => {
+      legend.hidden = false;
+      legend.replaceChildren(h('div', { class: 'legend-title' }, kMapColours,
+        h('span', { class: 'legend-zero' }, h('i', { style: `background: ${zeroCss}` }), 'none')),
+      ...names.map((name, i) => h('div', { class: 'legend-map' },
+        h('i', { style: `background: ${mapCss(i)}` }), name)));
+    });
     this.app.viewport.heatChanged.add((heat) => {
       legend.hidden = heat === null;
       if (!heat) return;

@@ -1,6 +1,7 @@
 // The character's surface as three.js draws it: one geometry, a group of triangles per part.
 import * as THREE from 'three';
 import type { Character } from 'derm';
+import { channelOf, DetailWeights, drawMaps, kMostMaps, pictureTexture } from 'derm/three_detail';
 import type { RemoteFrame, RemoteSurface } from 'derm/worker';
 
 export type Paint = 'material' | 'heat';
@@ -21,6 +22,9 @@ export class Body {
   #paint: Paint = 'material';
   #colours: THREE.BufferAttribute | null = null;
   readonly #textures: THREE.Texture[] = [];
+  /** Wrinkle maps: the channels that they are weighted by, of the material that has most. */
+  #mapChannels: string[] = [];
+  #mapWeights: DetailWeights | null = null;
 
   constructor() {
     const wireMaterial = new THREE.MeshBasicMaterial({
@@ -39,6 +43,7 @@ export class Body {
     loaded: () => void): void {
     for (const material of this.#materials) material.dispose();
     for (const texture of this.#textures.splice(0)) texture.dispose();
+    this.#mapChannels = [];
     this.#materials = character.materials.map((material) => {
       const [r, g, b, a] = material.base_colour;
       const made = new THREE.MeshStandardMaterial({
@@ -56,15 +61,7 @@ export class Body {
       const decode = async (number: number): Promise<THREE.Texture | null> => {
         const picture = character.images[number];
         if (number < 0 || !picture) return null;
-        const bytes = await image(number);
-        // three.js loads pictures upright; glTF's rows begin at the top.
-        const bitmap = await createImageBitmap(
-          new Blob([bytes as BlobPart], { type: picture.mime_type || 'image/png' }));
-        const texture = new THREE.Texture(bitmap);
-        texture.flipY = false;
-        texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
-        texture.needsUpdate = true;
-        return texture;
+        return await pictureTexture(await image(number), picture.mime_type) as THREE.Texture;
       };
       const put = (number: number, take: (texture: THREE.Texture) => void) => {
         // A picture that cannot be decoded leaves the plain colour.
@@ -80,7 +77,19 @@ export class Body {
         texture.colorSpace = THREE.SRGBColorSpace;
         mine[index]!.map = texture;
       });
-      put(material.normal_image, (texture) => { mine[index]!.normalMap = texture; });
+      const maps = material.detail_maps.slice(0, kMostMaps);
+      if (maps.length === 0) {
+        put(material.normal_image, (texture) => { mine[index]!.normalMap = texture; });
+        return;
+      }
+      this.#mapChannels = maps.map(channelOf);
+      void Promise.all([material.normal_image, ...maps.map((map) => map.image)].map(decode))
+        .then(([normal, ...textures]) => {
+          if (this.#materials !== mine || textures.some((texture) => !texture)) return;
+          if (normal) mine[index]!.normalMap = normal;
+          this.#textures.push(...drawMaps(mine[index]!, maps, textures as THREE.Texture[]));
+          loaded();
+        }, () => {});
     });
     this.#usePaint();
   }
@@ -125,6 +134,24 @@ export class Body {
     put('position', frame.positions);
     if (frame.normals) put('normal', frame.normals);
     else geometry.computeVertexNormals();
+  }
+
+  /** How strongly wrinkle maps show, by channel. */
+  setMapWeights(weights: ReadonlyMap<string, Float32Array>): void {
+    const { geometry } = this.after;
+    const count = geometry.getAttribute('position')?.count ?? 0;
+    if (this.#mapChannels.length === 0 || count === 0) return;
+    if (!this.#mapWeights || !geometry.getAttribute('dermDetail0')) {
+      this.#mapWeights = new DetailWeights(this.#mapChannels.length, count);
+      for (const [name, attribute] of Object.entries(this.#mapWeights.attributes)) {
+        geometry.setAttribute(name, attribute as THREE.BufferAttribute);
+        // Plain skinning has no wrinkles.
+        this.before.geometry.setAttribute(name,
+          new THREE.BufferAttribute(new Float32Array(4 * count), 4));
+      }
+    }
+    this.#mapChannels.forEach((channel, i) =>
+      this.#mapWeights!.set(i, 1, channel === '' ? null : weights.get(channel) ?? []));
   }
 
   setBefore(positions: Float32Array): void {

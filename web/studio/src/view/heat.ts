@@ -12,6 +12,34 @@ const kSigned: readonly Rgb[] = [
   [0.75, 0.36, 0.05]];
 export const kZero: Rgb = [0.47, 0.48, 0.50];
 
+/** In place of a channel: every wrinkle map in a colour of its own. */
+export const kMapColours = 'wrinkle maps';
+// Okabe and Ito's, told apart by people with any kind of colour vision.
+const kOfMaps: readonly Rgb[] = [
+  [0.902, 0.624, 0], [0.337, 0.706, 0.914], [0, 0.620, 0.451], [0.941, 0.894, 0.259],
+  [0.8, 0.475, 0.655], [0.835, 0.369, 0], [0, 0.447, 0.698], [1, 1, 1]];
+export const mapCss = (map: number): string => css(kOfMaps[map % kOfMaps.length]!);
+
+/** Where each map shows: its colour over the grey of nothing, by its weight. */
+export function mapColours(weights: readonly Float32Array[], out: Float32Array): void {
+  const zero = kZero.map(toLinear);
+  const colours = weights.map((_, i) => kOfMaps[i % kOfMaps.length]!.map(toLinear));
+  for (let v = 0; 3 * v < out.length; ++v) {
+    let sum = 0, r = 0, g = 0, b = 0;
+    weights.forEach((of, i) => {
+      const w = of[v] ?? 0, c = colours[i]!;
+      sum += w;
+      r += w * c[0]!;
+      g += w * c[1]!;
+      b += w * c[2]!;
+    });
+    const share = Math.min(sum, 1), each = sum > 0 ? share / sum : 0;
+    out[3 * v] = (1 - share) * zero[0]! + each * r;
+    out[3 * v + 1] = (1 - share) * zero[1]! + each * g;
+    out[3 * v + 2] = (1 - share) * zero[2]! + each * b;
+  }
+}
+
 export interface HeatScale {
   low: number;
   high: number;
@@ -40,7 +68,8 @@ export function scaleOf(channel: string, values: Float32Array): HeatScale {
   for (const value of values) if (value > high) high = value;
   if (channel === 'displacement')
     return { low: 0, high: roundUp(Math.max(1000 * high, 1e-3)), unit: 'mm', signed: false };
-  return { low: 0, high: Math.max(1, roundUp(high)), unit: '', signed: false };
+  // Shares that add up to a little more than 1 by rounding are still shares.
+  return { low: 0, high: high > 1.0001 ? roundUp(high) : 1, unit: '', signed: false };
 }
 
 const toLinear = (c: number): number => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);

@@ -7,7 +7,8 @@ import type { Shown } from '../player';
 import { Signal } from '../signal';
 import { Body } from './body';
 import { Ghosts } from './ghosts';
-import { heatColours, scaleOf, type HeatScale } from './heat';
+import { channelOf } from 'derm/three_detail';
+import { heatColours, kMapColours, mapColours, scaleOf, type HeatScale } from './heat';
 import { SkeletonView } from './skeleton_view';
 import { Strokes } from './strokes';
 
@@ -37,6 +38,10 @@ export type Side = 'front' | 'side' | 'top' | 'three-quarter';
 const looksOf = ({ name, joints, materials }: Character): string =>
   JSON.stringify([name, joints, materials]);
 
+/** Weights that the character's wrinkle maps need. */
+export const mapChannels = (character: Character): string[] => [...new Set(character.materials
+  .flatMap((material) => material.detail_maps.map(channelOf)).filter((name) => name !== ''))];
+
 const kFreeShare = 0.12;  // of its size that a character moves before the camera follows
 const kRoom = 1.25;  // around the character, when it is framed
 
@@ -53,6 +58,8 @@ export class Viewport {
   readonly overlay = new THREE.Group();
   readonly drawn = new Signal();
   readonly heatChanged = new Signal<{ channel: string; scale: HeatScale } | null>();
+  /** Wrinkle maps are shown in colours: their names. */
+  readonly mapsColoured = new Signal<readonly string[]>();
   /** Strokes in the last frame. */
   strokeCount = 0;
   /** Share of the picture's width where the divider stands. */
@@ -70,6 +77,7 @@ export class Viewport {
   #painted: Float32Array | null = null;
   #character: Character | null = null;
   #looks = '';
+  #mapNames = '';
   readonly #followed = new THREE.Vector3();
 
   constructor(readonly canvas: HTMLCanvasElement) {
@@ -113,10 +121,9 @@ export class Viewport {
     this.#floor.visible = s.floor;
     this.body.setXray(s.xray);
     this.#scale = null;
-    if (s.channel === '') {
-      this.body.setHeat(null);
-      this.heatChanged.emit(null);
-    }
+    this.#mapNames = '';
+    if (s.channel === '') this.body.setHeat(null);
+    if (s.channel === '' || s.channel === kMapColours) this.heatChanged.emit(null);
     this.draw();
   }
 
@@ -166,8 +173,10 @@ export class Viewport {
           2e-4 * document.character.diagonal_m);
     }
     if (this.#settings.ghosts) this.ghosts.add(shown.time_s, frame.positions);
+    this.body.setMapWeights(shown.maps);
     const channel = this.#painted ?? (this.#settings.channel !== '' ? shown.channel : null);
     if (channel) this.#showChannel(channel);
+    else if (this.#settings.channel === kMapColours) this.#showMaps(shown.maps);
     this.draw();
   }
 
@@ -201,6 +210,16 @@ export class Viewport {
     if (this.#heat.length !== 3 * values.length) this.#heat = new Float32Array(3 * values.length);
     heatColours(values, this.#scale, this.#heat);
     this.body.setHeat(this.#heat);
+  }
+
+  #showMaps(maps: ReadonlyMap<string, Float32Array>): void {
+    const size = this.body.positions.length;
+    if (this.#heat.length !== size) this.#heat = new Float32Array(size);
+    mapColours([...maps.values()], this.#heat);
+    this.body.setHeat(this.#heat);
+    const names = [...maps.keys()].map((name) => name.replace(/^(mask|group):/, ''));
+    if (names.join() !== this.#mapNames) this.mapsColoured.emit(names);
+    this.#mapNames = names.join();
   }
 
   #box(): THREE.Box3 {
