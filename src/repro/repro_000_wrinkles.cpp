@@ -751,7 +751,7 @@ Result<std::string> frontFolds() {
          nearest(Vec3f(-0.105f, 0.60f, 0.09f)) +
          "\nto_vertex = " + nearest(Vec3f(-0.110f, 0.40f, 0.09f)) +
          "\nwidth_m = 0.15\npoints = 9\nspacing = 0\nstrategy = \"simultaneous\"\nprofile = "
-         "\"round\"\nh_max_m = 0.012\ndefine_clip = \"walk\"\ndefine_at_s = 0.8\n";
+         "\"round\"\nh_max_m = 0.012\ndefine_clip = \"walk\"\ndefine_at_s = 0.25\n";
 }
 
 Result<void> measureTrousers(ReproResult& r, Diagnostics& notes) {
@@ -768,7 +768,7 @@ Result<void> drawTrousers(ReproResult& r, Diagnostics& notes) {
                         kTrousers, shot, notes));
   DERM_TRY(const std::string front, frontFolds());
   std::vector<Panel> panels;
-  for (const double time : {0.8, 0.0, 0.4}) {
+  for (const double time : {0.25, 0.6, 0.8}) {
     Shot knee{.time_s = time, .yaw_deg = 8, .pitch_deg = 4, .zoom = 2, .width = 330, .height = 360};
     knee.view.focus = "shin_right";
     panels.push_back({front, knee});
