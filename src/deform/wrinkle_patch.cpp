@@ -367,8 +367,6 @@ void WrinklePatch::growScratch(PatchScratch& scratch) const {
   if (scratch.shown.size() < slots_.size()) scratch.shown.resize(slots_.size(), 1.0f);
   grow(scratch.faces_before, faces_.size());
   grow(scratch.faces_after, faces_.size());
-  for (std::vector<float>* kept : {&scratch.kept, &scratch.kept_around})
-    if (kept->size() < slot_count + 1) kept->resize(slot_count + 1, 1.0f);
 }
 
 void WrinklePatch::interpolateNormals(std::span<const Vec3f> normals,
@@ -446,53 +444,6 @@ bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noex
     scratch.after[raised_[i]] += elevation * normal.head<3>();
   }
   return any;
-}
-
-/// Folds are lower where the skin is hollow: raised along normals that meet, as in a navel, its
-/// triangles would shrink and turn over. A fold on skin that is not hollow keeps its triangles'
-/// area, seen along their normals, however steep it is.
-void WrinklePatch::lowerInHollows(PatchScratch& scratch) const noexcept {
-  constexpr float kTurned = 0.05f, kWhole = 0.4f;  // of a triangle's area, seen along its normal
-  constexpr float kLowered = 0.6f, kAround = 0.75f;
-  constexpr int kPasses = 4, kRings = 5;
-  for (int pass = 0; pass < kPasses; ++pass) {
-    bool any = false;
-    for (std::size_t f = 0; f < moving_faces_; ++f) {
-      const Triangle& t = faces_[f];
-      const Vec4f before = scratch.faces_before[f];
-      const float full = before.squaredNorm();
-      if (!(full > 0)) continue;
-      const float left =
-          faceVector(scratch.after[t[0]], scratch.after[t[1]], scratch.after[t[2]]).dot(before) /
-          full;
-      if (left >= kWhole) continue;
-      if (!any) std::fill(scratch.kept.begin(), scratch.kept.end(), 1.0f);
-      any = true;
-      const float x = std::clamp((left - kTurned) / (kWhole - kTurned), 0.0f, 1.0f);
-      const float keep = 1 - kLowered * (1 - x * x * (3 - 2 * x));
-      for (const std::uint32_t slot : t) scratch.kept[slot] = std::min(scratch.kept[slot], keep);
-    }
-    if (!any) return;
-    for (int ring = 0; ring < kRings; ++ring) {  // less and less around it
-      std::copy(scratch.kept.begin(), scratch.kept.end(), scratch.kept_around.begin());
-      for (std::size_t f = 0; f < moving_faces_; ++f) {
-        const Triangle& t = faces_[f];
-        const float least = std::min({scratch.kept[t[0]], scratch.kept[t[1]], scratch.kept[t[2]]});
-        for (const std::uint32_t slot : t)
-          scratch.kept_around[slot] =
-              std::min(scratch.kept_around[slot], 1 - kAround * (1 - least));
-      }
-      std::swap(scratch.kept, scratch.kept_around);
-    }
-    for (std::size_t i = 0; i < raised_.size(); ++i) {
-      const std::uint32_t slot = raised_[i];
-      const float keep = scratch.kept[slot];
-      if (keep >= 1) continue;
-      scratch.after[slot] =
-          scratch.before[slot] + keep * (scratch.after[slot] - scratch.before[slot]);
-      scratch.climbs[i] *= keep;
-    }
-  }
 }
 
 /// Whether the folds at a raised slot have a slope of their own: round, and not at their border.
@@ -599,7 +550,6 @@ void WrinklePatch::evaluate(const PatchInput& in, PatchScratch& scratch,
           faceVector(scratch.before[t[0]], scratch.before[t[1]], scratch.before[t[2]]);
     }
     raised = raise(in, scratch);
-    if (raised) lowerInHollows(scratch);
     if (raised) turnNormals(in, scratch);
   }
   write(raised, scratch, streams);

@@ -21,7 +21,6 @@ struct PatchScratch {
   std::vector<Vec2f> climbs;        ///< [m] per raised slot, over both spans of its Ring
   std::vector<Vec4f> faces_before;  ///< twice the area vector of triangles
   std::vector<Vec4f> faces_after;
-  std::vector<float> kept, kept_around;  ///< [0,1] of slots' folds, see lowerInHollows()
 };
 
 /// A tool's rectangle in the frame at hand, where folds are projected anew.
@@ -111,7 +110,6 @@ class WrinklePatch {
   void interpolateNormals(std::span<const Vec3f> normals, PatchScratch& scratch) const noexcept;
   float spread(std::size_t raised, const PatchScratch& scratch) const noexcept;
   bool raise(const PatchInput& in, PatchScratch& scratch) const noexcept;
-  void lowerInHollows(PatchScratch& scratch) const noexcept;
   bool hasSmoothFolds(std::size_t raised, const PatchInput& in) const noexcept;
   void turnNormals(const PatchInput& in, PatchScratch& scratch) const noexcept;
   void write(bool raised, const PatchScratch& scratch, const SurfaceOutput& streams) const noexcept;

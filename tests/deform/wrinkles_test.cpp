@@ -267,27 +267,6 @@ TEST(Wrinkles, NormalsAreThoseOfTheFoldedSurface) {
   EXPECT_GT(steepest, 0.1f);
 }
 
-TEST(Wrinkles, FoldsTurnNoTriangleOverInAHollow) {
-  // A navel: raised along normals that meet, its triangles would pass through each other.
-  TriMesh hollow = sheet(40);
-  for (Vec3f& p : hollow.positions) {
-    const float x = p.x() - 0.5f, square = x * x + p.z() * p.z();
-    p.y() = -0.05f * std::exp(-square / (2 * 0.03f * 0.03f));
-  }
-  hollow.normals = areaWeightedNormals(hollow.positions, hollow.triangles);
-  Folded folded(squeezable(hollow), {sheetTool()});
-  const SkinFrame& frame = folded.at(0.5);
-  int turned = 0;
-  for (const Triangle& t : frame.triangles()) {
-    const auto x = frame.positions();
-    turned += Vec3f(x[t[1]] - x[t[0]]).cross(Vec3f(x[t[2]] - x[t[0]])).y() < 0;
-  }
-  EXPECT_EQ(turned, 0);
-  float crest = 0;
-  for (const Vec3f& p : frame.positions()) crest = std::max(crest, p.y());
-  EXPECT_GT(crest, 0.03f);  // where the skin is flat, folds are as high as ever
-}
-
 TEST(Wrinkles, RoundFoldsRunStraightOverCoarseTriangles) {
   // A dome of triangles as long as the bumps: crests run along z, so normals hardly lean that way.
   constexpr float kRadius = 1.2f;
