@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const types = { '.html': 'text/html', '.mjs': 'text/javascript', '.js': 'text/javascript' };
 const server = createServer((request, response) => {
   const name = decodeURIComponent(new URL(request.url, 'http://x').pathname);
-  const file = name.startsWith('/work/') ? path.join(work, name.slice(6)) : path.join(root, name);
+  const file = name.startsWith('/baked/') ? path.join(work, name.slice(7)) : path.join(root, name);
   try {
     const bytes = readFileSync(file);
     response.writeHead(200, { 'content-type': types[path.extname(file)] ?? 'application/octet-stream' });
@@ -49,7 +49,7 @@ try {
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
   const picture = async (file, folds) => {
     const where = '&eye=0.03,0.25,0.25&target=0,0.212,0.085';
-    await page.goto(`${base}?file=/work/${file}&time=${time}&folds=${folds}${where}`);
+    await page.goto(`${base}?file=/baked/${file}&time=${time}&folds=${folds}${where}`);
     await page.waitForFunction(() => document.body.dataset.shown, null, { timeout: 120000 });
     // What lies over the canvas, a box that is ticked or not, would be on the picture.
     await page.addStyleTag({ content: 'body > :not(canvas) { visibility: hidden }' });
