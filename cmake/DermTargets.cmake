@@ -23,7 +23,7 @@ if(DERM_SANITIZE)
 endif()
 
 # What most sources include, parsed once per build instead of once per file: half of the time that
-# compiling takes. Sources do not rely on it: preset `fuzz` compiles without it.
+# compiling takes. Sources do not rely on it: -DDERM_PCH=OFF compiles without.
 option(DERM_PCH "Precompile the headers that most sources use" ON)
 set(derm_pch_headers <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span>
   <string> <string_view> <variant> <vector> <Eigen/Core> <Eigen/Geometry>)
@@ -55,7 +55,7 @@ function(derm_precompile target)
 endfunction()
 
 # Several sources of a target are compiled as one: headers and templates are then parsed and made
-# once per batch. Sources do not rely on that either: preset `fuzz` compiles one by one.
+# once per batch. Sources do not rely on that either: -DDERM_UNITY=OFF compiles one by one.
 option(DERM_UNITY "Compile the sources of a target in batches" ON)
 
 # derm_batch(TARGET): compiles the target's sources in batches of about equal size.

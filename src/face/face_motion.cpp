@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include <Eigen/SVD>
+#include "derm/math/decompositions.h"
 
 #include "face/head_joint.h"
 
@@ -116,11 +116,8 @@ Affine3d bestMotion(std::span<const Vec3d> from, std::span<const Vec3d> to,
   Eigen::Matrix3d cross = Eigen::Matrix3d::Zero();
   for (std::size_t i = 0; i < from.size(); ++i)
     cross += weights[i] * (to[i] - to_middle) * (from[i] - from_middle).transpose();
-  const Eigen::JacobiSVD<Eigen::Matrix3d> svd(cross, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  Eigen::Vector3d sign(1, 1, 1);
-  if (svd.matrixU().determinant() * svd.matrixV().determinant() < 0) sign[2] = -1;
   Affine3d out = Affine3d::Identity();
-  out.linear() = svd.matrixU() * sign.asDiagonal() * svd.matrixV().transpose();
+  out.linear() = bestRotation(cross).rotation;
   out.translation() = to_middle - out.linear() * from_middle;
   return out;
 }

@@ -6,14 +6,13 @@
 #include <optional>
 #include <unordered_map>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 
 #include "derm/face/arkit_shapes.h"
 #include "derm/face/expression_names.h"
 #include "derm/face/expressions.h"
 #include "derm/face/face_rig.h"
+#include "derm/math/decompositions.h"
 
 #include "face/control_units.h"
 #include "face/eye_centre.h"
@@ -277,7 +276,9 @@ void FaceRetargeter::scaleInUnits(const NeutralFace& source, const NeutralFace& 
       return;
     }
   } else {
-    head_turn_ = Eigen::umeyama(from, to, false).topLeftCorner<3, 3>();
+    head_turn_ = bestRotation((to.colwise() - target_middle_) *
+                              (from.colwise() - source_middle_).transpose())
+                     .rotation;
   }
   if (amplitude_ > 0)
     notes.info("retarget-units", "points",
@@ -337,13 +338,12 @@ Result<void> FaceRetargeter::learnDepth(const FacePoints& target, double smoothi
       forward(row[t], k) += axes_.forward.dot(d.displacement_m);
     }
   const Eigen::MatrixXd gram = plane * plane.transpose();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spread(gram, Eigen::EigenvaluesOnly);
   const double largest =  // singular value of `plane`
-      std::sqrt(std::max(spread.eigenvalues().reverse()(0), 0.0));
+      std::sqrt(std::max(symmetricEigen(gram).values.maxCoeff(), 0.0));
   const double mu = smoothing * largest;
   // forward plane^T (plane plane^T + mu^2)^-1: the least expression that looks like it.
   const Eigen::MatrixXd damped = gram + mu * mu * Eigen::MatrixXd::Identity(2 * points, 2 * points);
-  depth_ = damped.ldlt().solve(plane * forward.transpose()).transpose();
+  depth_ = solveSymmetric(damped, plane * forward.transpose()).transpose();
   return {};
 }
 

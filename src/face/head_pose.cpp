@@ -4,10 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-
 #include "derm/base/parallel.h"
+#include "derm/math/decompositions.h"
 
 /// The target's mirror planes give most of the rotation; similarity ICP from starts around them the
 /// rest. Matching is by position, normal and mean curvature, so that a face is not taken for the
@@ -205,9 +203,7 @@ class MirrorSearch {
       for (const Pair& pair : pairs)
         cross += (points_.positions[pair.from] - mean_a) *
                  (points_.positions[pair.to] - mean_b).transpose();
-      const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(
-          Eigen::Matrix3d(cross + cross.transpose()));
-      Vec3d normal = eigen.eigenvectors().col(0);
+      Vec3d normal = symmetricEigen3(cross + cross.transpose()).vectors.col(0);
       if (normal.dot(plane.normal) < 0) normal = -normal;
       plane.normal = normal.normalized();
       plane.offset = plane.normal.dot(0.5 * (mean_a + mean_b));
@@ -265,13 +261,9 @@ class PoseSearch {
         cross += (target_.positions[pair.to] - mean_b) * a.transpose();
         spread += a.squaredNorm();
       }
-      const Eigen::JacobiSVD<Eigen::Matrix3d> svd(Eigen::Matrix3d(cross),
-                                                  Eigen::ComputeFullU | Eigen::ComputeFullV);
-      Vec3d signs = Vec3d::Ones();
-      if ((svd.matrixU() * svd.matrixV().transpose()).determinant() < 0) signs[2] = -1;
-      const Vec3d sigma = svd.singularValues();
-      pose.rotation = svd.matrixU() * signs.asDiagonal() * svd.matrixV().transpose();
-      const double scale = spread > 0 ? sigma.dot(signs) / spread : pose.scale;
+      const RotationFit fit = bestRotation(cross);
+      pose.rotation = fit.rotation;
+      const double scale = spread > 0 ? fit.trace / spread : pose.scale;
       pose.scale = std::clamp(scale, pose.scale / 1.1, pose.scale * 1.1);
       pose.shift = mean_b - pose.scale * (pose.rotation * mean_a);
     }

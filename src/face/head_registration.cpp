@@ -5,10 +5,10 @@
 #include <limits>
 #include <numeric>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 
 #include "derm/base/number_text.h"
+#include "derm/math/decompositions.h"
 #include "derm/mesh/triangle_tree.h"
 
 #include "framed_head.h"
@@ -179,16 +179,17 @@ std::optional<FaceFrame> frameOf(std::span<const KnownPoint> known) {
     from.col(static_cast<Eigen::Index>(i)) = known[i].from;
     to.col(static_cast<Eigen::Index>(i)) = known[i].to;
   }
-  const Eigen::Matrix3Xd spread = from.colwise() - from.rowwise().mean();
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(
-      Eigen::Matrix3d(spread * spread.transpose()), Eigen::EigenvaluesOnly);
-  if (std::sqrt(std::max(axes.eigenvalues()[1], 0.0)) < 0.15) return std::nullopt;
-  const Eigen::Matrix4d m = Eigen::umeyama(from, to, true);
+  const Vec3d from_middle = from.rowwise().mean(), to_middle = to.rowwise().mean();
+  from.colwise() -= Eigen::Vector3d(from_middle);
+  to.colwise() -= Eigen::Vector3d(to_middle);
+  const Mat3d spread = from * from.transpose();
+  if (std::sqrt(std::max(symmetricEigen3(spread).values[1], 0.0)) < 0.15) return std::nullopt;
+  const RotationFit fit = bestRotation(to * from.transpose());
   FaceFrame frame;
-  frame.unit = m.block<3, 1>(0, 0).norm();
+  frame.unit = fit.trace / spread.trace();
   if (!(frame.unit > 0) || !std::isfinite(frame.unit)) return std::nullopt;
-  frame.axes = m.topLeftCorner<3, 3>() / frame.unit;
-  frame.origin = m.topRightCorner<3, 1>();
+  frame.axes = fit.rotation;
+  frame.origin = to_middle - frame.unit * (frame.axes * from_middle);
   return frame;
 }
 
@@ -216,7 +217,7 @@ Vec3d longestDirection(const Samples& samples) {
   Eigen::Matrix3d spread = Eigen::Matrix3d::Zero();
   for (std::size_t i = 0; i < samples.size(); ++i)
     spread += samples.areas[i] * samples.positions[i] * samples.positions[i].transpose();
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(spread).eigenvectors().col(2);
+  return symmetricEigen3(spread).vectors.col(2);
 }
 
 std::optional<TargetSide> coarseFit(const WeldedHead& target, const FaceFrame& frame,

@@ -6,8 +6,6 @@
 #include <map>
 #include <queue>
 
-#include <Eigen/Eigenvalues>
-
 #include "derm/base/disjoint_sets.h"
 #include "derm/base/parallel.h"
 #include "derm/mesh/adjacency.h"

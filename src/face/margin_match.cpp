@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include <Eigen/SVD>
-
 #include "derm/mesh/triangle_tree.h"
 
 #include "face/smooth_step.h"
@@ -135,14 +133,6 @@ void matchSide(const WeldedMesh& donor, const SlitSide& from, const SlitSide& ot
 }
 
 }  // namespace
-
-Mat3d properRotation(const Mat3d& linear) {
-  const Eigen::JacobiSVD<Eigen::Matrix3d> svd(Eigen::Matrix3d(linear),
-                                              Eigen::ComputeFullU | Eigen::ComputeFullV);
-  Eigen::Matrix3d sign = Eigen::Matrix3d::Identity();
-  sign(2, 2) = (svd.matrixU() * svd.matrixV().transpose()).determinant() < 0 ? -1 : 1;
-  return svd.matrixU() * sign * svd.matrixV().transpose();
-}
 
 void matchMargins(const WeldedMesh& donor, const OpeningPair& pair,
                   std::span<std::optional<SurfacePoint>> points) {

@@ -2,17 +2,12 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "derm/math/vec.h"
 #include "derm/mesh/surface_point.h"
 
 #include "face/shape_openings.h"
 
 namespace derm::detail {
-
-/// The rotation nearest to a map, never a mirror.
-Mat3d properRotation(const Mat3d& linear);
 
 /// Brings the margins of an opening to their own counterparts, corner to corner, and what lies
 /// around them along: a registration is off by more than a lid is thick, and takes lips for one

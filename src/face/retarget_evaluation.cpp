@@ -5,10 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Dense>
-
 #include "derm/face/expressions.h"
+#include "derm/math/decompositions.h"
 
 #include "face/control_point_index.h"
 
@@ -64,7 +62,7 @@ class TikhonovMap {
     }
     const Eigen::MatrixXd normal =
         m.transpose() * m + lambda * Eigen::MatrixXd::Identity(rows, rows);
-    weights_ = normal.ldlt().solve(m.transpose() * t);
+    weights_ = solveSymmetric(normal, m.transpose() * t);
   }
 
   Vec3d operator()(const Vec3d& p) const { return weights_.transpose() * basis(p); }

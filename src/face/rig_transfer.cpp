@@ -8,6 +8,7 @@
 #include "derm/face/expressions.h"
 #include "derm/face/face_points.h"
 #include "derm/face/face_slits.h"
+#include "derm/math/decompositions.h"
 
 #include "face/control_point_index.h"
 #include "face/control_units.h"
@@ -132,7 +133,7 @@ std::vector<double> ownLips(const WeldedMesh& mesh, const FaceSlit& mouth) {
 Mat3d bindRotation(const Character& character, JointId joint) {
   std::vector<Affine3d> model(character.skeleton.size());
   localToModel(character.skeleton, bindTransforms(character.skeleton, character.skin), model);
-  return detail::properRotation(model[joint.index()].linear());
+  return bestRotation(model[joint.index()].linear()).rotation;
 }
 
 bool isExpression(std::string_view name) {

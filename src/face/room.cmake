@@ -1,14 +1,5 @@
 derm_room(face
   SOURCES
-    # Decompositions, the slowest of Eigen to compile: in one batch their templates are made once.
-    face_motion.cpp
-    face_retarget.cpp
-    head_pose.cpp
-    head_registration.cpp
-    head_warp.cpp
-    maps/map_transfer.cpp
-    maps/photo_light.cpp
-    margin_match.cpp
     arkit_shapes.cpp
     control_point_search.cpp
     control_points.cpp
@@ -23,8 +14,10 @@ derm_room(face
     face_features.cpp
     face_frame.cpp
     face_mix.cpp
+    face_motion.cpp
     face_points.cpp
     face_regions.cpp
+    face_retarget.cpp
     face_rig.cpp
     face_slits.cpp
     face_weights.cpp
@@ -33,11 +26,18 @@ derm_room(face
     head_dense.cpp
     head_joint.cpp
     head_pieces.cpp
+    head_pose.cpp
+    head_registration.cpp
     head_samples.cpp
     head_shapes.cpp
     head_slits.cpp
     head_surface.cpp
+    head_warp.cpp
     landmark_correspondence.cpp
+    lid_closing.cpp
+    lid_zone.cpp
+    lip_field.cpp
+    lip_limits.cpp
     maps/curve_fit.cpp
     maps/detail_acquisition.cpp
     maps/direct_slopes.cpp
@@ -45,6 +45,8 @@ derm_room(face
     maps/height_energy.cpp
     maps/height_fit.cpp
     maps/lbfgs.cpp
+    maps/map_transfer.cpp
+    maps/photo_light.cpp
     maps/photo_pairs.cpp
     maps/plane.cpp
     maps/ratio.cpp
@@ -53,9 +55,7 @@ derm_room(face
     maps/spline_alignment.cpp
     maps/texel_frames.cpp
     maps/wrinkle_poses.cpp
-    lid_closing.cpp
-    lid_zone.cpp
-    lip_field.cpp
+    margin_match.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
     retarget_evaluation.cpp
@@ -69,11 +69,10 @@ derm_room(face
     shape_pieces.cpp
     shape_solver.cpp
     shape_transfer.cpp
+    share_pruning.cpp
     slit_curves.cpp
     slit_margins.cpp
     slit_sides.cpp
     watershed.cpp
     watershed_landmarks.cpp
-    welded_mesh.cpp
-    lip_limits.cpp
-    share_pruning.cpp)
+    welded_mesh.cpp)

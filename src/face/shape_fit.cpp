@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "derm/base/number_text.h"
 #include "derm/face/arkit_shapes.h"

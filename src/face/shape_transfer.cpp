@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "derm/math/decompositions.h"
 #include "derm/mesh/triangle_tree.h"
 
 #include "face/margin_match.h"
@@ -72,7 +73,7 @@ Similarity alignment(const WeldedMesh& target, std::span<const Counterpart> coun
     turn += (target.positions[p] - to) * x.transpose();
     size += x.squaredNorm();
   }
-  const Mat3d rotation = detail::properRotation(turn);
+  const Mat3d rotation = bestRotation(turn).rotation;
   const double scale = size > 0 ? (rotation.transpose() * turn).trace() / size : 1.0;
   Similarity out;
   out.linear = (scale > 0 ? scale : 1.0) * rotation;

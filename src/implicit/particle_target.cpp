@@ -6,9 +6,8 @@
 #include <numeric>
 #include <string>
 
-#include <Eigen/Eigenvalues>
-
 #include "derm/base/parallel.h"
+#include "derm/math/decompositions.h"
 
 namespace derm {
 namespace {
@@ -188,9 +187,7 @@ double ParticleTarget::flatnessAt(std::size_t i) const {
       spread += w * w * w * d * d.transpose();
     }
   });
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(Eigen::Matrix3d(spread),
-                                                            Eigen::EigenvaluesOnly);
-  const Vec3d size = axes.eigenvalues();
+  const Vec3d size = symmetricEigen3(spread).values;
   return size.z() > 0 ? std::clamp(2 * size.y() / size.z(), 0.0, 1.0) : 0;
 }
 
@@ -261,10 +258,10 @@ void ParticleTarget::stretchKernels() {
       if (count >= kEnough) {
         mean /= total;
         const Mat3d spread = square / total - mean * mean.transpose();
-        const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes{Eigen::Matrix3d(spread)};
-        Vec3d size = axes.eigenvalues().cwiseMax(0.0).cwiseSqrt();
+        const SymmetricEigen3 axes = symmetricEigen3(spread);
+        Vec3d size = axes.values.cwiseMax(0.0).cwiseSqrt();
         size = size.cwiseMax(size.maxCoeff() / kMaxRatio) / size.maxCoeff();
-        const Mat3d turn = axes.eigenvectors();
+        const Mat3d turn = axes.vectors;
         metric = turn * (size.cwiseProduct(size).cwiseInverse()).asDiagonal() * turn.transpose() *
                  double{inverse2_[i]};
         weight_[i] = static_cast<float>(weight_[i] / size.prod());

@@ -7,13 +7,13 @@
 #include <string>
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
 #include "derm/base/disjoint_sets.h"
 #include "derm/base/parallel.h"
+#include "derm/math/decompositions.h"
 
 #include "math/rbf_kernels.h"
 
@@ -139,12 +139,12 @@ double rmsRadius(const MatrixXd& centred) {
 
 /// Orthonormal columns: the directions in which centred points differ.
 MatrixXd spannedDirections(const MatrixXd& centred) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> axes(centred.transpose() * centred);
-  const VectorXd& squares = axes.eigenvalues();  // ascending
+  const SymmetricEigen axes = symmetricEigen(MatrixXd(centred.transpose() * centred));
+  const VectorXd& squares = axes.values;
   Eigen::Index flat = 0;
   while (flat < squares.size() && !(squares[flat] > kFlat * kFlat * squares[squares.size() - 1]))
     ++flat;
-  return axes.eigenvectors().rightCols(squares.size() - flat);
+  return axes.vectors.rightCols(squares.size() - flat);
 }
 
 /// The rotation that takes unit vector a to unit vector b and turns least.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "derm/base/parallel.h"
+#include "derm/math/decompositions.h"
 
 namespace derm::detail {
 namespace {
@@ -50,12 +51,12 @@ MatrixXd gramMatrix(const MatrixXf& a) {
 }  // namespace
 
 FrameBasis::FrameBasis(const MatrixXf& a) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(gramMatrix(a));
-  const Eigen::VectorXd energies = solver.eigenvalues().reverse();
+  const SymmetricEigen eigen = symmetricEigen(gramMatrix(a));
+  const Eigen::VectorXd energies = eigen.values.reverse();
   Eigen::Index rank = 0;
   while (rank < energies.size() && energies[rank] > 0 && energies[rank] > kNoEnergy * energies[0])
     ++rank;
-  vectors = solver.eigenvectors().rowwise().reverse().leftCols(rank);
+  vectors = eigen.vectors.rowwise().reverse().leftCols(rank);
   scales.resize(rank);
   for (Eigen::Index k = 0; k < rank; ++k) {
     Eigen::Index at = 0;

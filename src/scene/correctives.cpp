@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "derm/base/parallel.h"
 #include "derm/mesh/measures.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "derm/base/parallel.h"
 #include "derm/io/png.h"

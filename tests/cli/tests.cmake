@@ -27,7 +27,5 @@ if(TARGET derm_cli)
   add_dependencies(derm_test_cli_cli derm_cli)
   add_test(NAME cli.docs_are_current COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/docs_test.sh
     $<TARGET_FILE:derm_cli> ${PROJECT_SOURCE_DIR})
-  add_test(NAME cli.example_recipes_bake COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/recipes_test.sh
-    $<TARGET_FILE:derm_cli> ${PROJECT_SOURCE_DIR})
-  set_tests_properties(cli.docs_are_current cli.example_recipes_bake PROPERTIES LABELS cli)
+  set_tests_properties(cli.docs_are_current PROPERTIES LABELS cli)
 endif()

@@ -7,7 +7,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 seconds=${1:?usage: run_short.sh SECONDS [BUILD_DIR] [TARGET...]}
 build=${2:-$here/../../build/fuzz}
 shift; [ $# -gt 0 ] && shift
-targets=${*:-fuzz_gltf fuzz_glb fuzz_obj fuzz_bvh fuzz_ply fuzz_off fuzz_stl fuzz_answer fuzz_particles fuzz_points fuzz_shapes fuzz_tracks}
+targets=${*:-$(cd "$here" && for source in fuzz_*.cpp; do echo "${source%.cpp}"; done)}
+for target in $targets; do
+  [ -x "$build/bin/$target" ] || { echo "skipped: $target is not built"; exit 77; }
+done
 
 corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT

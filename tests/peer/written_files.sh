@@ -8,13 +8,16 @@ data=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for name in $("$derm" cast --list | awk '!/\(liquid\)/ { print $1 }'); do
-  "$derm" cast "$name" -o "$work/$name.glb"
-  "$derm" cast "$name" -o "$work/$name.gltf"
-  "$derm" pose "cast:$name" --time 0.5 --method dual-quaternion -o "$work/$name-posed.glb"
-  case $("$derm" info "cast:$name") in
+  file=$work/$name.glb  # a head takes seconds to make, so it is made once
+  "$derm" cast "$name" -o "$file"
+  "$derm" pose "$file" --time 0.5 --method dual-quaternion -o "$work/$name-posed.glb"
+  case $("$derm" info "$file") in
     *" 0 joints in the skin"*) ;; # a shape for morphing: no bones, no weights
-    *) "$derm" weights "cast:$name" -o "$work/$name-weights.glb" ;;
+    *) "$derm" weights "$file" -o "$work/$name-weights.glb" ;;
   esac
+done
+for name in cat wrist woman; do
+  "$derm" cast "$name" -o "$work/$name.gltf"
 done
 for recipe in "$here"/../../examples/recipes/*.toml; do
   "$derm" bake "$recipe" --fps 8 -o "$work/recipe-$(basename "$recipe" .toml).glb"

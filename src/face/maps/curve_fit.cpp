@@ -2,10 +2,9 @@
 #include <cmath>
 #include <vector>
 
-#include <Eigen/Cholesky>
-
 #include "derm/base/assert.h"
 #include "derm/face/modulation_fit.h"
+#include "derm/math/decompositions.h"
 
 namespace derm {
 namespace {
@@ -149,7 +148,7 @@ Result<ModulationFit> fitModulation(std::span<const AppearanceSample> samples, s
     bend[i] = -2;
     normal += kSmooth * bend * bend.transpose();
   }
-  Eigen::VectorXd values = normal.ldlt().solve(right);
+  Eigen::VectorXd values = solveSymmetric(normal, right);
   makeMonotone(values, weights);
   ModulationFit out;
   for (Eigen::Index i = 0; i < n; ++i)

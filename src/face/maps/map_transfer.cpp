@@ -4,9 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/SVD>
-
 #include "derm/face/face_features.h"
+#include "derm/math/decompositions.h"
 #include "derm/math/rbf.h"
 #include "derm/mesh/normals.h"
 #include "derm/mesh/uv_raster.h"
@@ -154,9 +153,14 @@ Result<SlopeMap> transferDetail(const SlopeMap& detail,
     rows.row(static_cast<Eigen::Index>(i)) = (from[i] - mean_from).transpose();
     targets.row(static_cast<Eigen::Index>(i)) = (to[i] - mean_to).transpose();
   }
-  auto svd = rows.bdcSvd(Eigen::ComputeThinU | Eigen::ComputeThinV);
-  svd.setThreshold(1e-6);
-  const Eigen::MatrixXd camera = svd.solve(targets);  // 3 x 2
+  // Least squares; a direction in which the points do not differ tells nothing and stays out.
+  const SymmetricEigen3 axes = symmetricEigen3(Mat3d(rows.transpose() * rows));
+  Vec3d inverse = Vec3d::Zero();
+  for (int k = 0; k < 3; ++k)
+    if (axes.values[k] > 1e-12 * axes.values[2]) inverse[k] = 1 / axes.values[k];
+  const Eigen::MatrixXd camera =
+      axes.vectors * inverse.asDiagonal() *
+      (axes.vectors.transpose() * (rows.transpose() * targets));  // 3 x 2
   const Eigen::Vector3d across = camera.col(0), down = camera.col(1);
   // Right times down points into the picture; the camera is on the other side.
   const Eigen::Vector3d viewer = -across.cross(down);

@@ -5,7 +5,9 @@
 #include <numbers>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Cholesky>
+
+#include "derm/math/decompositions.h"
 
 namespace derm {
 namespace {
@@ -71,8 +73,7 @@ Result<LightEstimate> estimateLight(const FloatImage& luminance, const FloatImag
     const Vec3d d = s.row.head<3>() - mean;
     spread += d * d.transpose() / static_cast<double>(samples.size());
   }
-  if (Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(Eigen::Matrix3d(spread)).eigenvalues()[1] <
-      1e-4)
+  if (symmetricEigen3(spread).values[1] < 1e-4)
     return fails("the normals hardly differ: they do not tell where the light is");
   // Skin has one brightness times its shading; what differs much is something else.
   std::vector<double> weights(samples.size(), 1.0);
