@@ -35,6 +35,7 @@ struct TrackOptions {
   std::string head;
   std::string head_unit;
   bool keep_head = false;
+  bool lids = true;
   double focal = 0;
   double smooth = 0;
   int window = 0;  ///< 0 = in proportion to the picture
@@ -312,6 +313,15 @@ void smooth(PointTracks& tracks, const TrackOptions& options) {
         std::span(tracks.positions).subspan(f * tracks.labels.size(), tracks.labels.size()));
 }
 
+void noteLids(const LidCalibrations& lids, Diagnostics& notes) {
+  for (const auto& [eye, name] : {std::pair{&lids.left, "left eye"}, {&lids.right, "right eye"}})
+    if (constexpr double kTold = 0.05; eye->shut && eye->smallest > kTold)
+      notes.info("lids-calibrated", name,
+                 fmt::format("its smallest opening, {:.0f} % of the first frame's, is taken for a "
+                             "shut eye; --no-lids leaves it",
+                             100 * eye->smallest));
+}
+
 Result<void> checkTrackOptions(const TrackOptions& options) {
   const auto bad = [](std::string message) {
     return Error{ErrorCode::BadArgument, std::move(message), {}};
@@ -355,6 +365,7 @@ Result<void> track(const TrackOptions& options, Diagnostics& notes) {
     desc.focal_px = options.focal;
     DERM_TRY(motion, separateHead(tracks, face, desc, notes));
     tracks = motion->tracks;
+    if (options.lids) noteLids(calibrateLids(tracks), notes);
   }
   DERM_CHECK(savePointTracks(options.output, tracks));
   if (!options.report.empty())
@@ -396,6 +407,9 @@ void addFaceTrack(CLI::App& face, Run& run) {
   verb->add_option("--head-unit", options->head_unit, "--unit of HEAD");
   verb->add_flag("--keep-head", options->keep_head,
                  "leave the head's motion in the tracks; default: it is separated");
+  verb->add_flag("--lids,!--no-lids", options->lids,
+                 "the film's smallest opening of an eye is a shut eye, and a covered eye blinks "
+                 "with the other (default)");
   verb->add_option("--focal", options->focal,
                    "the camera's focal length in pixels; default guessed")
       ->check(kAboveZero);

@@ -148,13 +148,9 @@ class LipBorders {
   const FaceSlit& slit_;
 };
 
-/// Lids' points to the margins beside them, the eyes' corners to where the margins end; lips'
-/// points to the lips' borders.
-void putOnMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
-  Diagnostics ignored;  // what does not open is nothing that was asked for here
-  const FaceSkin skin(mesh, points);
-  const FaceSlits slits = findFaceSlits(mesh, points, ignored);
-  if (slits.mouth) LipBorders(mesh, skin, *slits.mouth).put(points);
+/// Lids' points to the margins beside them, the eyes' corners to where the margins end.
+void putEyesOnMargins(const TriMesh& mesh, const FaceSkin& skin, const FaceSlits& slits,
+                      std::vector<LabelledPoint>& points) {
   const auto putEye = [&](const std::optional<FaceSlit>& slit,
                           const std::array<std::string_view, 4>& labels) {
     if (!slit) return;
@@ -173,6 +169,17 @@ void putOnMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
   };
   putEye(slits.left_eye, {"3.11", "3.7", "3.1", "3.3"});
   putEye(slits.right_eye, {"3.12", "3.8", "3.2", "3.4"});
+}
+
+/// The eyes' points to their margins, the lips' points to the lips' borders.
+void putOnMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
+  Diagnostics ignored;  // what does not open is nothing that was asked for here
+  const FaceSkin skin(mesh, points);
+  const FaceSlits slits = findFaceSlits(mesh, points, ignored);
+  if (slits.mouth) LipBorders(mesh, skin, *slits.mouth).put(points);
+  putEyesOnMargins(mesh, skin, slits, points);
+  // From better corners the margins are seen a little better.
+  putEyesOnMargins(mesh, skin, findFaceSlits(mesh, points, ignored), points);
 }
 
 /// Of a head its control points alone, by number: others are somebody else's.

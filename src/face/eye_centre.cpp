@@ -1,5 +1,6 @@
 #include "face/eye_centre.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <Eigen/Geometry>
@@ -32,13 +33,20 @@ std::optional<Vec3d> lidPivot(const FacePoints& points, std::string_view lid,
   if (side == FaceSide::Middle) return {};
   const std::optional<Vec3d> centre = eyeCentre(points, side, axes);
   if (!centre) return {};
-  constexpr double kToLine = 0.5;
+  // In widths of the eye, behind the deeper corner: what lies behind the pivot goes up as the lid
+  // goes down.
+  constexpr double kToLine = 0.5, kBehind = 0.12;
   const SlitPoints eye = eyePoints(side);
   const Vec3d &outer = points.at(eye.corners[0]), &inner = points.at(eye.corners[1]);
   const Vec3d along = (inner - outer).normalized();
   const Vec3d middle = 0.5 * (points.at(eye.upper[0]) + points.at(eye.lower[0]));
   const Vec3d foot = outer + along.dot(middle - outer) * along;
-  return *centre + kToLine * (foot - *centre);
+  const double way = axes.forward.dot(foot - *centre);
+  const double free =
+      std::min(axes.forward.dot(outer - *centre), axes.forward.dot(inner - *centre)) -
+      kBehind * (inner - outer).norm();
+  const double share = way > 0 ? std::clamp(free / way, 0.0, kToLine) : kToLine;
+  return *centre + share * (foot - *centre);
 }
 
 EyeAxes eyeAxes(const FacePoints& points, FaceSide side, const FaceAxes& axes) {

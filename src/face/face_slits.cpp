@@ -33,10 +33,15 @@ constexpr double kShortestBorder = 0.6;  ///< a border that spans less is no sli
 constexpr double kFacing = 0.05;
 constexpr double kSideView = 0.5;  ///< [rad]
 
+/// A corner beside which the skin turns away from the slit: an eye's outer one.
+enum class TurnedCorner { None, First, Second };
+
 struct SlitPositions {
   Vec3d first, second, upper, lower;  ///< [m]
   std::uint32_t piece = 0;
   double depth = 0;
+  TurnedCorner turned = TurnedCorner::None;
+  std::optional<Vec3d> forward;  ///< unit length; from where the corners are the ends
 };
 
 Vec3d centroid(const WeldedMesh& mesh, std::size_t t) {
@@ -147,7 +152,13 @@ class SlitFinder {
     const Vec3d side = std::sin(kSideView) * slit_.along;
     const Vec3d front = std::cos(kSideView) * slit_.outward;
     const std::array<Vec3d, 3> views{slit_.outward, front + side, front - side};
-    // From there one may also see past a corner, into the socket.
+    // From there one may also see past a corner, into the socket; where the skin turns away it
+    // shows nothing but that.
+    const auto looksIntoSocket = [&](const Vec3d& view, double along) {
+      const double lean = view.dot(slit_.along);
+      return (points_.turned == TurnedCorner::First && along < 0 && lean > 0) ||
+             (points_.turned == TurnedCorner::Second && along > 0 && lean < 0);
+    };
     const double deepest = std::min({outwardOf(points_.first), outwardOf(points_.second),
                                      outwardOf(points_.upper), outwardOf(points_.lower)}) -
                            points_.depth * w;
@@ -159,7 +170,8 @@ class SlitFinder {
       const Vec3d c = centroid(mesh_, box_[i]);
       if (outwardOf(c) < deepest) continue;
       for (const Vec3d& view : views)
-        visible[i] = visible[i] || (normal.dot(view) > kFacing * normal.norm() &&
+        visible[i] = visible[i] || (!looksIntoSocket(view, alongOf(c)) &&
+                                    normal.dot(view) > kFacing * normal.norm() &&
                                     !tree.firstHit(c + 1e-3 * w * view, c + kSight * w * view));
       if (visible[i] &&
           (std::abs(alongOf(c)) > kSkinLength * w || std::abs(upOf(c)) > kSkinHeight * w)) {
@@ -256,8 +268,13 @@ class SlitFinder {
 
   /// The border as an upper and a lower chain.
   std::optional<FaceSlit> cut(const std::vector<std::uint32_t>& border) {
+    // Corners go back into the head: an opening's ends are those that one sees from before the
+    // face, as one sees whether it is shut.
+    const Vec3d along =
+        points_.forward ? Vec3d(slit_.along - slit_.along.dot(*points_.forward) * *points_.forward)
+                        : slit_.along;
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
-      return alongOf(mesh_.positions[a]) < alongOf(mesh_.positions[b]);
+      return along.dot(mesh_.positions[a]) < along.dot(mesh_.positions[b]);
     };
     const std::size_t n = border.size();
     const std::size_t first = static_cast<std::size_t>(
@@ -324,34 +341,46 @@ class SlitFinder {
 
 /// The points of a slit by their numbers: corners, upper, lower.
 using SlitNumbers = std::array<std::string_view, 4>;
-constexpr SlitNumbers kLeftEye = {"3.11", "3.7", "3.1", "3.3"};
-constexpr SlitNumbers kRightEye = {"3.12", "3.8", "3.2", "3.4"};
-constexpr SlitNumbers kMouth = {"8.4", "8.3", "8.1", "8.2"};
 
-std::optional<FaceSlit> slitBetween(const WeldedMesh& mesh, SlitPositions points,
-                                    std::span<const double> depths, const char* name,
-                                    Diagnostics& notes) {
-  for (const double depth : depths) {
-    points.depth = depth;
-    if (std::optional<FaceSlit> found = SlitFinder(mesh, points).find()) return found;
-  }
-  notes.warn("face-no-slit", name,
-             std::string_view(name) == "mouth" ? "no slit between the lips: lips cannot part"
-                                               : "no slit between the lids: the eye cannot close");
-  return {};
+/// A slit of a face, before it is looked for.
+struct NamedSlit {
+  SlitNumbers numbers;
+  const char* name;
+  TurnedCorner turned;
+};
+constexpr NamedSlit kLeftEye = {{"3.11", "3.7", "3.1", "3.3"}, "left eye", TurnedCorner::Second};
+constexpr NamedSlit kRightEye = {{"3.12", "3.8", "3.2", "3.4"}, "right eye", TurnedCorner::First};
+constexpr NamedSlit kMouth = {{"8.4", "8.3", "8.1", "8.2"}, "mouth", TurnedCorner::None};
+
+/// Where the face looks; none where points are missing that tell.
+std::optional<Vec3d> forwardOf(const FacePoints& points) {
+  constexpr std::array<std::string_view, 10> kNeeded = {"2.1", "4.3", "4.4",  "8.3", "8.4",
+                                                        "9.3", "3.7", "3.11", "3.8", "3.12"};
+  if (!points.missing(kNeeded).empty()) return {};
+  return faceAxes(points).forward;
 }
 
-/// `pointsOf`: the points of one slit, or none.
+/// `pointsOf`: the points of one slit, or none. `forward`: of the face.
 template <class PointsOf>
-FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf, Diagnostics& notes) {
-  const auto find = [&](const SlitNumbers& numbers, std::span<const double> depths,
-                        const char* name) -> std::optional<FaceSlit> {
-    const std::optional<SlitPositions> points = pointsOf(numbers);
+FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf,
+                  const std::optional<Vec3d>& forward, Diagnostics& notes) {
+  const auto find = [&](const NamedSlit& slit) -> std::optional<FaceSlit> {
+    std::optional<SlitPositions> points = pointsOf(slit.numbers);
     if (!points) return {};
-    return slitBetween(mesh, *points, depths, name, notes);
+    points->turned = slit.turned;
+    const bool lips = slit.turned == TurnedCorner::None;
+    if (!lips) points->forward = forward;
+    for (const double depth :
+         lips ? std::span<const double>(kMouthDepths) : std::span<const double>(kEyeDepths)) {
+      points->depth = depth;
+      if (std::optional<FaceSlit> found = SlitFinder(mesh, *points).find()) return found;
+    }
+    notes.warn("face-no-slit", slit.name,
+               lips ? "no slit between the lips: lips cannot part"
+                    : "no slit between the lids: the eye cannot close");
+    return {};
   };
-  return {find(kLeftEye, kEyeDepths, "left eye"), find(kRightEye, kEyeDepths, "right eye"),
-          find(kMouth, kMouthDepths, "mouth")};
+  return {find(kLeftEye), find(kRightEye), find(kMouth)};
 }
 
 /// The piece that most of the control points are nearest to.
@@ -398,7 +427,8 @@ FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> poin
     out.lower = at[3];
     return out;
   };
-  return slitsOf(welded, pointsOf, notes);
+  const Result<FacePoints> named = facePoints(points, mesh);
+  return slitsOf(welded, pointsOf, named ? forwardOf(*named) : std::nullopt, notes);
 }
 
 FaceSlits findFaceSlits(const TriMesh& mesh, const FacePoints& points, Diagnostics& notes) {
@@ -409,7 +439,7 @@ FaceSlits findFaceSlits(const TriMesh& mesh, const FacePoints& points, Diagnosti
     return SlitPositions{points.at(numbers[0]), points.at(numbers[1]), points.at(numbers[2]),
                          points.at(numbers[3]), skin};
   };
-  return slitsOf(welded, pointsOf, notes);
+  return slitsOf(welded, pointsOf, forwardOf(points), notes);
 }
 
 }  // namespace derm

@@ -255,8 +255,10 @@ std::vector<PointDisplacement> expressionOf(const Character& character, const Fa
 
 void closeLids(Character& character, const FaceRig& rig, const FacePoints& points,
                const FaceSlits& slits, std::size_t max_influences) {
-  // Weights decide how far the joints go, and that the weights: a few rounds.
-  constexpr int kRounds = 4;
+  // Weights decide how far the joints go, and that the weights: a few rounds, on faces of odd
+  // proportions more.
+  constexpr int kRounds = 12;
+  constexpr double kArrived = 1e-4;  // of a lid's motion
   const WeldedMesh mesh = weldedMesh(character.mesh);
   const std::vector<LidCloser> closers = closersOf(character, rig, mesh, points, slits);
   const auto slotOf = [&](JointId joint) {
@@ -264,16 +266,22 @@ void closeLids(Character& character, const FaceRig& rig, const FacePoints& point
                                  [&](const SkinSlot& s) { return s.joint == joint; });
     return static_cast<std::uint32_t>(at - character.skin.slots.begin());
   };
-  for (int round = 0; round < kRounds; ++round)
+  bool arrived = false;
+  for (int round = 0; round < kRounds && !arrived; ++round) {
+    arrived = true;
     for (const LidCloser& closer : closers) {
       const Result<FacePoser> poser = FacePoser::make(character, rig);
       if (!poser) return;
       const std::vector<JointMove> moves =
           poser->jointMoves(blinkOf(*poser, closers, character.mesh, points, slits));
+      const std::vector<LidCloser::Needed> needed = closer.solve(moves);
+      for (const LidCloser::Needed& n : needed)
+        arrived = arrived && std::abs(n.needed - n.weight) < kArrived;
       character.skin =
-          withWeights(character.skin, mesh, closer.spread(closer.solve(moves)),
-                      slotOf(rig.joints[closer.lid()]), slotOf(rig.head), max_influences);
+          withWeights(character.skin, mesh, closer.spread(needed), slotOf(rig.joints[closer.lid()]),
+                      slotOf(rig.head), max_influences);
     }
+  }
 }
 
 }  // namespace derm::detail

@@ -156,7 +156,10 @@ Result<ShapeMotion> ShapeMotion::bind(const Character& rigged, const FaceRig& ri
   for (const PointDisplacement& d :
        detail::expressionOf(rigged, rig, points, slits, detail::LipLimits(), "blink"))
     for (std::size_t e = 0; e < 2; ++e)
-      if (d.point == kEyes[e].upper) out.opening_[e] = -d.displacement_m;
+      if (d.point == kEyes[e].upper) {
+        out.opening_[e] = -d.displacement_m;
+        out.meets_[e] = (e == 0 ? slits.left_eye : slits.right_eye).has_value();
+      }
   if (!slits.mouth) return out;
 
   out.lips_ = std::make_shared<const detail::LipLimits>(rigged, rig, poser, *slits.mouth);
@@ -195,14 +198,18 @@ void ShapeMotion::closeLids(std::span<const float> coefficients,
     Vec3d lower = displacements[l] - blink * table_[kBlink[e]][l];
     const double rise = axes_.up.dot(lower) / height;
     lower += (heldBack(rise, kLowerLidFree, kLowerLidMost) - rise) * height * axes_.up;
+    // Margins are known to meet where the rig's own blink brings them: shut, the lower one is
+    // there.
+    if (meets_[e]) lower *= 1 - blink;
     Vec3d gap = rest + upper - lower;
     const double crossed = -axes_.up.dot(gap);
     if (crossed > 0) {
       upper += crossed * axes_.up;
       gap += crossed * axes_.up;
     }
-    displacements[u] = upper - blink * (1 - kLowerLidShare) * gap;
-    displacements[l] = lower + blink * kLowerLidShare * gap;
+    const double share = meets_[e] ? 0.0 : kLowerLidShare;
+    displacements[u] = upper - blink * (1 - share) * gap;
+    displacements[l] = lower + blink * share * gap;
   }
 }
 

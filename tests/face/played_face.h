@@ -13,6 +13,17 @@
 /// A head whose margins and control points are watched while a clip plays.
 namespace derm::testing_support {
 
+/// The same opening as one sees it from before a face that looks along +z. A slit's own directions
+/// are those of the skin around it: looked at along them, lids that meet at different depths cross.
+inline FaceSlit seenFromFront(FaceSlit slit) {
+  slit.along.z() = 0;
+  slit.along.normalize();
+  const Vec3d up = Vec3d::UnitZ().cross(slit.along);
+  slit.up = up.dot(slit.up) < 0 ? Vec3d(-up) : up;
+  slit.outward = Vec3d::UnitZ();
+  return slit;
+}
+
 /// How far the upper margin is below the lower one anywhere, where it was not at rest [m]. Next to
 /// the corners (a tenth of the width) the two margins run into each other and fold as corners are
 /// pulled about; that is no crossing.

@@ -107,9 +107,17 @@ MarkedFilm::MarkedFilm(const MarkedFilmDesc& desc) : desc_(desc) {
     for (const PointDisplacement& d : displacements)
       for (std::size_t i = 0; i < names.size(); ++i)
         if (names[i] == d.point) moves[i] = d.displacement_m;
-    const RbfMap33 map = *RbfMap33::bind(anchors, moves, {}, notes);
+    // The map is sharp at its points and triangles cut that off: moves are made larger until the
+    // points themselves go all of their way, and a blink shuts the eye.
+    const std::vector<Vec3d> wanted = moves;
     std::vector<Vec3f> shape(mesh.positions.size());
-    map.evaluate(mesh.positions, shape);
+    for (int round = 0; round < 5; ++round) {
+      const RbfMap33 map = *RbfMap33::bind(anchors, moves, {}, notes);
+      map.evaluate(mesh.positions, shape);
+      for (std::size_t i = 0; i < names.size(); ++i)
+        moves[i] +=
+            wanted[i] - positionAt(head_.points[i].point, mesh.triangles, shape).cast<double>();
+    }
     shapes_.push_back(std::move(shape));
   }
 

@@ -69,6 +69,7 @@ class ShapeMotion {  ///< Immutable; share freely between threads.
   FaceAxes axes_;
   /// [m] left and right: what a blink makes up for, from the lower to the upper lid's point
   std::array<Vec3d, 2> opening_;
+  std::array<bool, 2> meets_{};  ///< the margins do then, along all of their length
   std::vector<std::array<Vec3d, kPoints>> table_;  ///< [m] per shape
   std::shared_ptr<const detail::LipLimits> lips_;  ///< none: lips are not kept apart
 };
