@@ -1,11 +1,13 @@
 #include "derm/image/normal_map.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <vector>
 
 #include "derm/base/assert.h"
 #include "derm/base/parallel.h"
+
+#include "image/normal_kernels.h"
 
 namespace derm {
 namespace {
@@ -74,8 +76,7 @@ void requireLayer(const FloatImage* strengths, int width, int height) {
                                         strengths->height == height));
 }
 
-template <class Layer>
-bool loadGamma(const Layer& layer, std::size_t begin, Eigen::Index n, Row& gamma) {
+bool loadGamma(const NormalLayer& layer, std::size_t begin, Eigen::Index n, Row& gamma) {
   if (layer.strengths != nullptr) {
     gamma = layer.strength * Eigen::Map<const Row>(layer.strengths->values.data() + begin, n);
     gamma = gamma.max(0.0f).min(1.0f);
@@ -100,27 +101,6 @@ void load(const FloatImage& image, std::size_t begin, Eigen::Index n, Run& run) 
 float signedOf(int value, int largest) {
   if (value == largest / 2 || value == largest / 2 + 1) return 0;
   return 2 * static_cast<float>(value) / static_cast<float>(largest) - 1;
-}
-
-struct ByteTables {
-  std::array<float, 256> side{}, up{};
-  ByteTables() {
-    for (int i = 0; i < 256; ++i) {
-      side[static_cast<std::size_t>(i)] = signedOf(i, 255);
-      up[static_cast<std::size_t>(i)] = std::max(0.0f, 2 * static_cast<float>(i) / 255.0f - 1);
-    }
-  }
-};
-
-void load(const Rgba8Image& image, std::size_t begin, Eigen::Index n, float green, Run& run) {
-  static const ByteTables tables;
-  run.resize(n);
-  const Rgba8* p = image.pixels.data() + begin;
-  for (Eigen::Index i = 0; i < n; ++i) {
-    run.x[i] = tables.side[p[i].r];
-    run.y[i] = green * tables.side[p[i].g];
-    run.z[i] = tables.up[p[i].b];
-  }
 }
 
 float signOf(NormalGreen green) { return green == NormalGreen::Up ? 1.0f : -1.0f; }
@@ -287,44 +267,15 @@ void blendNormals(const Rgba8Image& base, std::span<const NormalLayer8> layers, 
     blended.height = base.height;
     blended.pixels.resize(base.pixels.size());
   }
-  struct Work {
-    Blender blender;
-    Run scratch;
-    Row strongest, length;
-  };
-  forRuns(
-      base.pixels.size(),
-      [&] {
-        return Work{Blender(blend), {}, {}, {}};
-      },
-      [&](std::size_t begin, Eigen::Index n, Work& work) {
-        Blender& b = work.blender;
-        load(base, begin, n, signOf(green), b.base);
-        b.base.normalise(work.length);
-        work.strongest.setZero(n);
-        for (const NormalLayer8& layer : layers) {
-          if (!loadGamma(layer, begin, n, b.gamma)) continue;
-          work.strongest = work.strongest.max(b.gamma);
-          load(*layer.normals, begin, n, signOf(green), b.layer);
-          b.layer.normalise(work.length);
-          b.add();
-        }
-        // To 0 .. 255 with half a step for rounding; unit vectors never leave the range.
-        b.base.x = 127.5f * b.base.x + 128;
-        b.base.y = (signOf(green) * 127.5f) * b.base.y + 128;
-        b.base.z = 127.5f * b.base.z + 128;
-        const Rgba8* from = base.pixels.data() + begin;
-        Rgba8* to = blended.pixels.data() + begin;
-        const auto byte = [](float v) {
-          return static_cast<std::uint8_t>(std::min(static_cast<int>(v), 255));
-        };
-        for (Eigen::Index i = 0; i < n; ++i) {
-          const Rgba8 own = from[i];
-          to[i] = work.strongest[i] > 0
-                      ? Rgba8{byte(b.base.x[i]), byte(b.base.y[i]), byte(b.base.z[i]), own.a}
-                      : own;
-        }
-      });
+  parallelFor(base.pixels.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+    std::vector<detail::LayerRun8> runs;
+    for (const NormalLayer8& layer : layers)
+      runs.push_back(
+          {layer.normals->pixels.data() + begin, layer.strength,
+           layer.strengths != nullptr ? layer.strengths->values.data() + begin : nullptr});
+    detail::blendRun8(base.pixels.data() + begin, runs, blend, signOf(green), end - begin,
+                      blended.pixels.data() + begin);
+  });
 }
 
 }  // namespace derm

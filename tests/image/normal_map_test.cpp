@@ -1,5 +1,6 @@
 #include "derm/image/normal_map.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -209,6 +210,32 @@ TEST(NormalBlendTest, BytesAreTheFloatsOnes) {
         EXPECT_LE(std::abs(out8.pixels[i].g - expected.pixels[i].g), 1);
         EXPECT_LE(std::abs(out8.pixels[i].b - expected.pixels[i].b), 1);
       }
+    }
+  }
+}
+
+/// Any number of pixels and maps, over the base itself: each pixel is what it is alone.
+TEST(NormalBlendTest, PixelsDoNotDependOnTheirNeighbours) {
+  const Rgba8Image base = encodeNormals8(someNormals(61, 1, 7), NormalGreen::Up);
+  const Rgba8Image a = encodeNormals8(someNormals(61, 1, 8), NormalGreen::Up);
+  const Rgba8Image b = encodeNormals8(someNormals(61, 1, 9), NormalGreen::Up);
+  FloatImage strengths(61, 1, 1);
+  for (int x = 0; x < 61; ++x) strengths.at(x, 0, 0) = x % 7 == 0 ? 0.0f : float(x) / 60;
+  for (const NormalBlend blend : {NormalBlend::Whiteout, NormalBlend::Reoriented,
+                                  NormalBlend::PartialDerivative, NormalBlend::Udn}) {
+    Rgba8Image all = base;
+    const std::array<NormalLayer8, 2> layers = {NormalLayer8{&a, 1, &strengths},
+                                                NormalLayer8{&b, 0.3f, nullptr}};
+    blendNormals(all, layers, blend, NormalGreen::Up, all);
+    for (int x = 0; x < 61; ++x) {
+      const Rgba8Image own(1, 1, base.at(x, 0)), one(1, 1, a.at(x, 0)), other(1, 1, b.at(x, 0));
+      FloatImage strength(1, 1, 1);
+      strength.at(0, 0, 0) = strengths.at(x, 0, 0);
+      const std::array<NormalLayer8, 2> alone = {NormalLayer8{&one, 1, &strength},
+                                                 NormalLayer8{&other, 0.3f, nullptr}};
+      Rgba8Image out;
+      blendNormals(own, alone, blend, NormalGreen::Up, out);
+      EXPECT_EQ(all.at(x, 0), out.at(0, 0)) << x;
     }
   }
 }
