@@ -31,4 +31,14 @@ std::span<const ReproDocument> reproDocuments() {
   return documents;
 }
 
+namespace detail::repro {
+
+std::vector<ReproExhibit> joined(std::initializer_list<std::span<const ReproExhibit>> parts) {
+  std::vector<ReproExhibit> out;
+  for (const std::span<const ReproExhibit> part : parts)
+    out.insert(out.end(), part.begin(), part.end());
+  return out;
+}
+
+}  // namespace detail::repro
 }  // namespace derm
