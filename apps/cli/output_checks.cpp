@@ -76,7 +76,7 @@ Result<void> checkOutputs(std::initializer_list<std::string> outputs) {
       return Error{ErrorCode::BadArgument,
                    "exists and was not written by derm; --force replaces it",
                    {.file = output}};
-    jsonAnswer()["outputs"].push_back(output);
+    announceOutput(output);
   }
   return {};
 }

@@ -61,6 +61,11 @@ nlohmann::json toJson(const Error& error) {
   return out;
 }
 
+std::vector<std::string>& announcedOutputs() {
+  static std::vector<std::string> files;
+  return files;
+}
+
 /// File names and joint names may hold any bytes; JSON may not.
 void printAnswer() {
   fmt::print("{}\n", jsonAnswer().dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -77,6 +82,8 @@ nlohmann::json& jsonAnswer() {
   static nlohmann::json answer = nlohmann::json::object();
   return answer;
 }
+
+void announceOutput(std::string file) { announcedOutputs().push_back(std::move(file)); }
 
 nlohmann::json toJson(const Diagnostics& notes) {
   nlohmann::json out = nlohmann::json::array();
@@ -122,7 +129,10 @@ void printWarnings(const Diagnostics& notes) {
 int finish(const Diagnostics& notes) {
   printWarnings(notes);
   if (!commonOptions().json) return kDone;
-  if (jsonAnswer().is_object()) jsonAnswer()["notes"] = toJson(notes);
+  if (jsonAnswer().is_object()) {
+    jsonAnswer()["notes"] = toJson(notes);
+    if (!announcedOutputs().empty()) jsonAnswer()["outputs"] = announcedOutputs();
+  }
   printAnswer();
   return kDone;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +31,8 @@ CommonOptions& commonOptions();
 
 /// What --json prints in the end; verbs fill it as they go.
 nlohmann::json& jsonAnswer();
+/// A file that the verb is about to write: "outputs" of the answer, where the work goes well.
+void announceOutput(std::string file);
 nlohmann::json toJson(const Diagnostics& notes);
 
 /// Prints "derm: <error>" on one line, with --json the answer with an "error" too, and returns the
