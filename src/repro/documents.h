@@ -15,15 +15,15 @@ ReproDocument faceDocument();      ///< 002
 ReproDocument implicitDocument();  ///< 003
 ReproDocument skinningDocument();  ///< 004
 
-std::span<const ReproExhibit> fleshExhibits();      ///< of 000
-std::span<const ReproExhibit> foldCurveExhibits();  ///< of 000
-std::span<const ReproExhibit> foldExhibits();       ///< of 000
-std::span<const ReproExhibit> elbowExhibits();      ///< of 001
-std::span<const ReproExhibit> cylinderExhibits();   ///< of 001
-std::span<const ReproExhibit> catExhibits();        ///< of 001
-std::span<const ReproExhibit> rigExhibits();        ///< of 002
-std::span<const ReproExhibit> expressionExhibits(); ///< of 002
-std::span<const ReproExhibit> wrinkleMapExhibits(); ///< of 002
+std::span<const ReproExhibit> fleshExhibits();       ///< of 000
+std::span<const ReproExhibit> foldCurveExhibits();   ///< of 000
+std::span<const ReproExhibit> foldExhibits();        ///< of 000
+std::span<const ReproExhibit> elbowExhibits();       ///< of 001
+std::span<const ReproExhibit> cylinderExhibits();    ///< of 001
+std::span<const ReproExhibit> catExhibits();         ///< of 001
+std::span<const ReproExhibit> rigExhibits();         ///< of 002
+std::span<const ReproExhibit> expressionExhibits();  ///< of 002
+std::span<const ReproExhibit> wrinkleMapExhibits();  ///< of 002
 
 /// Parts of a document one after another.
 std::vector<ReproExhibit> joined(std::initializer_list<std::span<const ReproExhibit>> parts);

@@ -320,8 +320,8 @@ constexpr std::array<ReproExhibit, 5> kFoldExhibits = {{
 std::span<const ReproExhibit> foldExhibits() { return kFoldExhibits; }
 
 ReproDocument wrinklesDocument() {
-  static const std::vector<ReproExhibit> all =
-      joined({fleshExhibits().first(3), foldCurveExhibits(), fleshExhibits().subspan(3), foldExhibits()});
+  static const std::vector<ReproExhibit> all = joined(
+      {fleshExhibits().first(3), foldCurveExhibits(), fleshExhibits().subspan(3), foldExhibits()});
   return {"000", "wrinkles",
           "Larboulette, Cani, Arnaldi 2006: Ajout de détails dynamiques à une animation temps-réel "
           "de personnage (flesh and folds)",

@@ -19,7 +19,8 @@
 #include "repro/measuring.h"
 #include "repro/tube.h"
 
-/// "Skinning à volume constant", chapter 4: what a bent cylinder loses, and every way to give it back.
+/// "Skinning à volume constant", chapter 4: what a bent cylinder loses, and every way to give it
+/// back.
 namespace derm::detail::repro {
 namespace {
 
@@ -319,7 +320,6 @@ Result<void> drawMask412(ReproResult& r, Diagnostics& notes) {
       std::array{CylinderMask{1, 10}, CylinderMask{30, 10}, CylinderMask{10, 30}}, MaskShown::Moved,
       notes);
 }
-
 
 constexpr std::string_view kNormalSetup =
     "character = \"cast:cylinder-m258\"\nclip = \"bend\"\n[skinning]\nmethod = \"linear\"\n"

@@ -69,7 +69,6 @@ Result<void> drawCat(ReproResult& r, Diagnostics& notes) {
       2, notes);
 }
 
-
 /// The cylinder in double, bent with any weights of its first joint.
 struct WeightedBend {
   CylinderModel model = makeCylinderModel(CylinderKind::M627);

@@ -481,8 +481,7 @@ Result<void> drawAdaptation(ReproResult& r, Diagnostics& notes) {
     return boxDownscaled(image, std::max(1, image.width / 320));
   };
   std::vector<Rgba8Image> panels = {reduced(texture), reduced(normals)};
-  head.images.push_back(
-      {.name = "furrows", .mime_type = "image/png", .bytes = encodePng(normals)});
+  head.images.push_back({.name = "furrows", .mime_type = "image/png", .bytes = encodePng(normals)});
   skin.detail_maps.push_back({.image = static_cast<int>(head.images.size()) - 1});
   DERM_TRY(Rgba8Image worn, headPicture(head,
                                         {.yaw_deg = 15,
