@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The manual fits the tree: relative links lead to a file that is there and to a heading or <a id>
-# of it, files named in backticks exist, and docs/architecture.md lists the rooms of tools/rooms.txt.
+# of it, files named in backticks exist, and docs/architecture.md lists and draws the rooms of
+# tools/rooms.txt.
 # usage: tools/check_docs.sh
 # shellcheck disable=SC2016  # backticks are Markdown's
 set -euo pipefail
@@ -43,4 +44,6 @@ done
 rooms=$(sed -nE 's/^\| `([a-z]+)` \|.*\| (–|base[^|]*) \|$/\1: \2/p' docs/architecture.md | sed -E 's/,//g; s/ –$//')
 diff <(sed -E '/^[a-z]+:/!d' tools/rooms.txt) <(echo "$rooms") >&2 ||
   bad "docs/architecture.md: its table of rooms is not that of tools/rooms.txt"
+diff <(tools/make_rooms_diagram.sh) <(sed -n '/^```mermaid$/,/^```$/p' docs/architecture.md) >&2 ||
+  bad "docs/architecture.md: its graph of rooms is not what tools/make_rooms_diagram.sh prints"
 exit $failed
