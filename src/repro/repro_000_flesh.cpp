@@ -13,6 +13,7 @@
 #include "derm/base/number_text.h"
 #include "derm/cast/cast.h"
 #include "derm/deform/flesh.h"
+#include "derm/deform/wrinkles.h"
 #include "derm/image/compose.h"
 #include "derm/math/spring.h"
 #include "derm/scene/linear_reference.h"

@@ -8,6 +8,7 @@
 
 #include "derm/base/number_text.h"
 #include "derm/deform/fold_curve.h"
+#include "derm/deform/wrinkles.h"
 #include "derm/image/compose.h"
 
 #include "repro/documents.h"
