@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "derm/base/markup_text.h"
 #include "derm/io/base64.h"
 #include "derm/io/file_bytes.h"
 
@@ -192,24 +193,6 @@ show(box, 'live', (dt) => {
 });
 )js";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 /// A module of three.js under a name of ours, and the relative import in it that has to become one.
 struct Module {
   std::string_view name;
@@ -248,9 +231,9 @@ Result<std::string> importMap(const fs::path& three) {
 std::string filmTag(const DemoPage::Film& film) {
   if (film.is_sequence)
     return fmt::format("<img src=\"{}/000001.png\" alt=\"first frame of the film\">\n",
-                       escaped(film.file));
+                       markupText(film.file));
   return fmt::format("<video src=\"{}\" autoplay muted loop playsinline controls></video>\n",
-                     escaped(film.file));
+                     markupText(film.file));
 }
 
 /// A script's text as it may stand in a page.
@@ -286,7 +269,8 @@ Result<std::string> viewerHtml(const DemoPage& page, const fs::path& folder,
 std::string numbersHtml(const DemoPage& page) {
   std::string rows;
   for (const DemoPage::Number& n : page.numbers)
-    rows += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(n.what), escaped(n.value));
+    rows +=
+        fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", markupText(n.what), markupText(n.value));
   return "<h2>In numbers</h2>\n<table>\n" + rows + "</table>\n";
 }
 
@@ -294,14 +278,14 @@ std::string galleryHtml(const DemoPage& page) {
   std::string out;
   for (const DemoPage::Panel& panel : page.gallery)
     out += fmt::format("<h2>{0}</h2>\n<p>{1}</p>\n<img src=\"{2}\" alt=\"{0}\">\n",
-                       escaped(panel.title), escaped(panel.text), escaped(panel.picture));
+                       markupText(panel.title), markupText(panel.text), markupText(panel.picture));
   return out;
 }
 
 std::string filesHtml(const DemoPage& page) {
   std::string items;
   for (const std::string& file : page.files)
-    items += fmt::format("<li><a href=\"{0}\">{0}</a></li>\n", escaped(file));
+    items += fmt::format("<li><a href=\"{0}\">{0}</a></li>\n", markupText(file));
   return "<h2>Files</h2>\n<ul>\n" + items + "</ul>\n";
 }
 
@@ -337,14 +321,14 @@ Result<std::string> demoPageHtml(const DemoPage& page, const fs::path& folder,
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n"
       "<p>{2}</p>\n{3}",
-      escaped(page.title), kStyle, escaped(page.about), page.player);
-  out += fmt::format(fmt::runtime(stage), escaped(page.clip));
+      markupText(page.title), kStyle, markupText(page.about), page.player);
+  out += fmt::format(fmt::runtime(stage), markupText(page.clip));
   for (const DemoPage::Film& film : page.films)
-    out += fmt::format("<h2>{}</h2>\n{}", escaped(film.title), filmTag(film));
+    out += fmt::format("<h2>{}</h2>\n{}", markupText(film.title), filmTag(film));
   out += fmt::format("<h2>Strip</h2>\n<img src=\"{}\" alt=\"the motion in single pictures\">\n",
-                     escaped(page.strip));
+                     markupText(page.strip));
   out += fmt::format("<h2>Curves</h2>\n<img src=\"{}\" alt=\"volume, area and displacement\">\n",
-                     escaped(page.plot));
+                     markupText(page.plot));
   out += numbersHtml(page) + galleryHtml(page) + filesHtml(page) + "</main>\n" + viewer +
          "</body>\n</html>\n";
   return out;

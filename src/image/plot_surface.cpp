@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "derm/base/markup_text.h"
 #include "derm/base/number_text.h"
 
 namespace derm::detail {
@@ -12,51 +13,6 @@ namespace {
 
 constexpr float kDash_px = 7.0f;
 constexpr float kDashGap_px = 5.0f;
-
-/// Text that is safe between tags and in attributes. Control characters, which XML forbids even
-/// when escaped, become blanks; bytes that are no UTF-8 become question marks.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const std::size_t length = byte < 0x80   ? 1
-                               : byte < 0xC2 ? 0
-                               : byte < 0xE0 ? 2
-                               : byte < 0xF0 ? 3
-                               : byte < 0xF5 ? 4
-                                             : 0;
-    bool whole = length > 0 && i + length <= text.size();
-    for (std::size_t k = 1; whole && k < length; ++k)
-      whole = (static_cast<unsigned char>(text[i + k]) & 0xC0u) == 0x80u;
-    if (!whole) {
-      out += '?';
-      ++i;
-      continue;
-    }
-    if (length > 1) {
-      out.append(text.substr(i, length));
-    } else {
-      switch (text[i]) {
-        case '&':
-          out += "&amp;";
-          break;
-        case '<':
-          out += "&lt;";
-          break;
-        case '>':
-          out += "&gt;";
-          break;
-        case '"':
-          out += "&quot;";
-          break;
-        default:
-          out += byte < 0x20 || byte == 0x7F ? ' ' : text[i];
-      }
-    }
-    i += length;
-  }
-  return out;
-}
 
 std::string number(float value) {
   std::string text = fixedNumber(value, 2);
@@ -89,7 +45,7 @@ SvgSurface::SvgSurface(int width, int height, std::string_view title, std::strin
          "\" viewBox=\"0 0 " + w + " " + h +
          "\" role=\"img\" font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, "
          "sans-serif\">\n<title>" +
-         escaped(title) + "</title>\n";
+         markupText(title) + "</title>\n";
 }
 
 void SvgSurface::rect(const ClipRect& r, Rgba8 colour) {
@@ -133,7 +89,7 @@ void SvgSurface::text(const Vec2f& anchor, std::string_view text, const TextStyl
   if (style.bold) svg_ += " font-weight=\"600\"";
   if (style.upwards)
     svg_ += " transform=\"rotate(-90 " + number(anchor.x()) + " " + number(anchor.y()) + ")\"";
-  svg_ += ">" + escaped(text) + "</text>\n";
+  svg_ += ">" + markupText(text) + "</text>\n";
 }
 
 std::string SvgSurface::finish() && {

@@ -6,11 +6,9 @@
 #include "derm/image/srgb.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/off.h"
-#include "derm/mesh/normals.h"
-#include "derm/mesh/weld.h"
 
 #include "io/import_units.h"
-#include "io/polygon_triangles.h"
+#include "io/mesh_assembly.h"
 #include "io/text_scanner.h"
 
 namespace derm {
@@ -51,7 +49,6 @@ class OffParser {
   Result<double> number(std::string_view& rest) const;
   Result<void> readVertex(std::string_view rest);
   Result<void> readFace(std::string_view rest, std::uint64_t index);
-  void addNormals();
 
   std::string_view name_;
   Diagnostics& notes_;
@@ -60,10 +57,7 @@ class OffParser {
   std::uint64_t vertex_count_ = 0;
   std::uint64_t face_count_ = 0;
   TriMesh mesh_;
-  detail::PolygonTriangulator triangulator_;
-  std::vector<std::uint32_t> polygon_;
-  std::vector<Vec3f> polygon_positions_;
-  std::vector<Triangle> polygon_triangles_;
+  detail::FaceAssembler faces_{mesh_};
 };
 
 bool OffParser::nextLine(std::string_view& line) {
@@ -193,8 +187,7 @@ Result<void> OffParser::readFace(std::string_view rest, std::uint64_t index) {
     return bad("face", "number of corners expected, not " + quoted(word));
   if (corners > static_cast<std::int64_t>(detail::kMaxCorners))
     return bad("face", "more than " + std::to_string(detail::kMaxCorners) + " corners");
-  polygon_.clear();
-  polygon_positions_.clear();
+  faces_.begin();
   for (std::int64_t c = 0; c < corners; ++c) {
     const std::string_view corner = nextWord(rest);
     std::int64_t vertex = 0;
@@ -203,31 +196,10 @@ Result<void> OffParser::readFace(std::string_view rest, std::uint64_t index) {
       return bad("face", "corner " + std::to_string(c) + " of " + std::to_string(corners) + ": " +
                              (corner.empty() ? "the line ends" : "no vertex " + quoted(corner)) +
                              "; there are " + std::to_string(mesh_.vertexCount()) + " vertices");
-    polygon_.push_back(static_cast<std::uint32_t>(vertex));
-    polygon_positions_.push_back(mesh_.positions[polygon_.back()]);
+    faces_.add(static_cast<std::uint32_t>(vertex));
   }
-  if (corners < 3) {
-    notes_.warn("face-too-small", name_, "face with fewer than 3 corners skipped", index);
-    return {};
-  }
-  polygon_triangles_.clear();
-  triangulator_.triangulate(polygon_positions_, polygon_triangles_);
-  for (const Triangle& t : polygon_triangles_)
-    mesh_.triangles.push_back({polygon_[t[0]], polygon_[t[1]], polygon_[t[2]]});
+  faces_.end(name_, index, notes_);
   return {};
-}
-
-void OffParser::addNormals() {
-  std::size_t missing = mesh_.normals.empty() ? mesh_.vertexCount() : 0;
-  for (const Vec3f& n : mesh_.normals) missing += n.isZero(0);
-  if (missing == 0) return;
-  notes_.info("normals-computed", name_,
-              std::to_string(missing) + " vertices had no normal; computed from the faces");
-  const std::vector<Vec3f> computed =
-      areaWeightedNormals(mesh_.positions, mesh_.triangles, weldMap(mesh_.positions));
-  mesh_.normals.resize(mesh_.vertexCount(), Vec3f::Zero());
-  for (std::size_t v = 0; v < computed.size(); ++v)
-    if (mesh_.normals[v].isZero(0)) mesh_.normals[v] = computed[v];
 }
 
 Result<TriMesh> OffParser::parse() {
@@ -247,11 +219,8 @@ Result<TriMesh> OffParser::parse() {
     DERM_CHECK(readFace(line, f));
   }
   if (mesh_.positions.empty()) return bad("header", "no vertices in the file");
-  if (triangulator_.blindlyCut() > 0)
-    notes_.warn("polygons-too-large", name_,
-                std::to_string(triangulator_.blindlyCut()) +
-                    " large concave polygons were cut without checking the outline");
-  addNormals();
+  faces_.reportCuts(name_, notes_);
+  detail::addMissingNormals(mesh_, name_, notes_);
   return std::move(mesh_);
 }
 

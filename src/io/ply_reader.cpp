@@ -7,12 +7,10 @@
 #include "derm/image/srgb.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/ply.h"
-#include "derm/mesh/normals.h"
-#include "derm/mesh/weld.h"
 
 #include "io/import_units.h"
+#include "io/mesh_assembly.h"
 #include "io/ply_cursor.h"
-#include "io/polygon_triangles.h"
 #include "io/text_scanner.h"
 
 namespace derm {
@@ -96,7 +94,6 @@ class PlyParser {
   Result<void> readFaces(const Element& element);
   Result<void> readPolygon(const Element& element, std::uint64_t index, std::uint64_t length,
                            Scalar type);
-  void addNormals();
 
   const detail::ply::Header& header_;
   std::string_view name_;
@@ -104,10 +101,7 @@ class PlyParser {
   Cursor cursor_;
   TriMesh mesh_;
   bool has_[kSlotCount] = {};
-  detail::PolygonTriangulator triangulator_;
-  std::vector<std::uint32_t> polygon_;
-  std::vector<Vec3f> polygon_positions_;
-  std::vector<Triangle> polygon_triangles_;
+  detail::FaceAssembler faces_{mesh_};
 };
 
 Result<std::uint64_t> PlyParser::listLength(const Element& element, std::uint64_t index,
@@ -224,8 +218,7 @@ Result<void> PlyParser::readFaces(const Element& element) {
 
 Result<void> PlyParser::readPolygon(const Element& element, std::uint64_t index,
                                     std::uint64_t length, Scalar type) {
-  polygon_.clear();
-  polygon_positions_.clear();
+  faces_.begin();
   if (length > kMaxCorners)
     return bad(element, index, "more than " + std::to_string(kMaxCorners) + " corners");
   for (std::uint64_t c = 0; c < length; ++c) {
@@ -236,35 +229,10 @@ Result<void> PlyParser::readPolygon(const Element& element, std::uint64_t index,
       return bad(element, index,
                  "corner " + std::to_string(c) + ": no such vertex; there are " +
                      std::to_string(mesh_.vertexCount()));
-    polygon_.push_back(static_cast<std::uint32_t>(vertex));
-    polygon_positions_.push_back(mesh_.positions[polygon_.back()]);
+    faces_.add(static_cast<std::uint32_t>(vertex));
   }
-  if (length < 3) {
-    notes_.warn("face-too-small", name_, "face with fewer than 3 corners skipped", index);
-    return {};
-  }
-  polygon_triangles_.clear();
-  triangulator_.triangulate(polygon_positions_, polygon_triangles_);
-  for (const Triangle& t : polygon_triangles_)
-    mesh_.triangles.push_back({polygon_[t[0]], polygon_[t[1]], polygon_[t[2]]});
+  faces_.end(name_, index, notes_);
   return {};
-}
-
-void PlyParser::addNormals() {
-  std::size_t missing = mesh_.normals.empty() ? mesh_.vertexCount() : 0;
-  for (const Vec3f& n : mesh_.normals) missing += n.isZero(0);
-  if (missing == 0) return;
-  if (!mesh_.triangles.empty())
-    notes_.info("normals-computed", name_,
-                std::to_string(missing) + " vertices had no normal; computed from the faces");
-  std::vector<Vec3f> computed =
-      areaWeightedNormals(mesh_.positions, mesh_.triangles, weldMap(mesh_.positions));
-  if (mesh_.normals.empty()) {
-    mesh_.normals = std::move(computed);
-    return;
-  }
-  for (std::size_t v = 0; v < computed.size(); ++v)
-    if (mesh_.normals[v].isZero(0)) mesh_.normals[v] = computed[v];
 }
 
 Result<TriMesh> PlyParser::parse() {
@@ -300,11 +268,8 @@ Result<TriMesh> PlyParser::parse() {
     cursor_ = *faces_at;
     DERM_CHECK(readFaces(*faces));
   }
-  if (triangulator_.blindlyCut() > 0)
-    notes_.warn("polygons-too-large", name_,
-                std::to_string(triangulator_.blindlyCut()) +
-                    " large concave polygons were cut without checking the outline");
-  addNormals();
+  faces_.reportCuts(name_, notes_);
+  detail::addMissingNormals(mesh_, name_, notes_);
   return std::move(mesh_);
 }
 

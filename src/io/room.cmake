@@ -60,6 +60,7 @@ derm_room(io
     shape_tracks_json.cpp
     table_cells.cpp
     whole_file.cpp
+    mesh_assembly.cpp
     mesh_sequence.cpp
     particle_file.cpp
     vtk_particles.cpp

@@ -6,11 +6,10 @@
 #include "derm/image/srgb.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/stl.h"
-#include "derm/mesh/normals.h"
-#include "derm/mesh/weld.h"
 
 #include "io/equal_rows.h"
 #include "io/import_units.h"
+#include "io/mesh_assembly.h"
 #include "io/text_scanner.h"
 
 namespace derm {
@@ -239,18 +238,6 @@ Character joined(Facets facets, std::string_view name) {
   return character;
 }
 
-void addNormals(std::string_view name, TriMesh& mesh, Diagnostics& notes) {
-  std::size_t missing = 0;
-  for (const Vec3f& n : mesh.normals) missing += n.isZero(0);
-  if (missing == 0) return;
-  notes.info("normals-computed", name,
-             std::to_string(missing) + " vertices had no normal; computed from the faces");
-  const std::vector<Vec3f> computed =
-      areaWeightedNormals(mesh.positions, mesh.triangles, weldMap(mesh.positions));
-  for (std::size_t v = 0; v < computed.size(); ++v)
-    if (mesh.normals[v].isZero(0)) mesh.normals[v] = computed[v];
-}
-
 Result<Facets> readFacets(std::span<const std::uint8_t> bytes, std::string_view name,
                           Diagnostics& notes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -288,7 +275,7 @@ Result<Character> parseStl(std::span<const std::uint8_t> bytes, std::string_view
   if (facets.size() == 0)
     return Error{ErrorCode::BadData, "no triangles in the file", {.file = std::string(name)}};
   Character character = joined(std::move(facets), name);
-  addNormals(name, character.mesh, notes);
+  detail::addMissingNormals(character.mesh, name, notes);
   character.import.format = "STL";
   character.import.metres_per_unit = unit_m;
   if (unit_m != 1.0) scaleLengths(character, unit_m);

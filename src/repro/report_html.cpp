@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "derm/base/markup_text.h"
 #include "derm/base/number_text.h"
 #include "derm/image/plot.h"
 #include "derm/io/base64.h"
@@ -43,27 +44,6 @@ img, svg { max-width: 100%; height: auto; border: 1px solid var(--line); }
 }
 )css";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  return out;
-}
-
 std::string asked(const ReproNumber& n) {
   if (std::isfinite(n.low) && std::isfinite(n.high))
     return shortNumber(n.low) + " … " + shortNumber(n.high);
@@ -77,11 +57,11 @@ void addNumbers(std::string& out, const std::vector<ReproNumber>& numbers) {
   out += "<table><tr><th>what<th>theirs<th>ours<th>must be<th>verdict<th></tr>\n";
   for (const ReproNumber& n : numbers) {
     const std::string_view verdict = name(verdictOf(n));
-    const std::string unit = n.unit.empty() ? "" : " " + escaped(n.unit);
-    out += "<tr><td>" + escaped(n.name) + "<td class=n>" +
+    const std::string unit = n.unit.empty() ? "" : " " + markupText(n.unit);
+    out += "<tr><td>" + markupText(n.name) + "<td class=n>" +
            (n.theirs ? shortNumber(*n.theirs) + unit : "–") + "<td class=n>" + shortNumber(n.ours) +
            unit + "<td class=n>" + asked(n) + "<td><span class=" + std::string(verdict) + ">" +
-           std::string(verdict) + "</span><td class=why>" + escaped(n.because) + "</tr>\n";
+           std::string(verdict) + "</span><td class=why>" + markupText(n.because) + "</tr>\n";
   }
   out += "</table>\n";
 }
@@ -93,10 +73,10 @@ Result<void> addPictures(std::string& out, const std::vector<ReproPicture>& pict
       DERM_TRY(const std::string svg, plotSvg(*picture.plot));
       out += svg.substr(std::min(svg.size(), svg.find("<svg")));  // no XML declaration in a page
     } else {
-      out += "<img alt=\"" + escaped(picture.caption) + "\" src=\"data:image/png;base64," +
+      out += "<img alt=\"" + markupText(picture.caption) + "\" src=\"data:image/png;base64," +
              encodeBase64(encodePng(picture.image)) + "\">";
     }
-    out += "<figcaption>" + escaped(picture.caption) + "</figcaption></figure>\n";
+    out += "<figcaption>" + markupText(picture.caption) + "</figcaption></figure>\n";
   }
   return {};
 }
@@ -127,15 +107,16 @@ Result<std::string> reproHtml(const ReproReport& report) {
   for (const ReproEntry& entry : report.entries) {
     if (entry.document != document) {
       document = entry.document;
-      out += "<h2>" + escaped(document->number) + " · " + escaped(document->title) + "</h2>\n";
+      out +=
+          "<h2>" + markupText(document->number) + " · " + markupText(document->title) + "</h2>\n";
     }
-    out += "<h3 id=\"" + escaped(entry.id()) + "\">" + escaped(entry.exhibit->id) + " <span>" +
-           escaped(entry.exhibit->title) + "</span></h3>\n";
+    out += "<h3 id=\"" + markupText(entry.id()) + "\">" + markupText(entry.exhibit->id) +
+           " <span>" + markupText(entry.exhibit->title) + "</span></h3>\n";
     if (!entry.exhibit->remark.empty())
-      out += "<p class=remark>" + escaped(entry.exhibit->remark) + "</p>\n";
+      out += "<p class=remark>" + markupText(entry.exhibit->remark) + "</p>\n";
     addNumbers(out, entry.result.numbers);
     DERM_CHECK(addPictures(out, entry.result.pictures));
-    out += "<pre>" + escaped(entry.exhibit->setup) + "</pre>\n";
+    out += "<pre>" + markupText(entry.exhibit->setup) + "</pre>\n";
   }
   return out + "</main></html>\n";
 }

@@ -282,26 +282,6 @@ Result<void> measurePicture(ReproResult& r, Diagnostics& notes) {
   return {};
 }
 
-/// A head of the cast with its rig, and what moves it.
-struct RiggedHead {
-  Character character;
-  FaceRig rig;
-  FacePoints points;
-};
-
-Result<RiggedHead> riggedHead(std::string_view name, const PictureEncoder& encode,
-                              Diagnostics& notes) {
-  RiggedHead out;
-  DERM_TRY(out.character, makeCastMember(name, encode));
-  DERM_TRY(out.points, facePoints(out.character.points, out.character.mesh));
-  if (const std::optional<FaceRig> rig = findFaceRig(out.character)) {
-    out.rig = *rig;
-    return out;
-  }
-  DERM_TRY(out.rig, addFaceRig(out.character, {}, notes));
-  return out;
-}
-
 /// A still of the head with its control points displaced by so much.
 Result<Rgba8Image> stillOf(const RiggedHead& head, std::span<const Vec3d> displacements,
                            Diagnostics& notes) {

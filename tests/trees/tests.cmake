@@ -10,7 +10,7 @@ function(derm_tree_test label name)
   set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 900 COST 100)
 endfunction()
 
-set(DERM_FUZZ_SECONDS 10 CACHE STRING "How long a test fuzz.* tries inputs")
+set(DERM_FUZZ_SECONDS 4 CACHE STRING "How long a test fuzz.* tries inputs")
 file(GLOB fuzz_targets CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/fuzz fuzz/fuzz_*.cpp)
 foreach(source ${fuzz_targets})
   string(REGEX REPLACE "^fuzz_(.*)\\.cpp$" "\\1" parser ${source})
