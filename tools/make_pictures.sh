@@ -53,6 +53,15 @@ if picture readme-twist; then # it moves
     --size 800x280 --fps 10 --yaw 20 --pitch 20 >/dev/null
 fi
 
+if picture readme-faces; then # expressions of the cast's heads, moving
+  for head in woman man toon; do
+    "$derm" render "cast:$head" --clip expressions --range 0 8 --fps 8 --yaw 14 --pitch 3 --zoom 1.25 \
+      --size 300x330 --film "$work/$head.mp4" >/dev/null
+  done
+  ffmpeg -loglevel error -y -i "$work/woman.mp4" -i "$work/man.mp4" -i "$work/toon.mp4" -filter_complex hstack=3 \
+    -c:v libwebp_anim -loop 0 -quality 70 "$out/readme-faces.webp"
+fi
+
 if picture readme; then
   for t in 0 0.50 0.70 1.47; do # stands, crouches, takes off, lands
     show "jump$t" examples/recipes/cat_jump.toml --time "$t" --size 317x300 --yaw 60 --pitch 12

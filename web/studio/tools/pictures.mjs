@@ -79,4 +79,38 @@ await run({ tool: 'point' });
 await page.click('[data-point="9.3"]');
 await idle(page);
 await shot('heads');
+
+// It moves: a fold is drawn behind the knee, then the cat runs with it.
+let frames = 0;
+const frame = async (times = 1) => {
+  for (let i = 0; i < times; ++i)
+    await page.screenshot({ path: join(folder, `moving-${String(frames++).padStart(3, '0')}.png`) });
+};
+await page.click('[data-command=start]');
+await page.waitForSelector('[data-recipe=cat_belly_and_folds]');
+await openRecipe(page, 'cat_belly_and_folds');
+await page.click('[aria-controls=panel-stack]');
+await run({ command: 'play', argument: false }, { command: 'seek', argument: 0.1 }, { tool: 'fold' },
+  { command: 'side' });
+await page.mouse.move(knee.x - 24, knee.y - 26);
+await page.mouse.down();
+for (let i = 0; i <= 8; ++i) {
+  await page.mouse.move(knee.x - 24 + 6 * i, knee.y - 26 + 5 * i);
+  await page.waitForTimeout(200);
+  await frame();
+}
+await page.mouse.up();
+await idle(page);
+await frame(3);
+await page.click('[data-plot=flesh]');
+await run({ tool: 'look' });
+const { start_s, end_s } = await inApp(page, (app) => app.document.recipe);
+for (let i = 0; i < 32; ++i) {
+  await run({ command: 'seek', argument: start_s + ((end_s - start_s) * i) / 32 });
+  await frame();
+}
+execFileSync('ffmpeg', ['-loglevel', 'error', '-y', '-framerate', '10', '-i', join(folder, 'moving-%03d.png'),
+  '-vf', 'scale=960:-1', '-c:v', 'libwebp_anim', '-loop', '0', '-quality', '70',
+  join(root, 'docs/pictures/studio-moving.webp')]);
+console.log('moving');
 await studio.close();
