@@ -93,6 +93,8 @@ void detailMaps(benchmark::State& state) {
   }
   state.counters["plain_ms"] = 1e3 * median(without.wall);
   state.counters["detail_ms"] = 1e3 * median(with.wall);
+  state.counters["plain_processor_ms"] = 1e3 * median(without.processor);
+  state.counters["detail_processor_ms"] = 1e3 * median(with.processor);
   state.counters["over_plain"] = median(with.wall) / median(without.wall);
   state.counters["processor_over_plain"] = median(with.processor) / median(without.processor);
   state.SetLabel(renderer->driver());

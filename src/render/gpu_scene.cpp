@@ -28,43 +28,46 @@ void attribute(GLuint array, GLuint location, GLuint buffer, int components, int
   glEnableVertexArrayAttrib(array, location);
 }
 
-bool isWeighted(const DrawMaterial& material) {
-  return std::any_of(material.detail_maps.begin(), material.detail_maps.end(),
-                     [](const DrawDetailMap& map) { return !map.weights.empty(); });
+using ShownMaps = std::vector<const DrawDetailMap*>;
+
+bool isWeighted(const ShownMaps& maps) {
+  return std::any_of(maps.begin(), maps.end(),
+                     [](const DrawDetailMap* map) { return !map->weights.empty(); });
 }
 
-bool sameWeights(const DrawMaterial& a, const DrawMaterial& b) {
-  return std::equal(a.detail_maps.begin(), a.detail_maps.end(), b.detail_maps.begin(),
-                    b.detail_maps.end(), [](const DrawDetailMap& one, const DrawDetailMap& other) {
-                      return one.weights.data() == other.weights.data();
+bool sameWeights(const ShownMaps& a, const ShownMaps& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const DrawDetailMap* one, const DrawDetailMap* other) {
+                      return one->weights.data() == other->weights.data();
                     });
 }
 
 /// Kept per vertex rather than per map, so that a material needs one buffer.
-void fillWeights(gl::Buffer& buffer, const DrawMaterial& material, std::size_t vertices) {
+void fillWeights(gl::Buffer& buffer, const ShownMaps& maps, std::size_t vertices) {
   std::vector<float> packed(vertices * kMaxDetailMaps, 1.0f);
-  for (std::size_t m = 0; m < material.detail_maps.size(); ++m) {
-    const std::span<const float> weights = material.detail_maps[m].weights;
-    for (std::size_t v = 0; v < weights.size(); ++v) packed[v * kMaxDetailMaps + m] = weights[v];
+  for (std::size_t m = 0; m < maps.size(); ++m) {
+    const std::span<const float> weights = maps[m]->weights;
+    for (std::size_t v = 0; v < weights.size(); ++v)
+      packed[v * kMaxDetailMaps + m] = std::clamp(weights[v], 0.0f, 1.0f);
   }
   fill(buffer, std::span<const float>(packed));
 }
 
 void uploadDetailWeights(GpuSurface& gpu, const DrawSurface& s) {
-  std::vector<const DrawMaterial*> different;
+  std::vector<ShownMaps> different;
   gpu.weights_of_part.clear();
   for (const DrawPart& part : s.parts) {
     std::size_t& which = gpu.weights_of_part.emplace_back(kNoWeights);
-    if (!isWeighted(part.material)) continue;
-    const auto same = std::find_if(different.begin(), different.end(), [&](const DrawMaterial* m) {
-      return sameWeights(*m, part.material);
-    });
+    ShownMaps maps = shownDetailMaps(part.material);
+    if (!isWeighted(maps)) continue;
+    const auto same = std::find_if(different.begin(), different.end(),
+                                   [&](const ShownMaps& m) { return sameWeights(m, maps); });
     which = static_cast<std::size_t>(same - different.begin());
-    if (same == different.end()) different.push_back(&part.material);
+    if (same == different.end()) different.push_back(std::move(maps));
   }
   gpu.detail_weights.resize(different.size());
   for (std::size_t i = 0; i < different.size(); ++i)
-    fillWeights(gpu.detail_weights[i], *different[i], s.positions.size());
+    fillWeights(gpu.detail_weights[i], different[i], s.positions.size());
 }
 
 void uploadSurface(GpuSurface& gpu, const DrawSurface& s) {
@@ -138,7 +141,55 @@ gl::Texture uploadImage(const Rgba8Image& image, bool colour) {
   return texture;
 }
 
+/// x and y of a map's normal, slopes scaled and made unit length, as bytes with 128 = 0: what is
+/// flat stays flat.
+struct PackedNormal {
+  std::uint8_t x = 128, y = 128;
+};
+PackedNormal packedNormal(Rgba8 p, float strength) {
+  const auto part = [](std::uint8_t c) { return c == 127 || c == 128 ? 0.0f : c / 127.5f - 1.0f; };
+  const float x = strength * part(p.r), y = strength * part(p.g), z = std::max(part(p.b), 0.0f);
+  const float length = std::sqrt(x * x + y * y + z * z);
+  if (!(length > 0.0f)) return {};
+  const auto byte = [&](float c) {
+    return static_cast<std::uint8_t>(std::lround(128.0f + 127.0f * c / length));
+  };
+  return {byte(x), byte(y)};
+}
+
+Rgba8Image packedNormals(const DrawDetailMap& first, const DrawDetailMap* second) {
+  Rgba8Image out(first.image->width, first.image->height);
+  for (std::size_t i = 0; i < out.pixels.size(); ++i) {
+    const PackedNormal a = packedNormal(first.image->pixels[i], first.strength);
+    const PackedNormal b =
+        second ? packedNormal(second->image->pixels[i], second->strength) : PackedNormal();
+    out.pixels[i] = {a.x, a.y, b.x, b.y};
+  }
+  return out;
+}
+
 }  // namespace
+
+std::vector<const DrawDetailMap*> shownDetailMaps(const DrawMaterial& material) {
+  ShownMaps out;
+  bool any = false;
+  for (const DrawDetailMap& map : material.detail_maps) {
+    if (!map.image || map.image->empty() || !(map.strength > 0.0f)) continue;
+    out.push_back(&map);
+    any = any || map.weights.empty() ||
+          std::any_of(map.weights.begin(), map.weights.end(), [](float w) { return w > 0.0f; });
+  }
+  return any ? out : ShownMaps();
+}
+
+GLuint TextureCache::findDetails(const DrawDetailMap& first, const DrawDetailMap* second) {
+  const std::shared_ptr<const Rgba8Image> other = second ? second->image : nullptr;
+  DetailsEntry& entry =
+      details_[{first.image.get(), other.get(), first.strength, second ? second->strength : 0.0f}];
+  if (!entry.texture || entry.first.lock() != first.image || entry.second.lock() != other)
+    entry = {first.image, other, uploadImage(packedNormals(first, second), false)};
+  return entry.texture.get();
+}
 
 GLuint TextureCache::find(const std::shared_ptr<const Rgba8Image>& image, bool colour) {
   if (!image || image->empty()) return 0;
@@ -162,6 +213,9 @@ void GpuSurface::useDetailWeights(std::size_t part) const {
 
 void TextureCache::dropUnused() {
   std::erase_if(entries_, [](const auto& item) { return item.second.image.expired(); });
+  std::erase_if(details_, [](const auto& item) {
+    return item.second.first.expired() || (std::get<1>(item.first) && item.second.second.expired());
+  });
 }
 
 void GpuScene::upload(const DrawList& list) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,10 @@
 #include "render/gl_objects.h"
 
 namespace derm::detail {
+
+/// The detail maps of a material: those with a picture and slopes, none where all weights are 0 (a
+/// face at rest). Weights are in their order.
+std::vector<const DrawDetailMap*> shownDetailMaps(const DrawMaterial& material);
 
 /// Buffers of one surface, reused from picture to picture.
 struct GpuSurface {
@@ -36,6 +41,10 @@ class TextureCache {
  public:
   /// `colour` pictures are sRGB, others plain numbers.
   GLuint find(const std::shared_ptr<const Rgba8Image>& image, bool colour);
+  /// Detail maps with their strengths, x and y of the first as red and green, of the second, if any
+  /// and as large, as blue and alpha: reading a texture costs a software driver more than all else
+  /// about a map.
+  GLuint findDetails(const DrawDetailMap& first, const DrawDetailMap* second);
   /// Forgets pictures that no list uses any more.
   void dropUnused();
 
@@ -44,7 +53,14 @@ class TextureCache {
     std::weak_ptr<const Rgba8Image> image;
     gl::Texture texture;
   };
+  struct DetailsEntry {
+    std::weak_ptr<const Rgba8Image> first, second;
+    gl::Texture texture;
+  };
   std::map<std::pair<const Rgba8Image*, bool>, Entry> entries_;
+  /// By both pictures and strengths.
+  using DetailsKey = std::tuple<const Rgba8Image*, const Rgba8Image*, float, float>;
+  std::map<DetailsKey, DetailsEntry> details_;
 };
 
 /// A DrawList's numbers on the graphics card, entry for entry.

@@ -24,6 +24,36 @@ void clearDepth(GLuint target) {
 
 bool opaque(const DrawSurface& s) { return s.opacity >= 1.0f; }
 
+/// Maps in one texture: the second is null where the next one is of another size or elsewhere.
+struct DetailTexture {
+  const DrawDetailMap* first = nullptr;
+  const DrawDetailMap* second = nullptr;
+};
+
+std::vector<DetailTexture> detailTextures(const DrawMaterial& material) {
+  std::vector<DetailTexture> out;
+  for (const DrawDetailMap* map : shownDetailMaps(material)) {
+    const bool fits = !out.empty() && out.back().second == nullptr &&
+                      out.back().first->image->width == map->image->width &&
+                      out.back().first->image->height == map->image->height &&
+                      out.back().first->uv_scale == map->uv_scale &&
+                      out.back().first->uv_offset == map->uv_offset;
+    if (fits)
+      out.back().second = map;
+    else
+      out.push_back({map, nullptr});
+  }
+  return out;
+}
+
+shaders::DetailLayout detailLayout(const std::vector<DetailTexture>& textures) {
+  shaders::DetailLayout out;
+  for (const DetailTexture& t : textures)
+    out.push_back({t.second != nullptr ? 2 : 1,
+                   t.first->uv_scale != Vec2f(1, 1) || t.first->uv_offset != Vec2f(0, 0)});
+  return out;
+}
+
 }  // namespace
 
 Result<SceneRenderer> SceneRenderer::create(const RendererDesc& desc) {
@@ -54,7 +84,7 @@ Result<void> SceneRenderer::makePrograms() {
   DERM_CHECK(make(p.point, "point", s::pointVertex(), s::pointFragment()));
   if (quick()) {
     DERM_CHECK(make(p.flat_shadow, "flat shadow", s::depthVertex(), s::flatShadowFragment()));
-    return make(p.surface, "surface", surface, s::quickSurfaceFragment());
+    return make(p.surface[{}], "surface", surface, s::quickSurfaceFragment({}));
   }
   DERM_CHECK(make(p.depth, "depth", s::depthVertex(), s::depthFragment()));
   DERM_CHECK(make(p.geometry, "geometry", surface, s::geometryFragment()));
@@ -63,7 +93,20 @@ Result<void> SceneRenderer::makePrograms() {
   DERM_CHECK(make(p.occlusion, "occlusion", screen, s::occlusionFragment()));
   DERM_CHECK(make(p.blur, "blur", screen, s::blurFragment()));
   DERM_CHECK(make(p.ground, "ground", s::groundVertex(), s::groundFragment()));
-  return make(p.surface, "surface", surface, s::surfaceFragment());
+  return make(p.surface[{}], "surface", surface, s::surfaceFragment({}));
+}
+
+Result<void> SceneRenderer::makeSurfacePrograms(const DrawList& list) {
+  for (const DrawSurface& surface : list.surfaces)
+    for (const DrawPart& part : surface.parts) {
+      const shaders::DetailLayout layout = detailLayout(detailTextures(part.material));
+      if (programs_.surface.contains(layout)) continue;
+      DERM_TRY(gl::Program program, gl::makeProgram("surface", shaders::surfaceVertex(),
+                                                    quick() ? shaders::quickSurfaceFragment(layout)
+                                                            : shaders::surfaceFragment(layout)));
+      programs_.surface.emplace(layout, std::move(program));
+    }
+  return {};
 }
 
 void SceneRenderer::makeShadowMaps() {
@@ -210,20 +253,19 @@ void SceneRenderer::drawFlatShadow(const DrawList& list, const LightRig& rig) {
   drawCasters(list, rig.flat_clip);
 }
 
-void SceneRenderer::bindDetailMaps(std::span<const DrawDetailMap> maps) {
-  int count = 0;
-  for (const DrawDetailMap& map : maps) {
-    const GLuint texture = scene_.textures().find(map.image, false);
-    if (texture != 0) {
-      glBindTextureUnit(static_cast<GLuint>(shaders::kFirstDetailUnit + count), texture);
-      glUniform4f(shaders::kDetailUvs + count, map.uv_scale.x(), map.uv_scale.y(),
-                  map.uv_offset.x(), map.uv_offset.y());
-    }
-    // A picture that is not there keeps its entry: weights are counted by it.
-    glUniform1f(shaders::kDetailStrengths + count, texture != 0 ? map.strength : 0.0f);
-    ++count;
+void SceneRenderer::useSurfaceProgram(const DrawMaterial& material, bool has_uvs) {
+  const std::vector<DetailTexture> textures =
+      has_uvs ? detailTextures(material) : std::vector<DetailTexture>();
+  const shaders::DetailLayout layout = detailLayout(textures);
+  glUseProgram(programs_.surface.at(layout).get());
+  for (std::size_t t = 0; t < textures.size(); ++t) {
+    const DrawDetailMap& first = *textures[t].first;
+    glBindTextureUnit(static_cast<GLuint>(shaders::kFirstDetailUnit) + static_cast<GLuint>(t),
+                      scene_.textures().findDetails(first, textures[t].second));
+    if (layout[t].moved)
+      glUniform4f(shaders::kDetailUvs + static_cast<GLint>(t), first.uv_scale.x(),
+                  first.uv_scale.y(), first.uv_offset.x(), first.uv_offset.y());
   }
-  glUniform1i(shaders::kDetailCount, count);
 }
 
 void SceneRenderer::drawSurface(const DrawSurface& surface, const GpuSurface& gpu, bool shadows) {
@@ -244,11 +286,11 @@ void SceneRenderer::drawSurface(const DrawSurface& surface, const GpuSurface& gp
     const GLuint normal = surface.uvs.empty() ? 0 : scene_.textures().find(m.normal_image, false);
     glBindTextureUnit(1, colour);
     glBindTextureUnit(2, normal);
+    useSurfaceProgram(m, !surface.uvs.empty());
     glUniform4fv(0, 1, m.base_colour.data());
     glUniform4f(1, m.metallic, m.roughness, m.self_lit, surface.opacity);
     glUniform4i(2, colour != 0, normal != 0, m.cut_out, shadows);
     gpu.useDetailWeights(p);
-    bindDetailMaps(surface.uvs.empty() ? std::span<const DrawDetailMap>() : m.detail_maps);
     if (m.cut_out)
       glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     else
@@ -266,7 +308,6 @@ void SceneRenderer::drawSurface(const DrawSurface& surface, const GpuSurface& gp
 }
 
 void SceneRenderer::drawSolids(const DrawList& list, bool on_top) {
-  glUseProgram(programs_.surface.get());
   glBindTextureUnit(0, targets_.occlusion_map.get());
   for (std::size_t i = 0; i < list.surfaces.size(); ++i)
     if (list.surfaces[i].on_top == on_top && opaque(list.surfaces[i]))
@@ -274,7 +315,6 @@ void SceneRenderer::drawSolids(const DrawList& list, bool on_top) {
 }
 
 bool SceneRenderer::drawGlass(const DrawList& list, bool on_top) {
-  glUseProgram(programs_.surface.get());
   glBindTextureUnit(0, targets_.occlusion_map.get());
   // A little towards the eye: where glass and what it covers coincide, the glass is in front, on
   // every driver.
@@ -356,6 +396,7 @@ Result<Rgba8Image> SceneRenderer::draw(const DrawList& list, const Camera& camer
   while (glGetError() != GL_NO_ERROR) {
   }
   DERM_CHECK(fitTargets(width, height));
+  DERM_CHECK(makeSurfacePrograms(list));
   const LightRig rig =
       makeLightRig(list, camera, {width, height, desc_.shadow_map_px, desc_.sky_directions});
   glNamedBufferData(frame_uniforms_.get(), sizeof rig.frame, &rig.frame, GL_STREAM_DRAW);

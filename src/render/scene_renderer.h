@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+
 #include "derm/base/result.h"
 #include "derm/image/rgba8_image.h"
 #include "derm/render/offscreen_renderer.h"
@@ -7,6 +9,7 @@
 #include "render/gl_objects.h"
 #include "render/gpu_scene.h"
 #include "render/light_rig.h"
+#include "render/shaders.h"
 
 namespace derm::detail {
 
@@ -22,8 +25,8 @@ class SceneRenderer {
  private:
   struct Programs {
     gl::Program flat_shadow;  ///< Lighting::Quick
-    gl::Program depth, geometry, ground_geometry, occlusion, blur, background, ground, surface,
-        line, point;
+    gl::Program depth, geometry, ground_geometry, occlusion, blur, background, ground, line, point;
+    std::map<shaders::DetailLayout, gl::Program> surface;
   };
   /// What depends on the size of the picture.
   struct Targets {
@@ -40,6 +43,8 @@ class SceneRenderer {
 
   SceneRenderer() = default;
   Result<void> makePrograms();
+  /// Those of surfaces, for the detail maps that a list has.
+  Result<void> makeSurfacePrograms(const DrawList& list);
   void makeShadowMaps();
   Result<void> fitTargets(int width, int height);
   void drawCasters(const DrawList& list, const Mat4f& clip);
@@ -47,7 +52,8 @@ class SceneRenderer {
   void drawOcclusion(const DrawList& list, bool ground);
   void drawFlatShadow(const DrawList& list, const LightRig& rig);
   bool quick() const { return desc_.lighting == Lighting::Quick; }
-  void bindDetailMaps(std::span<const DrawDetailMap> maps);
+  /// Makes the program for a material's maps current, with the maps.
+  void useSurfaceProgram(const DrawMaterial& material, bool has_uvs);
   void drawSurface(const DrawSurface& surface, const GpuSurface& gpu, bool shadows);
   void drawSolids(const DrawList& list, bool on_top);
   /// True where there was any.

@@ -51,17 +51,13 @@ vec2 occlusionAt(float distance_m) {
 }
 )";
 
-/// A surface's material, and its normal with all maps.
+/// A surface's material.
 const char* const kSurfaceInputs = R"(
 layout(binding = 1) uniform sampler2D colour_map;
 layout(binding = 2) uniform sampler2D normal_map;
 layout(location = 0) uniform vec4 base_colour;
 layout(location = 1) uniform vec4 material;  // metallic, roughness, self-lit, opacity
 layout(location = 2) uniform ivec4 has;      // colour map, normal map, cut out, shadows
-layout(binding = DETAIL_UNIT) uniform sampler2D detail_maps[MAX_DETAILS];
-layout(location = DETAIL_COUNT) uniform int detail_count;
-layout(location = DETAIL_UVS) uniform vec4 detail_uvs[MAX_DETAILS];  // scale, offset
-layout(location = DETAIL_STRENGTHS) uniform float detail_strengths[MAX_DETAILS];
 centroid in vec3 world;
 centroid in vec3 world_normal;
 centroid in vec2 texture_uv;
@@ -70,24 +66,9 @@ centroid in float distance_m;
 centroid in vec4 detail_weights_0;
 centroid in vec4 detail_weights_4;
 layout(location = 0) out vec4 result;
+)";
 
-// The material's normal map with its detail maps over it (Dutreve 2011, eq. 5.13 and 5.14): slopes
-// add up, so that the fixed detail below survives.
-vec3 mapNormal() {
-  vec3 n = has.y != 0 ? normalize(texture(normal_map, texture_uv).xyz * 2.0 - 1.0) : vec3(0.0, 0.0, 1.0);
-  if (detail_count == 0) return n;
-  vec3 sum = n;
-  for (int i = 0; i < detail_count; ++i) {
-    vec4 uv = detail_uvs[i];
-    vec3 m = texture(detail_maps[i], texture_uv * uv.xy + uv.zw).xyz * 2.0 - 1.0;
-    m = normalize(vec3(m.xy * detail_strengths[i], m.z));
-    float weight = clamp(i < 4 ? detail_weights_0[i] : detail_weights_4[i - 4], 0.0, 1.0);
-    m = normalize(mix(vec3(0.0, 0.0, 1.0), m, weight));
-    sum = vec3(sum.xy + m.xy, sum.z * m.z);
-  }
-  return normalize(sum);
-}
-
+const char* const kMappedNormal = R"(
 // Tangents from screen derivatives (Mikkelsen 2010): no vertex tangents needed.
 vec3 mappedNormal(vec3 n) {
   n = normalize(n);
@@ -130,13 +111,52 @@ vec3 background(vec2 screen) {
 }
 )";
 
-std::string detailLocations() {
-  const auto define = [](const char* name, std::size_t value) {
-    return std::string("#define ") + name + " " + std::to_string(value) + "\n";
-  };
-  return define("MAX_DETAILS", kMaxDetailMaps) + define("DETAIL_UNIT", kFirstDetailUnit) +
-         define("DETAIL_COUNT", kDetailCount) + define("DETAIL_UVS", kDetailUvs) +
-         define("DETAIL_STRENGTHS", kDetailStrengths);
+/// The material's normal map with its detail maps over it (Dutreve 2011, eq. 5.13 and 5.14): slopes
+/// add up, so that the fixed detail below survives. A map's normal m of length 1, mixed with the
+/// flat one by the weight w, is (w m.x, w m.y, 1 - w (1 - m.z)) / l, l^2 = 1 - 2 w (1 - w) (1 -
+/// m.z). All are multiplied by all l instead of divided: only the direction counts. There are no
+/// loops and no arrays of textures: software drivers run every turn of a loop, and try every
+/// texture of an array, for every pixel.
+std::string mapNormal(const DetailLayout& layout) {
+  std::string declared, laid;
+  std::size_t map = 0;
+  for (std::size_t t = 0; t < layout.size(); ++t) {
+    const std::string n = std::to_string(t), uv = "detail_uv_" + n;
+    declared += "layout(binding = " + std::to_string(kFirstDetailUnit + t) +
+                ") uniform sampler2D detail_map_" + n + ";\n";
+    std::string at = "texture_uv";
+    if (layout[t].moved) {
+      declared += "layout(location = " + std::to_string(kDetailUvs + t) + ") uniform vec4 " + uv +
+                  ";  // scale, offset\n";
+      at += " * " + uv + ".xy + " + uv + ".zw";
+    }
+    // As packedNormal() in gpu_scene.cpp stores them.
+    laid +=
+        "  texel = texture(detail_map_" + n + ", " + at + ") * (255.0 / 127.0) - 128.0 / 127.0;\n";
+    for (int half = 0; half < layout[t].maps; ++half, ++map)
+      laid += std::string("  layOver(n, lengths, texel.") + (half == 0 ? "xy" : "zw") +
+              ", detail_weights_" + (map < 4 ? "0" : "4") + "[" + std::to_string(map % 4) + "]);\n";
+  }
+  return declared + R"(
+void layOver(inout vec3 sum, inout float lengths, vec2 m, float weight) {
+  float faded = weight - weight * sqrt(max(1.0 - dot(m, m), 0.0));
+  float l = sqrt(1.0 + (2.0 * weight - 2.0) * faded);
+  sum = vec3(sum.xy * l + m * (weight * lengths), sum.z - sum.z * faded);
+  lengths *= l;
+}
+vec3 mapNormal() {
+  vec3 n = vec3(0.0, 0.0, 1.0);
+  if (has.y != 0) n = normalize(texture(normal_map, texture_uv).xyz * 2.0 - 1.0);
+  float lengths = 1.0;
+  vec4 texel;
+)" + laid +
+         "  return n;\n}\n";
+}
+
+/// What surfaces have in both lightings.
+std::string surfaceInputs(const DetailLayout& layout) {
+  return kSurfaceInputs + mapNormal(layout) + kMappedNormal +
+         "const bool has_details = " + (layout.empty() ? "false" : "true") + ";\n";
 }
 
 }  // namespace
@@ -269,9 +289,9 @@ void main() {
 )";
 }
 
-std::string surfaceFragment() {
-  return header() + "#define PIXEL_SCALE 1.0\n" + detailLocations() + kSeenNormal +
-         kOcclusionLookup + kSurfaceInputs + kToneCurve + R"(
+std::string surfaceFragment(const DetailLayout& layout) {
+  return header() + "#define PIXEL_SCALE 1.0\n" + kSeenNormal + kOcclusionLookup +
+         surfaceInputs(layout) + kToneCurve + R"(
 float ggx(vec3 n, vec3 v, vec3 l, float rough) {
   vec3 h = normalize(v + l);
   float a = rough * rough;
@@ -308,7 +328,7 @@ void main() {
   if (has.x != 0) base *= texture(colour_map, texture_uv);
   if (has.z != 0 && base.a < 0.02) discard;
   vec3 v = eyeDirection();
-  vec3 n = seenNormal(has.y != 0 || detail_count != 0 ? mappedNormal(world_normal) : world_normal, v);
+  vec3 n = seenNormal(has.y != 0 || has_details ? mappedNormal(world_normal) : world_normal, v);
 
   vec2 o = has.w != 0 ? occlusionAt(distance_m) : vec2(1.0);
   float metallic = material.x, rough = clamp(material.y, 0.08, 1.0);
@@ -337,15 +357,15 @@ void main() {
 )";
 }
 
-std::string quickSurfaceFragment() {
-  return header() + "#define PIXEL_SCALE 1.0\n" + detailLocations() + kSeenNormal + kSurfaceInputs +
-         kToneCurve + R"(
+std::string quickSurfaceFragment(const DetailLayout& layout) {
+  return header() + "#define PIXEL_SCALE 1.0\n" + kSeenNormal + surfaceInputs(layout) + kToneCurve +
+         R"(
 void main() {
   vec4 base = base_colour * clamp(vertex_colour, 0.0, 1.0);
   if (has.x != 0) base *= texture(colour_map, texture_uv);
   if (has.z != 0 && base.a < 0.02) discard;
   vec3 v = eyeDirection();
-  vec3 n = seenNormal(has.y != 0 || detail_count != 0 ? mappedNormal(world_normal) : world_normal, v);
+  vec3 n = seenNormal(has.y != 0 || has_details ? mappedNormal(world_normal) : world_normal, v);
   // Wrapped as in the studio; what a mirror would show is a share of the sky.
   float lit = max(dot(n, frame.key_direction.xyz) + 0.12, 0.0) / (1.12 * 1.12);
   vec3 ambient = mix(frame.bounce_colour.rgb, frame.sky_colour.rgb, n.y * 0.5 + 0.5);

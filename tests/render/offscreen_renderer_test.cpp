@@ -212,6 +212,19 @@ TEST_F(Offscreen, DetailMapsShowWhereTheirWeightsAre) {
   EXPECT_LT(at(half, 37), at(half, 48));
   EXPECT_LT(at(half, 48), at(half, 58));
 
+  // At rest nothing is left of them.
+  material.detail_maps.assign(2, {.image = tilted, .weights = nowhere});
+  EXPECT_EQ(draw(list).pixels, plain.pixels);
+  // Pictures of two sizes, and one laid elsewhere, do not fit into one texture: nothing changes.
+  const auto larger = std::make_shared<Rgba8Image>(8, 8, Rgba8{128, 38, 218, 255});
+  material.detail_maps = {{.image = tilted, .strength = 0.5f}, {.image = tilted, .strength = 0.5f}};
+  const int together = at(draw(list), 48);
+  EXPECT_LT(together, at(plain, 48) - 20);
+  material.detail_maps[1].image = larger;
+  EXPECT_EQ(at(draw(list), 48), together);
+  material.detail_maps[1] = {.image = tilted, .uv_scale = Vec2f(2, 2), .strength = 0.5f};
+  EXPECT_EQ(at(draw(list), 48), together);
+
   // One map over a flat one is that map.
   material.detail_maps = {{.image = tilted}};
   const int alone = at(draw(list), 48);
