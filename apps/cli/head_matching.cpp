@@ -1,7 +1,6 @@
 #include "head_matching.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -52,8 +51,17 @@ std::vector<LabelledPoint> labelled(std::span<const LandmarkMatch> matches) {
   return out;
 }
 
+/// Nothing of a source's textures is carried over, and painting a head of the cast takes seconds.
+Result<Character> loadUnpainted(const HeadMatchOptions& options, Diagnostics& notes) {
+  constexpr std::string_view kCast = "cast:";
+  const std::string& name = options.source.source;
+  if (!name.starts_with(kCast) || !options.source.unit.empty() || !options.picture.empty())
+    return options.source.load(notes);
+  return makeCastMember(std::string_view(name).substr(kCast.size()));
+}
+
 Result<Character> loadSource(const HeadMatchOptions& options, Diagnostics& notes) {
-  DERM_TRY(Character source, options.source.load(notes));
+  DERM_TRY(Character source, loadUnpainted(options, notes));
   if (!options.source_points.empty()) {
     DERM_TRY(source.points, headPoints(options.source_points, source, notes));
   }
@@ -93,13 +101,13 @@ Result<HeadLandmarks> landmarksBetween(const HeadMatchOptions& options, Characte
   return out;
 }
 
-/// By shape, from heads of the cast. Humans alone: the cartoon fits no scan, and takes seconds to
-/// be refused.
+/// By shape, from heads of the cast but one that was tried already. Humans alone: the cartoon fits
+/// no scan, and takes seconds to be refused.
 Result<FoundControlPoints> searchControlPoints(const TriMesh& head, bool upright,
-                                               Diagnostics& notes) {
-  const std::array<ReferenceHead, 2> references = {
-      {{"cast:man", [] { return makeCastMember("man"); }},
-       {"cast:woman", [] { return makeCastMember("woman"); }}}};
+                                               const std::string& tried, Diagnostics& notes) {
+  std::vector<ReferenceHead> references = {{"cast:man", [] { return makeCastMember("man"); }},
+                                           {"cast:woman", [] { return makeCastMember("woman"); }}};
+  std::erase_if(references, [&](const ReferenceHead& r) { return r.name == tried; });
   ProgressBar bar("control points");
   return findControlPoints(head, references, upright ? HeadPose::Upright : HeadPose::Unknown, notes,
                            bar.callback());
@@ -121,7 +129,7 @@ Result<HeadLandmarks> bestLandmarks(const HeadMatchOptions& options, const Chara
     return keep();
   Diagnostics more_notes;
   const Result<FoundControlPoints> found =
-      searchControlPoints(target.mesh, options.upright, more_notes);
+      searchControlPoints(target.mesh, options.upright, options.source.source, more_notes);
   if (!found && found.error().code == ErrorCode::Cancelled) return found.error();
   if (!found || found->residual >= 0.95 * first->registration->residual) return keep();
   std::vector<LabelledPoint> more = known;
@@ -207,7 +215,7 @@ Result<void> findMissingPoints(Character& head, const std::string& name, const s
   for (const LabelledPoint& p : head.points)
     if (const FaceFeature* feature = findFaceFeature(p.label))
       if (std::find(numbers.begin(), numbers.end(), feature->number) != numbers.end()) return {};
-  Result<FoundControlPoints> found = searchControlPoints(head.mesh, upright, notes);
+  Result<FoundControlPoints> found = searchControlPoints(head.mesh, upright, {}, notes);
   if (!found) {
     Error e = found.error();
     if (e.code == ErrorCode::Cancelled) return e;

@@ -152,32 +152,37 @@ Vec3d HeadMap::operator()(const Vec3d& source) const {
 }
 
 Vec3d HeadMap::inverse(const Vec3d& target) const {
+  constexpr double kClose = 1e-16;  // squared, of a face unit
   const Vec3d y = target_.toFace(target);
-  Vec3d x = affine_.linear().partialPivLu().solve(y - affine_.translation());
-  double error = (warp(x) - y).squaredNorm();
-  for (int iteration = 0; iteration < 12 && error > 1e-18; ++iteration) {
-    Vec3d value = affine_ * x;
-    Mat3d slope = affine_.linear();
+  struct Local {
+    Vec3d off;  ///< from y
+    Mat3d slope;
+  };
+  const auto at = [&](const Vec3d& x) {
+    Local out{affine_ * x - y, affine_.linear()};
     for (std::size_t k = 0; k < centres_.size(); ++k) {
       const Vec3d d = x - centres_[k];
       const double r = d.norm();
-      value += r * weights_[k];
-      if (r > 1e-9) slope += weights_[k] * (d / r).transpose();
+      out.off += r * weights_[k];
+      if (r > 1e-9) out.slope += weights_[k] * (d / r).transpose();
     }
-    const Vec3d step = slope.partialPivLu().solve(value - y);
+    return out;
+  };
+  Vec3d x = affine_.linear().partialPivLu().solve(y - affine_.translation());
+  Local here = at(x);
+  for (int iteration = 0; iteration < 12 && here.off.squaredNorm() > kClose; ++iteration) {
+    const Vec3d step = here.slope.partialPivLu().solve(here.off);
     if (!step.allFinite()) break;
     // The kernel has a kink at each centre: halve steps that overshoot one.
     double share = 1;
-    Vec3d next = x - step;
-    double next_error = (warp(next) - y).squaredNorm();
-    while (next_error >= error && share > 0.1) {
+    Local next = at(x - step);
+    while (next.off.squaredNorm() >= here.off.squaredNorm() && share > 0.1) {
       share /= 2;
-      next = x - share * step;
-      next_error = (warp(next) - y).squaredNorm();
+      next = at(x - share * step);
     }
-    if (next_error >= error) break;
-    x = next;
-    error = next_error;
+    if (next.off.squaredNorm() >= here.off.squaredNorm()) break;
+    x -= share * step;
+    here = next;
   }
   return source_.fromFace(x);
 }

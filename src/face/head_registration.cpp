@@ -8,9 +8,11 @@
 #include <Eigen/Geometry>
 
 #include "derm/base/number_text.h"
+#include "derm/face/face_features.h"
 #include "derm/math/decompositions.h"
 #include "derm/mesh/triangle_tree.h"
 
+#include "face_mirror.h"
 #include "framed_head.h"
 #include "head_pieces.h"
 #include "head_pose.h"
@@ -61,6 +63,12 @@ constexpr double kRimWeight = 20;
 constexpr double kSlitReach = 0.4;
 constexpr double kMouthReach = 0.9;
 constexpr double kFarPair = 0.2;
+
+// Faces that are their own mirror image, in face units.
+constexpr double kSymmetric = 0.001;  ///< median distance of its halves; 1e-4 modelled, 4e-3 people
+constexpr double kSymmetricPoints = 0.05;  ///< of labelled points of the source
+constexpr double kAskew = 0.02;  ///< half of what a point and its mirror image may be apart
+constexpr double kMirrorWeight = 100;
 
 /// Centre and rms radius of the surface, as a frame.
 FaceFrame surfaceFrame(const WeldedHead& head) {
@@ -281,6 +289,46 @@ bool isUpright(const FaceFrame& frame) {
 
 double trustIn(double residual) { return 1 / (1 + std::pow(residual / kGoodResidual, 4)); }
 
+/// On a face that is its own mirror image, so must the points on it be. Where the map has put a
+/// point and the one across the face askew: the pairs that it was made with, and the labelled
+/// points, each with the one across taken to the middle; else none.
+std::vector<HardPair> evenedPairs(const TriMesh& source, std::span<const LabelledPoint> points,
+                                  const FaceFrame& frame, const TargetSide& to,
+                                  std::span<const HardPair> pairs) {
+  const detail::FaceMirror mirror = detail::findFaceMirror(to.face);
+  if (mirror.misfit > kSymmetric) return {};
+  const auto across = [](const Vec3d& p, const Vec3d& q) {
+    return (p - Vec3d(-q.x(), q.y(), q.z())).norm() < kSymmetricPoints;
+  };
+  std::vector<HardPair> out;
+  double askew = 0;
+  for (const LabelledPoint& p : points) {
+    const FaceFeature* feature = findFaceFeature(p.label);
+    if (feature == nullptr) continue;
+    const auto placeOf = [&](const LabelledPoint& l) {
+      return frame.toFace(positionAt(l.point, source.triangles, source.positions).cast<double>());
+    };
+    for (const LabelledPoint& q : points) {
+      const FaceFeature* other = findFaceFeature(q.label);
+      if (other == nullptr || other->number != feature->mirror) continue;
+      const Vec3d here = placeOf(p), there = placeOf(q);
+      if (!across(here, there)) continue;
+      const Vec3d moved = to.state.warp(here);
+      const Vec3d middle = 0.5 * (moved + mirror(to.state.warp(there)));
+      askew = std::max(askew, (moved - middle).norm());
+      out.push_back({here, middle, kMirrorWeight});
+    }
+  }
+  if (askew < kAskew) return {};
+  for (const HardPair& p : pairs)
+    for (const HardPair& q : pairs)
+      if (across(p.from, q.from)) {
+        out.push_back({p.from, 0.5 * (p.to + mirror(q.to)), std::min(p.weight, q.weight)});
+        break;
+      }
+  return out;
+}
+
 /// The source's points on the target: where the map takes them, then the nearest surface that
 /// faces the same way.
 std::vector<LandmarkMatch> carriedPoints(const TriMesh& source,
@@ -453,7 +501,10 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
       if (!(frame.unit > 0)) continue;
       search(detail::wholeSamples(part, frame), frame, false);
     }
-  if (!good(kGoodCoarseResidual)) {
+  // Upright and facing +z, as most files have it, is no accident: a search over all rotations, most
+  // of the time of a registration, has not found anything better there.
+  const bool as_usual = best && isUpright(best->frame) && good(kDoubtfulUpright);
+  if (!good(kGoodCoarseResidual) && !as_usual) {
     if (!keepGoing(progress, 0.4, "pose")) return cancelled();
     search(target_whole, normalised, true);
   }
@@ -486,6 +537,12 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
   for (; stage < detail::kWarpStages.size(); ++stage) {
     if (!keepGoing(progress, 0.6 + 0.08 * static_cast<double>(stage), "fit")) return cancelled();
     fitter.run(best->state, best->face, detail::kWarpStages[stage], pairs);
+  }
+  if (known.empty()) {
+    const std::vector<HardPair> even =
+        evenedPairs(source_mesh, source_points, source.frame, *best, pairs);
+    for (std::size_t again = 2; again < detail::kWarpStages.size() && !even.empty(); ++again)
+      fitter.run(best->state, best->face, detail::kWarpStages[again], even);
   }
 
   HeadRegistration out;

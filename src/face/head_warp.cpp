@@ -8,6 +8,7 @@
 #include <Eigen/QR>
 
 #include "derm/base/parallel.h"
+#include "derm/math/weighted_gram.h"
 
 namespace derm::detail {
 namespace {
@@ -33,28 +34,6 @@ double cost(const Vec3d& p, const Vec3d& n, const Features& f, const Vec3d& q, c
   for (std::size_t k = 0; k < kFeatures; ++k) features += (f[k] - g[k]) * (f[k] - g[k]);
   return (p - q).squaredNorm() / (sigma * sigma) + kNormalCost * (2 - 2 * n.dot(m)) +
          kFeatureCost * features;
-}
-
-/// lower triangle of S' S, in blocks that do not depend on the number of threads.
-void squareOf(const MatrixXd& s, MatrixXd& out) {
-  constexpr Eigen::Index kBlock = 64;
-  const Eigen::Index n = s.cols();
-  out.resize(n, n);
-  struct Tile {
-    Eigen::Index i, j;
-  };
-  std::vector<Tile> tiles;
-  for (Eigen::Index i = 0; i < n; i += kBlock)
-    for (Eigen::Index j = 0; j <= i; j += kBlock) tiles.push_back({i, j});
-  parallelFor(tiles.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t t = begin; t < end; ++t) {
-      const auto [i, j] = tiles[t];
-      const Eigen::Index rows = std::min(kBlock, n - i);
-      const Eigen::Index cols = std::min(kBlock, n - j);
-      out.block(i, j, rows, cols).noalias() =
-          s.middleCols(i, rows).transpose() * s.middleCols(j, cols);
-    }
-  });
 }
 
 }  // namespace
@@ -167,7 +146,6 @@ void WarpFitter::run(State& state, const MatchPoints& target, const WarpStage& s
   };
   std::vector<Match> forward(sites);
   std::vector<Match> backward(back.size());
-  MatrixXd scaled(rows, m);
   MatrixXd normal;
   MatrixXd wanted(rows, 3);
   Eigen::VectorXd weights(rows);
@@ -241,8 +219,7 @@ void WarpFitter::run(State& state, const MatchPoints& target, const WarpStage& s
       weights[i] = hard[k].weight;
       wanted.row(i) = hard[k].weight * hard[k].to.transpose();
     }
-    scaled = weights.cwiseSqrt().asDiagonal() * basis;
-    squareOf(scaled, normal);
+    weightedGram(basis, weights, normal);
     const double stiffness = stage.lambda * std::max(total, 1e-3) / static_cast<double>(sites);
     normal.bottomRightCorner(m - 4, m - 4) += stiffness * energy.bottomRightCorner(m - 4, m - 4);
     normal.diagonal().array() += 1e-9;

@@ -1,5 +1,6 @@
 derm_room(math
   SOURCES decompositions.cpp dense_kernels.cpp polar.cpp rbf.cpp rbf_kernels.cpp sparse_ldl.cpp spring.cpp transform.cpp
+    weighted_gram.cpp
   PUBLIC Eigen3::Eigen
   PRIVATE hwy::hwy)
 if(EMSCRIPTEN)

@@ -7,6 +7,7 @@
 #include "derm/base/parallel.h"
 #include "derm/base/rng.h"
 #include "derm/cast/heads.h"
+#include "derm/face/face_features.h"
 #include "derm/mesh/measures.h"
 
 #include "ict_heads.h"
@@ -163,6 +164,50 @@ TEST(HeadRegistration, MirroredAndInsideOut) {
     EXPECT_GT(positionAt(m.point, mirrored.triangles, mirrored.positions).x(), 0.01f);
   }
   EXPECT_LT(r->residual, 0.2);
+}
+
+/// A mesh that was modelled by halves gets points that are each other's mirror images.
+TEST(HeadRegistration, PointsOfASymmetricHeadAreSymmetric) {
+  const Character target = *makeSyntheticHead(syntheticHeadA());
+  const auto r = registered(headB(), target.mesh, kUpright);
+  ASSERT_TRUE(r.ok()) << r.error().text();
+  const auto place = [&](std::string_view label) {
+    for (const LandmarkMatch& m : r->landmarks)
+      if (m.label == label)
+        return Vec3d(
+            positionAt(m.point, target.mesh.triangles, target.mesh.positions).cast<double>());
+    return Vec3d(1, 1, 1);
+  };
+  const double unit = r->map.targetFrame().unit;
+  for (const LandmarkMatch& m : r->landmarks) {
+    const Vec3d p = place(m.label), q = place(mirroredLabel(m.label));
+    EXPECT_LT((p - Vec3d(-q.x(), q.y(), q.z())).norm(), 0.06 * unit) << m.label;
+  }
+}
+
+/// A face without the back of its head is found; half a face has no mirror image to stand by, and
+/// nothing is made up for it.
+TEST(HeadRegistration, HalfAHeadIsFoundOrRefused) {
+  const auto cut = [&](auto keep) {
+    TriMesh mesh = headB().mesh;
+    std::erase_if(mesh.triangles, [&](const Triangle& t) {
+      return !keep(mesh.positions[t[0]]) || !keep(mesh.positions[t[1]]) ||
+             !keep(mesh.positions[t[2]]);
+    });
+    return mesh;
+  };
+  const TriMesh mask = cut([](const Vec3f& p) { return p.z() > 0; });
+  const auto front = registered(headA(), mask, kUpright);
+  ASSERT_TRUE(front.ok()) << front.error().text();
+  EXPECT_LT(meanError(*front, mask, headB(), [](const Vec3d& p) { return p; }), 0.9);
+  const TriMesh half = cut([](const Vec3f& p) { return p.x() > 0; });
+  const auto refused = registered(headA(), half);
+  ASSERT_FALSE(refused.ok()) << refused->residual;
+  EXPECT_NE(refused.error().message.find("cannot find a face"), std::string::npos);
+  // Told that it is upright it may be taken for one, but not without a word.
+  if (const auto upright = registered(headA(), half, kUpright); upright.ok()) {
+    EXPECT_EQ(upright->verdict, RegistrationVerdict::Doubtful) << upright->residual;
+  }
 }
 
 TEST(HeadRegistration, SameBitsForAnyThreadCount) {
