@@ -1,5 +1,5 @@
 // Puts the package together: node web/build.mjs BIN OUT
-// BIN: folder with derm.js and derm.wasm, as em++ leaves them; OUT: the folder `npm pack` is run in.
+// BIN: folder with derm.js, derm.wasm and derm.rest.wasm, as the build leaves them; OUT: the folder `npm pack` is run in.
 // Where esbuild is installed (tools/node), BIN/derm.single.js is made too: one classic script with
 // everything inside, which gives the page `derm`, also from file://.
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,11 +18,13 @@ for (const name of ['package.json', 'README.md', 'LICENCES.md'])
   await copyFile(path.join(here, name), path.join(out, name));
 await copyFile(path.join(here, '..', 'LICENSE'), path.join(out, 'LICENSE'));
 await copyFile(path.join(bin, 'derm.js'), path.join(out, 'glue.mjs'));
-await copyFile(path.join(bin, 'derm.wasm'), path.join(out, 'derm.wasm'));
-
-const wasm = await readFile(path.join(bin, 'derm.wasm'));
-const packed = gzipSync(wasm, { level: 9 }).toString('base64');
-await writeFile(path.join(out, 'wasm_text.mjs'), `// derm.wasm, gzipped, as base64.\nexport default '${packed}';\n`);
+const texts = ['// derm.wasm and derm.rest.wasm, gzipped, as base64.'];
+for (const [name, file] of [['first', 'derm.wasm'], ['rest', 'derm.rest.wasm']]) {
+  await copyFile(path.join(bin, file), path.join(out, file));
+  const packed = gzipSync(await readFile(path.join(bin, file)), { level: 9 }).toString('base64');
+  texts.push(`export const ${name} = '${packed}';`);
+}
+await writeFile(path.join(out, 'wasm_text.mjs'), `${texts.join('\n')}\n`);
 
 try {
   const { build } = await import(path.join(here, '../tools/node/node_modules/esbuild/lib/main.js'));

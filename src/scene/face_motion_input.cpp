@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derm/base/deferred.h"
 #include "derm/face/face_motion.h"
 #include "derm/face/face_rig.h"
 #include "derm/face/shape_fit.h"
@@ -278,12 +279,13 @@ Result<FaceMotion> loadFaceMotion(const FaceMotionChoice& choice,
   return motion;
 }
 
-Result<FaceMotion> addFaceMotion(std::span<const FaceMotionChoice> motions,
-                                 const std::filesystem::path& folder,
-                                 const FaceMotionOptions& options, Character& character,
-                                 Diagnostics& notes) {
-  if (isCoefficientsAlone(motions, folder))
-    return playCoefficients(motions[0], folder, options, character, notes);
+namespace {
+
+/// By the control points of both faces. (Deferred: see needDeferred().)
+Result<FaceMotion> playRetargeted(std::span<const FaceMotionChoice> motions,
+                                  const std::filesystem::path& folder,
+                                  const FaceMotionOptions& options, Character& character,
+                                  Diagnostics& notes) {
   std::optional<FaceRig> rig = findFaceRig(character);
   if (!rig) {
     DERM_TRY(rig, addFaceRig(character, {.clips = false}, notes));
@@ -302,6 +304,18 @@ Result<FaceMotion> addFaceMotion(std::span<const FaceMotionChoice> motions,
   DERM_TRY(Clip clip, faceClip(character, *rig, tracks, clip_name));
   character.clips.push_back(std::move(clip));
   return FaceMotion{clip_name, std::move(tracks), {}};
+}
+
+}  // namespace
+
+Result<FaceMotion> addFaceMotion(std::span<const FaceMotionChoice> motions,
+                                 const std::filesystem::path& folder,
+                                 const FaceMotionOptions& options, Character& character,
+                                 Diagnostics& notes) {
+  if (isCoefficientsAlone(motions, folder))
+    return playCoefficients(motions[0], folder, options, character, notes);
+  DERM_CHECK(needDeferred("retargeting from other faces"));
+  return deferred(playRetargeted)(motions, folder, options, character, notes);
 }
 
 Result<ShapeTracks> faceCoefficients(const FaceMotion& played, Diagnostics& notes) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "derm/anim/body_joints.h"
+#include "derm/base/deferred.h"
 #include "derm/base/number_text.h"
 #include "derm/contact/limb_clearance.h"
 #include "derm/io/name_table.h"
@@ -60,11 +61,10 @@ void turnArmsOut(const Character& character, const std::filesystem::path& file, 
                  fixedNumber(std::ceil(degrees), 0) + " degrees (arms_out)");
 }
 
-}  // namespace
-
-Result<void> addMotion(std::string_view source, std::string_view map,
-                       const std::filesystem::path& folder, Character& character,
-                       Diagnostics& notes, const MotionOptions& options) {
+/// Deferred: see needDeferred().
+Result<void> addRetargeted(std::string_view source, std::string_view map,
+                           const std::filesystem::path& folder, Character& character,
+                           Diagnostics& notes, const MotionOptions& options) {
   DERM_TRY(const Source from, openSource(source, map, folder, character, notes));
   const std::filesystem::path file = folder / source;
   const Skeleton& skeleton = from.mover.skeleton;
@@ -87,6 +87,15 @@ Result<void> addMotion(std::string_view source, std::string_view map,
   if (options.arms_out) turnArmsOut(character, file, *clip, notes);
   character.clips.push_back(*std::move(clip));
   return {};
+}
+
+}  // namespace
+
+Result<void> addMotion(std::string_view source, std::string_view map,
+                       const std::filesystem::path& folder, Character& character,
+                       Diagnostics& notes, const MotionOptions& options) {
+  DERM_CHECK(needDeferred("retargeting from other skeletons"));
+  return deferred(addRetargeted)(source, map, folder, character, notes, options);
 }
 
 Result<MotionMatch> matchMotion(std::string_view source, std::string_view map,

@@ -12,7 +12,7 @@ export class DermError extends Error {
   toJSON(): DermErrorFields;
 }
 export type DermErrorCode = 'bad_data' | 'bad_argument' | 'unsupported' | 'cannot_read'
-  | 'cannot_write' | 'cancelled' | 'out_of_memory' | 'internal' | 'closed';
+  | 'cannot_write' | 'cancelled' | 'not_loaded' | 'out_of_memory' | 'internal' | 'closed';
 export interface DermErrorFields {
   code: DermErrorCode; text: string; message: string; file: string; element: string;
   line: number; column: number;
@@ -193,7 +193,12 @@ export interface FoundPoints {
 
 /** The module: one for any number of scenes. */
 export class Derm {
-  static load(options?: { wasm?: Wasm }): Promise<Derm>;
+  static load(options?: { wasm?: Wasm; rest?: Wasm | (() => Wasm | Promise<Wasm>) }): Promise<Derm>;
+  /** Loads derm.rest.wasm, what few pages need. Members of the cast do so by themselves; before
+   *  findPoints(), addFaceShapes(), bake() and characterGlb(), which throw "not_loaded" else, the
+   *  page does. */
+  loadRest(): Promise<void>;
+  readonly hasRest: boolean;
   readonly module: WebAssembly.Module;
   readonly version: string;
   readonly cast: { name: string; description: string }[];

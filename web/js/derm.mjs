@@ -8,8 +8,8 @@ export class DermError extends Error {
   constructor(fields) {
     super(fields.text || fields.message || 'derm failed');
     this.name = 'DermError';
-    /** bad_data, bad_argument, unsupported, cannot_read, cannot_write, cancelled, out_of_memory,
-     *  internal, closed */
+    /** bad_data, bad_argument, unsupported, cannot_read, cannot_write, cancelled, not_loaded,
+     *  out_of_memory, internal, closed */
     this.code = fields.code || 'internal';
     this.reason = fields.message || '';
     this.file = fields.file || '';
@@ -37,10 +37,9 @@ const bytesOf = (data, name) => {
   throw new DermError({ code: 'bad_argument', text: `${name}: neither bytes nor text` });
 };
 
-async function compiled(wasm) {
-  if (wasm instanceof WebAssembly.Module) return wasm;
-  if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) return WebAssembly.compile(wasm);
-  const source = wasm ?? new URL('./derm.wasm', import.meta.url);
+async function compiled(source) {
+  if (source instanceof WebAssembly.Module) return source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
   if (source instanceof URL && source.protocol === 'file:' && typeof process === 'object') {
     const { readFile } = await import(/* @vite-ignore */ 'node:fs/promises');
     return WebAssembly.compile(await readFile(source));
@@ -51,28 +50,62 @@ async function compiled(wasm) {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
+/** Work with a file of the module; what goes wrong is a DermError that names it. */
+async function withFile(name, work) {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof DermError ? error
+      : new DermError({ code: 'cannot_read', text: `${name}: ${error.message}` });
+  }
+}
+
+/** Called where the second file is not there: no way leads here, or it would have asked. */
+const kAbsent = new Proxy({}, { get: () => () => { throw new Error('derm.rest.wasm is not loaded'); } });
+
 /** The module: one for any number of scenes. */
 export class Derm {
   #compiled;
+  #restSource;
+  #rest = null;  // the second file, compiled, as a promise
   #core = null;
+  #starting = null;
   #printed = '';
 
-  /** `wasm`: where derm.wasm is (address, bytes, response or compiled module); by default beside
-   *  this file. */
-  static async load({ wasm } = {}) {
+  /** `wasm`, `rest`: where derm.wasm and derm.rest.wasm are (address, bytes, response or compiled
+   *  module; `rest` also a function that gives that); by default beside this file. */
+  static async load({ wasm = new URL('./derm.wasm', import.meta.url),
+    rest = () => new URL('./derm.rest.wasm', import.meta.url) } = {}) {
     const derm = new Derm();
-    try {
+    derm.#restSource = rest;
+    await withFile('derm.wasm', async () => {
       derm.#compiled = await compiled(wasm);
       await derm.#start();
-    } catch (error) {
-      throw error instanceof DermError ? error
-        : new DermError({ code: 'cannot_read', text: `derm.wasm: ${error.message}` });
-    }
+    });
     return derm;
   }
 
   /** The compiled module: a worker that gets it need not compile again. */
   get module() { return this.#compiled; }
+  /** Whether loadRest() was called, by the page or by what needed it. */
+  get hasRest() { return this.#core?.hasRest === true; }
+  /** Loads what few pages need, and compiles it once: the cast, finding points of a face, making its
+   *  shapes, baking, characters as files. Opening a member of the cast does so by itself; the other
+   *  calls, which give their results at once, throw "not_loaded" before. */
+  async loadRest() {
+    this.#rest ??= withFile('derm.rest.wasm', async () => {
+      const source = this.#restSource;
+      return compiled(await (typeof source === 'function' ? source() : source));
+    });
+    try {
+      await this.#rest;
+    } catch (error) {
+      this.#rest = null;  // it may be there the next time
+      throw error;
+    }
+    await this.#start();
+    await this.#addRest(this.#core);
+  }
   get version() { return this.#text('derm_version'); }
   /** [{name, description}] of characters and liquids that derm makes itself: "cast:cat". */
   get cast() { return JSON.parse(this.#text('derm_cast')); }
@@ -97,7 +130,7 @@ export class Derm {
     return this.#opened((core, handle) => this.#withText(character, (text) =>
       core._derm_open_character(handle, text)), files);
   }
-  /** A liquid of the cast with its skin. */
+  /** A liquid of derm's own with its skin. */
   async openLiquid(name, { detail = 0 } = {}) {
     await this.#start();
     const core = this.#core;
@@ -107,21 +140,53 @@ export class Derm {
     return new Liquid(this.#border(core), handle);
   }
 
-  async #start() {
-    if (this.#core !== null) return;
+  #start() {
+    if (this.#core !== null) return Promise.resolve();
+    this.#starting ??= this.#startNow().finally(() => { this.#starting = null; });
+    return this.#starting;
+  }
+
+  async #startNow() {
+    let exported;
     const options = {
       instantiateWasm: (imports, done) => {
-        WebAssembly.instantiate(this.#compiled, imports).then((instance) => done(instance));
+        WebAssembly.instantiate(this.#compiled, { ...imports, rest: kAbsent }).then((instance) => {
+          exported = instance.exports;
+          done(instance);
+        });
         return {};
       },
       print: () => {},
       printErr: (line) => { this.#printed = String(line); },
     };
-    this.#core = await createModule(options);
+    const core = await createModule(options);
+    core.first = exported;
+    // One that follows a module that ended has what that had.
+    if (this.#rest !== null) await this.#addRest(core);
+    this.#core = core;
   }
 
+  async #addRest(core) {
+    if (core.hasRest) return;
+    const rest = await this.#rest;
+    await withFile('derm.rest.wasm', () => WebAssembly.instantiate(rest, { first: core.first }));
+    core._derm_rest_is_loaded();
+    core.hasRest = true;
+  }
+
+  /** Opens; what asks for the second file gets it, and another try. */
   async #opened(open, files) {
     await this.#start();
+    try {
+      return this.#openedNow(open, files);
+    } catch (error) {
+      if (error.code !== 'not_loaded') throw error;
+    }
+    await this.loadRest();
+    return this.#openedNow(open, files);
+  }
+
+  #openedNow(open, files) {
     const core = this.#core;
     const handle = this.#call(() => {
       const table = core._derm_files_new();
@@ -150,6 +215,11 @@ export class Derm {
         throw new DermError({ code: 'closed', text: 'the module of this scene has ended' });
       },
       call: (work) => this.#call(work),
+      needRest: (name) => {
+        if (this.hasRest) return;
+        throw new DermError({ code: 'not_loaded',
+          text: `${name}() is in derm.rest.wasm, which is not loaded: await derm.loadRest() first` });
+      },
       withText: (text, work) => this.#withText(text, work),
       error: () => this.#error(),
       textAt: (pointer) => this.#textAt(pointer),
@@ -198,7 +268,9 @@ export class Derm {
   }
 
   #error() {
-    return new DermError(JSON.parse(this.#textAt(this.#core._derm_last_error())));
+    const fields = JSON.parse(this.#textAt(this.#core._derm_last_error()));
+    if (this.#core._derm_rest_was_missed()) fields.code = 'not_loaded';
+    return new DermError(fields);
   }
 }
 
@@ -229,6 +301,7 @@ class Handle {
     if (check && result === 0) throw this.#border.error();
     return result;
   }
+  _needRest(name) { this.#border.needRest(name); }
   _text(work) { return this._do((core, at) => {
     const text = work(core, at);
     return text === 0 ? 0 : [this.#border.textAt(text)];
@@ -419,11 +492,15 @@ export class Scene extends Handle {
       (json) => core._derm_set_points(at, json)));
   }
   /** ARKit's 52 shapes as morph targets, made from the 28 control points of the face. */
-  addFaceShapes() { return this.#edit((core, at) => core._derm_add_face_shapes(at)); }
+  addFaceShapes() {
+    this._needRest('addFaceShapes');
+    return this.#edit((core, at) => core._derm_add_face_shapes(at));
+  }
   /** Points of another head ('cast:man', a file's name), or the 28 control points of a face, found
    *  by shape: {source, residual, points: [{label, triangle, barycentric, confidence}]}. Takes
    *  seconds and changes nothing: give what you want of it to setPoints(). */
   findPoints(source = '') {
+    this._needRest('findPoints');
     return this._json((core, at) => this._withText(source,
       (text) => core._derm_find_points(at, text)));
   }
@@ -432,11 +509,15 @@ export class Scene extends Handle {
 
   /** {bytes, report}; options: {format: 'glb', as: 'cache' | 'correctives', shapes, error_m}. */
   bake(options = {}) {
+    this._needRest('bake');
     const bytes = this._bytes((core, at, size) =>
       this._withText(JSON.stringify(options), (o) => core._derm_bake(at, o, size)));
     return { bytes, report: this._json((core, at) => core._derm_bake_report(at)) };
   }
-  characterGlb() { return this._bytes((core, at, size) => core._derm_character_glb(at, size)); }
+  characterGlb() {
+    this._needRest('characterGlb');
+    return this._bytes((core, at, size) => core._derm_character_glb(at, size));
+  }
   image(index) { return this._bytes((core, at, size) => core._derm_image(at, index, size)); }
 }
 

@@ -29,7 +29,7 @@ export type EditMethod = 'set' | 'setRecipeText' | 'addLayer' | 'removeLayer' | 
 export class RemoteScene {
   private constructor();
   static open(recipe: string,
-    options?: { name?: string; files?: Files; wasm?: Wasm; worker?: () => Worker }):
+    options?: { name?: string; files?: Files; wasm?: Wasm; rest?: Wasm; worker?: () => Worker }):
     Promise<RemoteScene>;
   readonly binding: boolean;
   frame(request: FrameRequest): Promise<RemoteFrame>;

@@ -29,7 +29,7 @@ export function serve(port) {
   let derm = null;
   let scene = null;
   const methods = {
-    load: async (wasm) => { derm ??= await Derm.load({ wasm }); return true; },
+    load: async (wasm, rest) => { derm ??= await Derm.load({ wasm, rest }); return true; },
     open: async (recipe, options) => {
       const opened = await derm.open(recipe, options);
       scene?.close();
@@ -47,10 +47,18 @@ export function serve(port) {
       return frameOf(scene, have);
     },
     ask: (name, args) => {
-      if (scene === null) throw new DermError({ code: 'closed', text: 'no scene is open' });
-      const value = scene[name];
-      const result = typeof value === 'function' ? scene[name](...args) : value;
-      return ArrayBuffer.isView(result) ? copyOf(result) : result;
+      const answer = () => {
+        if (scene === null) throw new DermError({ code: 'closed', text: 'no scene is open' });
+        const value = scene[name];
+        const result = typeof value === 'function' ? scene[name](...args) : value;
+        return ArrayBuffer.isView(result) ? copyOf(result) : result;
+      };
+      try {
+        return answer();
+      } catch (error) {
+        if (error.code !== 'not_loaded') throw error;
+        return derm.loadRest().then(answer);
+      }
     },
     of: (name) => derm[name],
     close: () => { scene?.close(); scene = null; return true; },
@@ -135,14 +143,14 @@ export class RemoteScene {
   #time_s = null;  // of the last frame of the clip
   #closed = false;
 
-  /** Opens a recipe's text. `wasm`: as for Derm.load(); `worker`: makes a worker that runs this
-   *  file (or calls serve(self)), for pages that are one file. */
-  static async open(recipe, { name = 'recipe.toml', files = {}, wasm, worker } = {}) {
+  /** Opens a recipe's text. `wasm`, `rest`: as for Derm.load(), but no functions; `worker`: makes a
+   *  worker that runs this file (or calls serve(self)), for pages that are one file. */
+  static async open(recipe, { name = 'recipe.toml', files = {}, wasm, rest, worker } = {}) {
     const scene = new RemoteScene();
     scene.#start = async () => {
       const remote = new Remote((worker ?? workerBesideThis)());
       try {
-        await remote.call('load', wasm);
+        await remote.call('load', wasm, rest);
       } catch (error) {
         remote.end();
         throw error;

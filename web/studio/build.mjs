@@ -1,5 +1,5 @@
 // Bundles the studio into one page: node build.mjs [MODULE_FOLDER] [OUT]. The module is the web
-// build's derm.js and derm.wasm; the page opens by a double click and asks for nothing.
+// build's derm.js, derm.wasm and derm.rest.wasm; the page opens by a double click and asks for nothing.
 import { readFileSync, writeFileSync, mkdirSync, existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,17 +72,19 @@ const textOf = (result, ending) =>
 
 // Inside a <script> the only dangers are its own end and a comment's start.
 const escaped = (text) => text.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+const packed = (file) => gzipSync(readFileSync(join(module, file)), { level: 9 }).toString('base64');
 const parts = {
   STYLE: textOf(page, '.css'),
-  MODULE: gzipSync(readFileSync(join(module, 'derm.wasm')), { level: 9 }).toString('base64'),
+  MODULE: packed('derm.wasm'),
+  REST: packed('derm.rest.wasm'),
   WORKER: escaped(worker.outputFiles[0].text),
   PAGE: escaped(textOf(page, '.js')),
 };
 const html = readFileSync(join(here, 'src/index.html'), 'utf8')
-  .replace(/\/\*(STYLE|MODULE|WORKER|PAGE)\*\//g, (_, name) => parts[name]);
+  .replace(/\/\*(STYLE|MODULE|REST|WORKER|PAGE)\*\//g, (_, name) => parts[name]);
 if (Buffer.byteLength(html) > kMost_bytes)
   throw new Error(`the page has ${Buffer.byteLength(html)} bytes, more than ${kMost_bytes}`);
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, html);
 console.log(`${out}: ${(Buffer.byteLength(html) / 1e6).toFixed(2)} MB (module `
-  + `${(parts.MODULE.length / 1e6).toFixed(2)}, page ${(parts.PAGE.length / 1e6).toFixed(2)})`);
+  + `${((parts.MODULE.length + parts.REST.length) / 1e6).toFixed(2)}, page ${(parts.PAGE.length / 1e6).toFixed(2)})`);

@@ -147,6 +147,37 @@ await run({
     cat.close();
   },
 
+  async loadsTheRestWhenItIsNeeded() {
+    const glb = (await derm.openCharacter('cast:cat')).characterGlb();
+    const own = await Derm.load();
+    const recipe = kCat.replace('cast:cat', 'cat.glb');
+    const cat = await own.open(recipe, { files: { 'cat.glb': glb } });
+    cat.setRecipeText(cat.propose('all'));
+    cat.seek(0.4);
+    (await own.openLiquid('drop')).close();
+    check(!own.hasRest, 'a file, its layers and proposals, a liquid: all in derm.wasm');
+    // What gives its result at once cannot wait for a file, and says so.
+    const calls = [() => cat.characterGlb(), () => cat.bake(), () => cat.findPoints(), () => cat.addFaceShapes()];
+    for (const call of calls) await fails(call, 'not_loaded', 'loadRest()');
+    const before = cat.recipeText;
+    await fails(() => cat.setRecipeText(before.replace('cat.glb', 'cast:cat')), 'not_loaded', 'derm.rest.wasm');
+    check(cat.recipeText === before, 'a failed edit changes nothing');
+    cat.seek(0.4);
+    const frame = cat.positions.slice();
+    await Promise.all([own.loadRest(), own.loadRest()]);
+    check(cat.characterGlb().length > 1000, 'there now, for scenes that were open');
+    cat.seek(0.4);
+    check(frame.every((v, i) => v === cat.positions[i]), 'other frames with it');
+    cat.close();
+    const another = await Derm.load();
+    (await another.openCharacter('cast:arm')).close();
+    check(another.hasRest, 'the cast brings it');
+    const absent = await Derm.load({ rest: () => { throw new Error('no such file'); } });
+    await fails(() => absent.openCharacter('cast:arm'), 'cannot_read', 'derm.rest.wasm');
+    const arm = derm.recipes.find((each) => each.name === 'arm_twist');
+    check(arm !== undefined && absent.recipes.length > 0, 'lists need nothing');
+  },
+
   async errorsHaveAPlace() {
     const error = await fails(() => derm.open('character = "cast:cat"\nclip = "jumpp"\n'),
       'bad_data', 'did you mean "jump"');

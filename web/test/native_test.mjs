@@ -21,7 +21,8 @@ if (!program || !existsSync(program)) {
   process.exit(77);
 }
 const { Derm } = await load('derm.mjs');
-const derm = await Derm.load();
+// Nothing here needs the second file.
+const derm = await Derm.load({ rest: () => { throw new Error('derm.rest.wasm was asked for'); } });
 const work = await mkdtemp(path.join(os.tmpdir(), 'derm-web-'));
 
 async function nativeFrames(recipe, folder) {

@@ -28,15 +28,17 @@ export class Library {
   readonly fields: RecipeFields;
   readonly faceNames: FaceNames;
   readonly #module: WebAssembly.Module;
+  readonly #rest: Promise<WebAssembly.Module>;
   readonly #workerUrl: string;
 
-  private constructor(derm: Derm, workerUrl: string) {
+  private constructor(derm: Derm, rest: Promise<WebAssembly.Module>, workerUrl: string) {
     this.version = derm.version;
     this.cast = derm.cast;
     this.recipes = derm.recipes;
     this.fields = derm.fields;
     this.faceNames = derm.faceNames;
     this.#module = derm.module;
+    this.#rest = rest;
     this.#workerUrl = workerUrl;
   }
 
@@ -46,14 +48,16 @@ export class Library {
     const wasm = await unpacked(embeddedText('derm-module'));
     const derm = await Derm.load({ wasm });
     const worker = new Blob([embeddedText('derm-worker')], { type: 'text/javascript' });
-    return new Library(derm, URL.createObjectURL(worker));
+    const rest = unpacked(embeddedText('derm-rest')).then((bytes) => WebAssembly.compile(bytes));
+    return new Library(derm, rest, URL.createObjectURL(worker));
   }
 
-  openScene(recipe: string, name: string, files: Files): Promise<RemoteScene> {
+  async openScene(recipe: string, name: string, files: Files): Promise<RemoteScene> {
     return RemoteScene.open(recipe, {
       name,
       files,
       wasm: this.#module,
+      rest: await this.#rest,
       worker: () => new Worker(this.#workerUrl, { name: 'derm' }),
     });
   }
