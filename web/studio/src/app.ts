@@ -70,7 +70,13 @@ export class App {
 
   /** What was dropped or chosen: characters, recipes, motions, tables, in any mixture. */
   async openFiles(dropped: readonly NamedBytes[]): Promise<boolean> {
-    const of = (kind: string) => dropped.filter((file) => kindOf(file.name) === kind);
+    const empty = dropped.find((file) => file.bytes.length === 0);
+    if (empty) {
+      this.messages.error(new Error('It has no bytes: a download or a copy that was cut short?'),
+        `${empty.name} is empty`);
+      return false;
+    }
+    const of = (kind: string) => dropped.filter((file) => kindOf(file) === kind);
     const recipe = of('recipe')[0] ?? null;
     const character = of('character')[0] ?? null;
     const files: FilesByName = {};
@@ -84,10 +90,16 @@ export class App {
         `${stemOf(character.name)}.toml`, files);
     }
     const document = this.#document;
-    const motion = of('motion')[0], table = of('faceTable')[0];
+    const motion = of('motion')[0], table = of('faceTable')[0], foreign = of('foreign')[0];
+    if (foreign && !motion && !table) {
+      this.messages.say('warning', `${foreign.name} is in a format that no web page reads`,
+        'Save it as .glb in the program that it comes from. The program derm reads .fbx and .dae, and '
+        + `shows them here: derm studio ${foreign.name}`);
+      return false;
+    }
     if (!motion && !table) {
       this.messages.say('warning', 'Nothing here that the studio opens',
-        'It opens .glb, .gltf, .obj, .toml, .bvh, .csv and .json files.');
+        'It opens .glb, .gltf, .obj, .ply, .off, .stl, .toml, .bvh, .csv and .json files.');
       return false;
     }
     if (!document) {
@@ -105,8 +117,13 @@ export class App {
     return done === true;
   }
 
-  async #openRecipe(recipe: NamedBytes, files: FilesByName): Promise<boolean> {
+  async #openRecipe(recipe: NamedBytes, dropped: FilesByName): Promise<boolean> {
     const text = decoded(recipe.bytes);
+    // What it names may be what is open.
+    const files: FilesByName = {};
+    for (const [name, bytes] of Object.entries(this.#document?.files ?? {}))
+      if (text.includes(name)) files[name] = bytes;
+    Object.assign(files, dropped);
     // Folders of paths are not known here: a file stands for every path that ends in its name.
     for (const [, path] of text.matchAll(/"([^"\n]*\/([^"/\n]+))"/g)) {
       const bytes = files[path!.slice(path!.lastIndexOf('/') + 1)];
@@ -114,7 +131,8 @@ export class App {
     }
     const opened = await this.openText(text, recipe.name, files);
     this.#waitingRecipe = opened ? null : recipe;
-    if (!opened && /^\s*character\s*=\s*"(?!cast:)/m.test(text))
+    const named = /^\s*character\s*=\s*"(?!cast:)([^"\n]*)"/m.exec(text)?.[1];
+    if (!opened && named !== undefined && !(named in files))
       this.messages.say('info', 'The recipe waits for its files',
         'Drop the character (and motions) that it names, or all of them together with it.');
     return opened;

@@ -5,21 +5,25 @@ export interface NamedBytes {
   bytes: Uint8Array;
 }
 
-export type FileKind = 'character' | 'recipe' | 'motion' | 'faceTable' | 'companion';
+export type FileKind = 'character' | 'recipe' | 'motion' | 'faceTable' | 'foreign' | 'companion';
 
 /** A browser's tab has 4 GiB at most, and a file is there several times while it is read. */
 export const kLargestFileBytes = 400 * 1024 * 1024;
 
 const kKinds: Record<string, FileKind> = {
-  glb: 'character', gltf: 'character', obj: 'character',
+  glb: 'character', gltf: 'character', vrm: 'character', obj: 'character', ply: 'character',
+  off: 'character', stl: 'character',
+  fbx: 'foreign', dae: 'foreign', blend: 'foreign', usd: 'foreign', usdz: 'foreign',
   toml: 'recipe',
   bvh: 'motion',
   csv: 'faceTable', json: 'faceTable',
 };
 
-export function kindOf(name: string): FileKind {
+export function kindOf({ name, bytes }: NamedBytes): FileKind {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-  return kKinds[ending] ?? 'companion';
+  // A glb is a glb whatever it is called, as it is to derm.
+  const isGlb = String.fromCharCode(...bytes.subarray(0, 4)) === 'glTF';
+  return kKinds[ending] ?? (isGlb ? 'character' : 'companion');
 }
 
 export async function readFiles(list: Iterable<File>): Promise<NamedBytes[]> {

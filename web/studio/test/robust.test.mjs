@@ -191,3 +191,34 @@ test('a scene inside the page is opened at start; a script plays', { skip }, asy
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test('what a first visitor drops is answered in words, or opened', { skip }, async () => {
+  const studio = await openStudio();
+  const { page } = studio;
+  const text = (words) => Buffer.from(words);
+  const answered = async (files, words) => {
+    await page.evaluate(() => document.querySelectorAll('.message').forEach((box) => box.remove()));
+    await dropFiles(page, files);
+    await page.waitForSelector('.message');
+    assert.match((await page.locator('.message').allTextContents()).join('\n'), words);
+  };
+  try {
+    await answered([{ name: 'walk.bvh', bytes: text('HIERARCHY') }], /Open a character first/);
+    await answered([{ name: 'empty.glb', bytes: text('') }], /empty\.glb is empty/);
+    await answered([{ name: 'body.fbx', bytes: text('Kaydara') }], /derm studio body\.fbx/);
+    await answered([{ name: 'notes.docx', bytes: text('PK') }], /Nothing here that the studio opens/);
+    // A file by itself, then a recipe for it: what is open is what the recipe names.
+    const sheet = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n';
+    await dropFiles(page, [{ name: 'sheet.obj', bytes: text(sheet) }]);
+    await page.waitForFunction(() => window.studio.app.document?.name === 'sheet.toml');
+    await dropFiles(page, [{ name: 'look.toml', bytes: text('character = "sheet.obj"\nfps = 12\n') }]);
+    await page.waitForFunction(() => window.studio.app.document?.name === 'look.toml');
+    // One with joints that it has not says which, and does not ask for files that are there.
+    await answered([{ name: 'other.toml', bytes: text('character = "sheet.obj"\n[[layer]]\n'
+      + 'type = "flesh"\ndominant = "hip"\nends = ["knee"]\n') }], /other\.toml:4:12/);
+    assert.equal(await page.locator('.message', { hasText: 'waits for its files' }).count(), 0);
+    assert.deepEqual(studio.complaints, []);
+  } finally {
+    await studio.close();
+  }
+});
