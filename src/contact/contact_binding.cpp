@@ -1,7 +1,10 @@
 #include "contact/contact_binding.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "contact/contact_search.h"
@@ -11,6 +14,7 @@ namespace {
 
 /// Of the body's units: skin that comes so near at rest, beyond the gap, is in contact there.
 constexpr float kRestMargin = 0.2f;
+constexpr float kMaxRoom = 8;
 
 /// 1 for vertices of what a character carries; none where the surface is not the character's own,
 /// or all of it is rigid.
@@ -48,6 +52,38 @@ void exemptRestContacts(ContactBody& body, const TriMesh& rest, std::size_t slot
   for (const std::uint32_t p : touching.list()) body.seeks[p] = 0;
 }
 
+/// How far each point is from skin that is not beside it; by the cells of a grid.
+void addRoom(ContactBody& body) {
+  const float reach = 2 * kMaxRoom * body.lengths.unit;
+  using Cell = std::array<std::int32_t, 3>;
+  const auto cell_of = [&](const Vec3f& p) {
+    Cell out;
+    for (std::size_t k = 0; k < 3; ++k)
+      out[k] = static_cast<std::int32_t>(
+          std::clamp(std::floor(p[static_cast<int>(k)] / reach), -1e6f, 1e6f));
+    return out;
+  };
+  std::vector<std::pair<Cell, std::uint32_t>> entries;
+  for (std::uint32_t p = 0; p < body.welded_count; ++p)
+    if (body.takes_part[p]) entries.push_back({cell_of(body.rest[p]), p});
+  std::sort(entries.begin(), entries.end());
+  for (std::uint32_t p = 0; p < body.welded_count; ++p) {
+    if (!body.takes_part[p]) continue;
+    float least = reach;
+    const Cell at = cell_of(body.rest[p]);
+    for (std::int32_t x = -1; x <= 1; ++x)
+      for (std::int32_t y = -1; y <= 1; ++y) {
+        const Cell row = {at[0] + x, at[1] + y, at[2] - 1};
+        auto it = std::lower_bound(entries.begin(), entries.end(), std::pair{row, 0u});
+        for (; it != entries.end() && it->first <= Cell{row[0], row[1], row[2] + 2}; ++it) {
+          const float distance = (body.rest[it->second] - body.rest[p]).norm();
+          if (distance < least && !body.withinTwoRings(p, it->second)) least = distance;
+        }
+      }
+    body.room[p] = 0.5f * least;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const ContactBody> bindContactBody(const Character& character, const TriMesh& rest,
@@ -58,6 +94,7 @@ std::shared_ptr<const ContactBody> bindContactBody(const Character& character, c
                       desc, element, notes));
   if (body->closed.empty() || body->parts.size() < 2) return nullptr;
   exemptRestContacts(*body, rest, skin.slots.size());
+  addRoom(*body);
   return body;
 }
 

@@ -15,8 +15,10 @@ constexpr double kLeastShare = 0.0008;
 /// Root of the skin's area of a grown-up [mm].
 constexpr double kUnits = 1370;
 constexpr float kGap = 2, kMaxCap = 50, kMaxThickness = 400, kSpacing = 10, kBand = 60,
-                kMargin = 30;  // in units
+                kMargin = 30, kBeside = 15;  // in units
 constexpr int kThicknessPasses = 4;
+/// Between the normals beside an edge at rest: sharper ones are meant to be.
+constexpr float kRestCrease = -0.35f;
 
 std::vector<double> pointAreas(std::span<const Vec3f> positions,
                                std::span<const Triangle> triangles, std::size_t count) {
@@ -174,6 +176,36 @@ void addAcross(ContactBody& body) {
   }
 }
 
+/// Edges that can become creases.
+void addEdges(ContactBody& body, std::span<const Vec3f> positions, const Skin& skin) {
+  const auto bone = [&](std::uint32_t p) {  // that carries a point alone
+    if (p >= body.welded_count) return kNoPoint;
+    const auto row = skin[body.vertices_of_point[p].front()];
+    return row.size() == 1 ? row.front().slot : kNoPoint;
+  };
+  const auto normal = [&](const Triangle& c) {
+    return Vec3f(
+        Vec3f(positions[c[1]] - positions[c[0]]).cross(Vec3f(positions[c[2]] - positions[c[0]])));
+  };
+  for (std::uint32_t t = 0; t < body.own.size(); ++t)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::uint32_t other = body.across[t][k];
+      if (other == kNoPoint || other < t) continue;
+      const Triangle &mine = body.own[t], &its = body.own[other];
+      const std::uint32_t a = mine[k], b = mine[(k + 1) % 3], c = mine[(k + 2) % 3];
+      const auto at = std::find(its.begin(), its.end(), b);
+      if (at == its.end() || !body.takes_part[a]) continue;
+      const auto first = static_cast<std::size_t>(at - its.begin());
+      if (its[(first + 1) % 3] != a) continue;  // wound the other way
+      const std::uint32_t d = its[(first + 2) % 3], carrier = bone(a);
+      if (carrier != kNoPoint && bone(b) == carrier && bone(c) == carrier && bone(d) == carrier)
+        continue;
+      const Vec3f left = normal(mine), right = normal(its);
+      if (!(left.dot(right) > kRestCrease * left.norm() * right.norm())) continue;
+      body.edges.push_back({a, b, c, d, t, other});
+    }
+}
+
 /// Points and middles of triangles of one piece inside another.
 void addJoinedPieces(ContactBody& body, const MeasuredSurface& surface,
                      std::span<const Vec3f> positions, std::span<const std::uint8_t> counts) {
@@ -230,6 +262,12 @@ bool ContactBody::withinTwoRings(std::uint32_t a, std::uint32_t b) const {
   for (const std::uint32_t q : neighbours[a])
     if (areNeighbours(q, b)) return true;
   return false;
+}
+
+bool ContactBody::isBeside(std::uint32_t a, std::uint32_t b) const {
+  if (a == b || areNeighbours(a, b)) return true;
+  const float near = kBeside * lengths.unit;
+  return (rest[a] - rest[b]).squaredNorm() < near * near && withinTwoRings(a, b);
 }
 
 ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const Skin& skin,
@@ -298,8 +336,11 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
   const std::vector<double> areas = pointAreas(positions, body.own, body.pointCount());
   body.areas.assign(areas.begin(), areas.end());
   addParts(body, positions, skeleton, skin);
+  addEdges(body, positions, skin);
   addThickness(body, positions, normals);
   addRestWinding(body, positions, normals);
+  body.rest = positions;
+  body.room.assign(body.pointCount(), 0.0f);
   const IndexLists around = vertexTriangles(body.closed, surface.pointCount());
   body.grid = ContactGrid({.positions = positions,
                            .triangles = body.closed,

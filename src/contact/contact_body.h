@@ -39,6 +39,12 @@ struct ContactLengths {
   float max_thickness = 0;
 };
 
+/// An edge that may fold, between triangles (a, b, c) and (b, a, d) of `own`.
+struct ContactEdge {
+  std::uint32_t a = 0, b = 0, c = 0, d = 0;
+  std::uint32_t left = 0, right = 0;  ///< the triangles
+};
+
 /// Points are welded vertices, then apexes that close holes. Immutable.
 struct ContactBody {
   ContactLengths lengths;
@@ -53,10 +59,16 @@ struct ContactBody {
   /// Per triangle of `own` and edge (k, k + 1): the triangle beyond, or kNoPoint.
   std::vector<std::array<std::uint32_t, 3>> across;
   IndexLists neighbours;
+  /// Edges that more than one bone moves, and that are no creases at rest.
+  std::vector<ContactEdge> edges;
   std::vector<ContactPart> parts;
   std::vector<std::uint32_t> weight_offsets;  ///< of points
   std::vector<ContactWeight> weights;         ///< largest first
-  std::vector<float> rest_distance;           ///< of the grid at each point: its own error
+  std::vector<Vec3f> rest;
+  /// Half of the distance at rest to skin that is not beside the point, at most some millimetres: a
+  /// point that a part would carry no further from where it is has met none of its skin.
+  std::vector<float> room;
+  std::vector<float> rest_distance;  ///< of the grid at each point: its own error
   std::vector<float> thickness;
   std::vector<float> areas;               ///< of the skin around each point [m^2]
   std::vector<std::int8_t> rest_winding;  ///< just outside each point: 1 under a cloth
@@ -91,8 +103,11 @@ struct ContactBody {
            !std::binary_search(joined_pieces.begin(), joined_pieces.end(),
                                std::array<std::uint32_t, 2>{std::min(p, q), std::max(p, q)});
   }
-  /// The same, one of a's neighbours next to b, or b itself.
+  /// One of a's neighbours next to b, or b itself.
   bool withinTwoRings(std::uint32_t a, std::uint32_t b) const;
+  /// Neighbours, and what lies within two rings and some millimetres at rest: on coarse meshes two
+  /// rings go around a limb.
+  bool isBeside(std::uint32_t a, std::uint32_t b) const;
 };
 
 /// A point belongs to a part's territory from this weight on.

@@ -45,7 +45,8 @@ ContactField::ContactField(const ContactBody& body)
       local_(body.pointCount(), 0),
       first_(body.pointCount() + 1, 0),
       diagonal_(body.pointCount(), 0.0f),
-      d_(body.pointCount(), Vec3f::Zero()),
+      inverse_(body.pointCount(), 0.0f),
+      d_(body.pointCount(), Row::Zero()),
       residual_(d_),
       way_(d_),
       image_(d_),
@@ -102,51 +103,50 @@ void ContactField::gatherRows() {
   first_[count_] = next;
 }
 
-void ContactField::multiply(const std::vector<Vec3f>& from, std::vector<Vec3f>& to) const {
+/// The matrix times `from`; gives the product with `from` again.
+double ContactField::multiply(const std::vector<Row>& from, std::vector<Row>& to) const {
+  double along = 0;
   for (std::size_t row = 0; row < count_; ++row) {
-    Vec3f sum = diagonal_[row] * from[row];
+    Row sum = diagonal_[row] * from[row];
     for (std::uint32_t k = first_[row]; k < first_[row + 1]; ++k)
       sum -= stiffness_[k] * from[columns_[k]];
     to[row] = sum;
+    along += double{from[row].dot(sum)};
   }
+  return along;
 }
 
 // Areas and reach grow alike with the pose: the same field at every size.
 void ContactField::solve() {
   gatherRows();
-  const auto dot = [&](const std::vector<Vec3f>& a, const std::vector<Vec3f>& b) {
-    double sum = 0;
-    for (std::size_t row = 0; row < count_; ++row)
-      sum += double{a[row].dot(b[row]) / diagonal_[row]};
-    return sum;
-  };
+  double square = 0;
   for (std::size_t row = 0; row < count_; ++row) {
     const std::uint32_t p = points_.list()[row];
     const float area = body_.areas[p], sure = kSure * sure_[p];
     diagonal_[row] += area * (1 + sure);
+    inverse_[row] = diagonal_[row] > 0 ? 1 / diagonal_[row] : 0.0f;
+    residual_[row].setZero();
     // A wish is made longer by what staying where one is takes from it.
-    residual_[row] = weight_[p] > 0
-                         ? Vec3f(step_[p] * (area * (1 + kSure) / kSure * sure / weight_[p]))
-                         : Vec3f(Vec3f::Zero());
+    if (weight_[p] > 0)
+      residual_[row].head<3>() = step_[p] * (area * (1 + kSure) / kSure * sure / weight_[p]);
     d_[row].setZero();
-    way_[row] = residual_[row] / diagonal_[row];
+    way_[row] = residual_[row] * inverse_[row];
+    square += double{residual_[row].dot(way_[row])};
   }
-  double square = dot(residual_, residual_);
   const double enough = kTolerance * kTolerance * square;
   for (int step = 0; step < kMaxSteps && square > enough; ++step) {
-    multiply(way_, image_);
-    double along = 0;
-    for (std::size_t row = 0; row < count_; ++row) along += double{way_[row].dot(image_[row])};
+    const double along = multiply(way_, image_);
     if (!(along > 0)) break;
     const auto length = static_cast<float>(square / along);
+    double next = 0;
     for (std::size_t row = 0; row < count_; ++row) {
       d_[row] += length * way_[row];
       residual_[row] -= length * image_[row];
+      next += double{residual_[row].squaredNorm() * inverse_[row]};
     }
-    const double next = dot(residual_, residual_);
     const auto turn = static_cast<float>(next / square);
     for (std::size_t row = 0; row < count_; ++row)
-      way_[row] = residual_[row] / diagonal_[row] + turn * way_[row];
+      way_[row] = residual_[row] * inverse_[row] + turn * way_[row];
     square = next;
   }
 }

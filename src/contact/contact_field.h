@@ -34,13 +34,17 @@ class ContactField {
   void solve();
   /// Points that may have moved: all wanted ones and those around them.
   std::span<const std::uint32_t> points() const { return points_.list(); }
-  Vec3f at(std::uint32_t p) const { return points_.has(p) ? d_[local_[p]] : Vec3f(Vec3f::Zero()); }
-  void set(std::uint32_t p, const Vec3f& d) { d_[local_[p]] = d; }
+  Vec3f at(std::uint32_t p) const {
+    return points_.has(p) ? Vec3f(d_[local_[p]].head<3>()) : Vec3f(Vec3f::Zero());
+  }
+  void set(std::uint32_t p, const Vec3f& d) { d_[local_[p]].head<3>() = d; }
   bool has(std::uint32_t p) const { return points_.has(p); }
 
  private:
   void gatherRows();
-  void multiply(const std::vector<Vec3f>& from, std::vector<Vec3f>& to) const;
+  /// A vector in a register; its fourth number is 0.
+  using Row = Eigen::Vector4f;
+  double multiply(const std::vector<Row>& from, std::vector<Row>& to) const;
 
   const ContactBody& body_;
   PointSet wanted_, points_;
@@ -50,8 +54,8 @@ class ContactField {
   // Rows, in the order of points_.
   std::size_t count_ = 0;
   std::vector<std::uint32_t> first_, columns_;
-  std::vector<float> diagonal_, stiffness_;  ///< per row, per entry
-  std::vector<Vec3f> d_, residual_, way_, image_;
+  std::vector<float> diagonal_, inverse_, stiffness_;  ///< per row, per row, per entry
+  std::vector<Row> d_, residual_, way_, image_;
   std::vector<float> reach_;  ///< per point [m]
   int rings_ = 0;
 };

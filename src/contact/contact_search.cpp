@@ -15,6 +15,7 @@ constexpr float kMaxError = 50;    ///< of the rigid field against the skin as i
 constexpr float kInsideField = 1;  ///< so near to the skin by the field counts as inside
 constexpr float kGateMargin = 0.1f;
 constexpr int kMaxWalk = 64;
+constexpr std::size_t kRun = 24;  ///< points that are looked at or passed over together
 
 /// Barycentric coordinates of the point of a triangle nearest to p.
 Vec3f nearestOnTriangle(const Vec3f& p, const Vec3f& a, const Vec3f& b, const Vec3f& c) {
@@ -68,6 +69,8 @@ ContactSearch::ContactSearch(const ContactBody& body)
       columns_(body.welded_count),
       column_of_point_(body.welded_count),
       gated_(body.pointCount()) {
+  seekers_.reserve(body.welded_count);
+  runs_.reserve(body.welded_count / kRun + body.parts.size() + 1);
   contacts_.reserve(4 * body.welded_count);
   for (int level = 0; level < 3; ++level) {
     normals_[level].resize(body.pointCount());
@@ -183,6 +186,8 @@ bool ContactSearch::lookAt(std::uint32_t point, std::uint32_t part, Contact& out
   const Vec3f at = x_[point];
   const Vec3f p = back_[part] * at;
   if (!inside(p, body_.parts[part].low, body_.parts[part].high)) return false;
+  const float room = body_.room[point];
+  if ((p - body_.rest[point]).squaredNorm() < room * room) return false;
   // A walk from a neighbour would end at the point itself.
   const ContactGrid::Node nearest = body_.grid.nearestNode(p);
   if (nearest.nearest == kNoPoint || nearest.nearest == point) return false;
@@ -223,7 +228,7 @@ bool ContactSearch::lookAt(std::uint32_t point, std::uint32_t part, Contact& out
     }
     if (end == point) return false;
   }
-  if (body_.withinTwoRings(point, end)) return false;
+  if (body_.isBeside(point, end)) return false;
   float nearest_square = std::numeric_limits<float>::infinity();
   for (const std::uint32_t t : body_.triangles_of_point[end]) {
     const Triangle& c = body_.own[t];
@@ -250,20 +255,41 @@ bool ContactSearch::lookAt(std::uint32_t point, std::uint32_t part, Contact& out
   return true;
 }
 
+/// Points that seek contact, part by part, in runs with a box each.
+void ContactSearch::gatherSeekers(const PointSet* among) {
+  seekers_.clear();
+  runs_.clear();
+  for (std::uint32_t a = 0; a < boxes_.size(); ++a) {
+    if (!boxes_[a].used) continue;
+    std::size_t in_run = kRun;
+    for (const std::uint32_t p : body_.parts[a].labelled) {
+      if (!body_.seeks[p] || (among != nullptr && !among->has(p))) continue;
+      if (in_run == kRun) {
+        runs_.push_back({x_[p], x_[p], a, static_cast<std::uint32_t>(seekers_.size())});
+        in_run = 0;
+      }
+      runs_.back().low = runs_.back().low.cwiseMin(x_[p]);
+      runs_.back().high = runs_.back().high.cwiseMax(x_[p]);
+      seekers_.push_back(p);
+      runs_.back().last = static_cast<std::uint32_t>(seekers_.size());
+      ++in_run;
+    }
+  }
+}
+
 bool ContactSearch::find(const PointSet* among) {
   findBoxes();
+  gatherSeekers(among);
   contacts_.clear();
-  ++normal_now_;
+  refreshNormals();
   std::fill(own_error_.begin(), own_error_.end(), std::numeric_limits<float>::quiet_NaN());
   for (std::uint32_t k = 0; k < boxes_.size(); ++k) {
     if (!boxes_[k].used) continue;
-    for (std::uint32_t a = 0; a < boxes_.size(); ++a) {
-      if (a == k || !boxes_[a].used ||
-          !overlap(boxes_[a].low, boxes_[a].high, boxes_[k].low, boxes_[k].high))
-        continue;
-      for (const std::uint32_t p : body_.parts[a].labelled) {
+    for (const Run& run : runs_) {
+      if (run.part == k || !overlap(run.low, run.high, boxes_[k].low, boxes_[k].high)) continue;
+      for (std::uint32_t s = run.first; s < run.last; ++s) {
+        const std::uint32_t p = seekers_[s];
         if (!inside(x_[p], boxes_[k].low, boxes_[k].high)) continue;
-        if (!body_.seeks[p] || (among != nullptr && !among->has(p))) continue;
         Contact contact;
         if (!lookAt(p, k, contact)) continue;
         if (contacts_.size() == contacts_.capacity()) return false;

@@ -45,8 +45,10 @@ class ContactSearch {
   float gapOf(std::uint32_t p) const {
     return std::min(scale_ * body_.lengths.gap, 0.05f * scale_ * body_.thickness[p]);
   }
-  /// Area-weighted, averaged `level` times (at most twice); found when asked for.
+  /// Area-weighted, averaged `level` times (at most twice); found when asked for, of the points as
+  /// they are then. find() makes them anew, and so does refreshNormals().
   Vec3f normal(int level, std::uint32_t p);
+  void refreshNormals() { ++normal_now_; }
 
   /// Contacts of the points as they are now, or of those of a set alone. False where there are more
   /// than there is room for.
@@ -60,8 +62,14 @@ class ContactSearch {
     Vec3f low, high;
     bool used = false;
   };
+  /// Some points of a part.
+  struct Run {
+    Vec3f low, high;
+    std::uint32_t part = 0, first = 0, last = 0;  ///< of seekers_
+  };
 
   void findBoxes();
+  void gatherSeekers(const PointSet* among);
   bool lookAt(std::uint32_t point, std::uint32_t part, Contact& out);
   float ownError(std::uint32_t entry, std::uint32_t point, std::uint32_t part);
   std::uint32_t walk(std::uint32_t from, const Vec3f& to) const;
@@ -72,6 +80,8 @@ class ContactSearch {
   std::vector<Vec3f> x_;
   std::vector<Affine3f> back_;  ///< per part: posed to rest
   std::vector<Box> boxes_;
+  std::vector<std::uint32_t> seekers_;
+  std::vector<Run> runs_;
   std::vector<float> own_error_;  ///< per entry of the body's weights; NaN = not known yet
   std::vector<Contact> contacts_;
   WindingColumns columns_;

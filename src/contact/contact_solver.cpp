@@ -8,8 +8,10 @@ namespace {
 
 // Lengths are in the body's units, about a millimetre on a grown-up.
 constexpr float kNoMove = 0.01f;  ///< shorter moves are none
-constexpr int kGuardPasses = 8, kUnfoldPasses = 10, kHeldPasses = 3;
+constexpr int kGuardPasses = 8, kUnfoldPasses = 10, kHeldPasses = 8;
 constexpr float kGuardShare = 0.75f;
+/// Skin that contact has moved so far is held entirely.
+constexpr float kHeldMove = 1;
 /// A triangle counts as turned where less than this is left of its area, seen from where it faced.
 constexpr float kLeast = 0.1f;
 /// From here on it is left alone; in between the guard sets in gradually, or skin would jump.
@@ -52,6 +54,7 @@ ContactSolver::ContactSolver(const ContactBody& body)
     : body_(body),
       search_(body),
       field_(body),
+      creases_(body),
       input_(body.pointCount(), Vec3f::Zero()),
       active_(body.pointCount()),
       moved_(body.pointCount()),
@@ -62,9 +65,9 @@ ContactSolver::ContactSolver(const ContactBody& body)
       pulls_(body.pointCount(), 0.0f),
       most_(body.pointCount(), 0.0f),
       kept_(body.pointCount(), 1.0f),
-      kept_next_(body.pointCount(), 1.0f),
       hold_(body.pointCount(), 0.0f),
-      hold_next_(body.pointCount(), 0.0f) {
+      hold_next_(body.pointCount(), 0.0f),
+      least_hold_(body.pointCount(), 0.0f) {
   triangle_list_.reserve(body.own.size());
 }
 
@@ -156,10 +159,13 @@ void ContactSolver::guard() {
       pullTogether(c, (d[0] + d[1] + d[2]) / 3, urge);
     }
     if (ring_.empty()) return;
+    // Only triangles beside a point that goes another way now can be others than they were.
+    clearTriangles();
     for (const std::uint32_t p : ring_.list()) {
       if (!field_.has(p)) continue;
       const Vec3f d = field_.at(p);
       field_.set(p, d + kGuardShare * most_[p] * (pull_[p] / pulls_[p] - d));
+      addTriangles(p);
     }
   }
 }
@@ -245,38 +251,49 @@ void ContactSolver::giveUp() {
   }
 }
 
-/// What others must leave alone: what was sure to be in contact, fading beside it.
+/// The bottoms of creases, where skin meets the skin beside it.
+void ContactSolver::openCreases() {
+  creases_.open(search_);
+  for (const std::uint32_t p : creases_.moved()) moved_.add(p);
+}
+
+/// What others must leave alone: what was sure to be in contact and all that went with it, fading
+/// beside it. Skin beside a contact that swells again on its own goes back in.
 void ContactSolver::findHeld() {
+  for (const std::uint32_t p : moved_.list()) {
+    held_.add(p);
+    hold_[p] = std::max(hold_[p], std::min(1.0f, moveOf(p).norm() / (kHeldMove * unit())));
+  }
+  for (const std::uint32_t p : held_.list()) least_hold_[p] = hold_[p];
   for (int pass = 0; pass < kHeldPasses; ++pass) {
     for (std::size_t i = 0, n = held_.list().size(); i < n; ++i)
-      for (const std::uint32_t q : body_.neighbours[held_.list()[i]]) held_.add(q);
+      for (const std::uint32_t q : body_.neighbours[held_.list()[i]])
+        if (!held_.has(q)) {
+          held_.add(q);
+          least_hold_[q] = 0;
+        }
     for (const std::uint32_t p : held_.list()) {
       const auto ring = body_.neighbours[p];
       float sum = 0;
       for (const std::uint32_t q : ring) sum += hold_[q];
       const float mean = ring.empty() ? hold_[p] : sum / static_cast<float>(ring.size());
-      hold_next_[p] = 0.5f * (hold_[p] + mean);
+      hold_next_[p] = std::max(0.5f * (hold_[p] + mean), least_hold_[p]);
     }
     for (const std::uint32_t p : held_.list()) hold_[p] = hold_next_[p];
   }
 }
 
-const ContactReport& ContactSolver::solve(const ContactFrame& frame) noexcept {
-  report_ = {};
-  moved_.clear();
-  for (const std::uint32_t p : held_.list()) hold_[p] = 0;
-  held_.clear();
-  search_.takeUp(frame);
+/// Out of other parts, pass by pass.
+void ContactSolver::pushApart() {
   for (int pass = 0; pass < body_.passes; ++pass) {
     report_.overflow |= !search_.find(pass > 0 ? &active_ : nullptr);
+    if (search_.contacts().empty()) return;
     if (pass == 0) {
-      if (search_.contacts().empty()) return report_;
-      input_ = search_.points();
       search_.gate();
       report_.contacts = search_.contacts().size();
     }
     wishApart();
-    if (field_.empty()) break;
+    if (field_.empty()) return;
     field_.solve();
     guard();
     active_.clear();
@@ -287,7 +304,19 @@ const ContactReport& ContactSolver::solve(const ContactFrame& frame) noexcept {
     }
     apply();
   }
+}
+
+const ContactReport& ContactSolver::solve(const ContactFrame& frame) noexcept {
+  report_ = {};
+  moved_.clear();
+  for (const std::uint32_t p : held_.list()) hold_[p] = 0;
+  held_.clear();
+  search_.takeUp(frame);
+  input_ = search_.points();
+  pushApart();
   unfold();
+  openCreases();
+  if (moved_.empty()) return report_;
   giveUp();
   moved_.sort();
   report_.moved = moved_.list().size();

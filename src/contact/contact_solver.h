@@ -10,6 +10,7 @@
 #include "contact/contact_body.h"
 #include "contact/contact_field.h"
 #include "contact/contact_search.h"
+#include "contact/crease_rounding.h"
 #include "contact/point_set.h"
 
 /// Private to room contact: one frame.
@@ -31,12 +32,14 @@ class ContactSolver {
   float heldOf(std::uint32_t p) const { return hold_[p]; }
 
  private:
+  void pushApart();
   void wishApart();
   void guard();
   void apply();
   void pullTogether(const Triangle& corners, const Vec3f& way, float urge);
   void unfold();
   void giveUp();
+  void openCreases();
   void findHeld();
   float yieldOf(const Contact& c) const;
   float capOf(std::uint32_t p) const {
@@ -50,6 +53,7 @@ class ContactSolver {
   const ContactBody& body_;
   ContactSearch search_;
   ContactField field_;
+  CreaseRounding creases_;
   ContactReport report_;
   std::vector<Vec3f> input_;
   PointSet active_, moved_, held_, ring_;
@@ -57,8 +61,8 @@ class ContactSolver {
   std::uint32_t triangle_now_ = 0;
   std::vector<Vec3f> pull_;
   std::vector<float> pulls_, most_;
-  std::vector<float> kept_, kept_next_;  ///< [0,1] of each moved point's way
-  std::vector<float> hold_, hold_next_;
+  std::vector<float> kept_;  ///< [0,1] of each moved point's way
+  std::vector<float> hold_, hold_next_, least_hold_;
 };
 
 }  // namespace derm::detail

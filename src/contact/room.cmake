@@ -1,3 +1,3 @@
 derm_room(contact
   SOURCES contact_binding.cpp contact_body.cpp contact_field.cpp contact_grid.cpp contact_layer.cpp contact_search.cpp
-          contact_solver.cpp limb_clearance.cpp)
+          contact_solver.cpp crease_rounding.cpp limb_clearance.cpp)

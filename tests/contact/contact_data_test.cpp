@@ -89,6 +89,7 @@ TEST_P(ContactData, LittleIsLeftOfSkinInsideSkinAndVolumeStaysExact) {
   Diagnostics notes;
   const auto c =
       std::make_shared<const Character>(loadCharacter(bodies / GetParam(), {}, notes).value());
+  StackRunner linear(Stack::bind(c, std::vector{skinningLayer({})}, notes).value());
   std::vector<LayerFactory> layers = {skinningLayer({.method = SkinningMethod::Centre})};
   StackRunner without(Stack::bind(c, layers, notes).value());
   layers.push_back(contactLayer("contact", {}));
@@ -99,18 +100,21 @@ TEST_P(ContactData, LittleIsLeftOfSkinInsideSkinAndVolumeStaysExact) {
   EXPECT_EQ(with.find<ContactLayer>("contact")->report().moved, 0u);
 
   InsideArea area(c->mesh);
-  double before = 0, after = 0;
-  int new_turned = 0, frames = 0;
+  double before = 0, after = 0, after_volume = 0;
+  int new_turned = 0, frames = 0, folded_linear = 0, folded_all = 0;
   for (const Clip& clip : c->clips) {
     double clip_before = 0, clip_after = 0;
     for (const double t : {0.4, 0.7, 1.0}) {
       Pose pose = c->restPose();
       sampleClip(clip, static_cast<float>(t), pose);
-      for (StackRunner* runner : {&without, &with, &exact}) runner->setPose(pose, t);
+      for (StackRunner* runner : {&linear, &without, &with, &exact}) runner->setPose(pose, t);
       const auto x = std::as_const(without.evaluate()).positions();
       const auto y = std::as_const(with.evaluate()).positions();
-      exact.evaluate();
+      const auto z = std::as_const(exact.evaluate()).positions();
       EXPECT_LE(exact.find<VolumeLayer>("volume")->report().largestError(), 1e-6) << clip.name;
+      after_volume += area(z);
+      folded_linear += folded(c->mesh, std::as_const(linear.evaluate()).positions());
+      folded_all += folded(c->mesh, z);
       clip_before += area(x);
       clip_after += area(y);
       new_turned += turned(c->mesh, x, y);
@@ -118,12 +122,18 @@ TEST_P(ContactData, LittleIsLeftOfSkinInsideSkinAndVolumeStaysExact) {
     }
     std::printf("%-10s inside %.1f -> %.1f cm2 a frame\n", clip.name.c_str(), clip_before / 3,
                 clip_after / 3);
-    EXPECT_LE(clip_after, 1.001 * clip_before) << clip.name;  // what rounding makes of slivers
+    // What rounding makes of slivers, and the bottoms of creases where nothing else touches: a
+    // tenth of a cm2 in three frames.
+    EXPECT_LE(clip_after, 1.001 * clip_before + 0.1) << clip.name;
     before += clip_before;
     after += clip_after;
   }
-  std::printf("inside %.3f of what it was\n", after / before);
+  std::printf("inside %.3f of what it was, %.3f after volume; folded %d, linear %d\n",
+              after / before, after_volume / before, folded_all, folded_linear);
   EXPECT_LE(after, 0.30 * before);
+  // Volume does not push back in what contact has freed, nor fold what it has opened.
+  EXPECT_LE(after_volume, 0.45 * before);
+  EXPECT_LE(folded_all, folded_linear);
   EXPECT_EQ(new_turned, 0) << frames << " frames";
 }
 
