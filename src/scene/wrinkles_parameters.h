@@ -25,7 +25,8 @@ class WrinklesParameters final : public LayerParameters {
 
   std::vector<double> from_, to_, path_, length_keys_;
   std::int64_t from_vertex_ = -1, to_vertex_ = -1;
-  std::int64_t points_ = 11, spacing_ = 1, crest_ = 1, subdivide_ = 2;
+  std::int64_t points_ = FoldCurveDesc{}.points, spacing_ = FoldCurveDesc{}.spacing,
+               crest_ = FoldCurveDesc{}.crest, subdivide_ = WrinkleToolDesc{}.subdivide;
   std::string define_clip_;
   double define_at_s_ = 0;
   WrinkleToolDesc desc_;

@@ -56,6 +56,17 @@ Scene sceneOf(const std::string& text, TriMesh mesh = sheet(16), Diagnostics* no
       .value();
 }
 
+// Recipes cut once less than the library, which showed as dashes on crests.
+TEST(WrinklesScene, CutsAsOftenAsTheLibraryDoesByItself) {
+  const auto triangles = [](const std::string& text) {
+    Scene scene = sceneOf(text, sheet(4));
+    return scene.frame(0).triangles().size();
+  };
+  const std::string library = "subdivide = " + std::to_string(WrinkleToolDesc{}.subdivide);
+  EXPECT_EQ(triangles(kTool), triangles(withKey(library)));
+  EXPECT_GT(triangles(kTool), triangles(withKey("subdivide = 2")));
+}
+
 // The paper's own forms, kept to show the difference.
 TEST(WrinklesScene, LiteralFormsOfLengthAndProjectionDiffer) {
   const std::string text = R"(character = "cast:wrist"
