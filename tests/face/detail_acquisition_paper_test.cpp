@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"s6at20", {}, kAbove20, 0.01, Bits::Float, 1.5},
         Case{"s6at30", {}, kAbove30, 0.01, Bits::Float, 1.1},
         Case{"ridgesat20", {.sign = -1}, kAbove20, 0.01, Bits::Float, 1.5},
-        Case{"mixedat20", {.sigma = {3, 5, 8, 12}}, kAbove20, 0.01, Bits::Float, 1.6},
+        Case{"mixedat20", {.sigma = {3, 5, 8, 12}}, kAbove20, 0.01, Bits::Float, 1.5},
         Case{"mixedat20srgb8", {.sigma = {3, 5, 8, 12}}, kAbove20, 0, Bits::Srgb8, 1.5}),
     [](const auto& p) { return std::string(p.param.name); });
 
