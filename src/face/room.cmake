@@ -13,7 +13,8 @@ derm_room(face
     eye_centre.cpp
     face_features.cpp
     face_frame.cpp
-    face_mirror.cpp face_mix.cpp
+    face_mirror.cpp
+    face_mix.cpp
     face_motion.cpp
     face_points.cpp
     face_regions.cpp
