@@ -97,7 +97,7 @@ Result<Rgba8Image> drawDetailSheet(Scene& scene, std::span<const double> times_s
     DERM_TRY(Rgba8Image influences, renderer.draw(coloured.list, coloured.camera, desc.cell));
     removeMaps(with.list);
     DERM_TRY(Rgba8Image without, renderer.draw(with.list, with.camera, desc.cell));
-    drawLabel(without, labels[i], Corner::BottomLeft);
+    drawLabel(without, labels[i], Corner::TopLeft);
     rows[0].push_back(std::move(without));
     rows[1].push_back(std::move(shown));
     rows[2].push_back(std::move(influences));
