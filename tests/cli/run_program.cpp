@@ -1,5 +1,6 @@
 #include "cli/run_program.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -43,6 +44,29 @@ namespace {
 }
 
 }  // namespace
+
+std::string shownOnTerminal(const std::vector<std::string>& arguments,
+                            const std::vector<std::string>& environment) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return {};
+  const std::string name = ::ptsname(terminal);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(::open(name.c_str(), O_RDWR | O_NOCTTY), STDERR_FILENO);
+    ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    for (const std::string& variable : environment) ::putenv(const_cast<char*>(variable.c_str()));
+    execDerm(arguments);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  // What the program wrote waits in the terminal; reading from one that nobody writes to fails.
+  std::string shown(4096, '\0');
+  ::fcntl(terminal, F_SETFL, O_NONBLOCK);
+  const ssize_t length = ::read(terminal, shown.data(), shown.size());
+  ::close(terminal);
+  shown.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  return shown;
+}
 
 pid_t startDerm(const std::vector<std::string>& arguments) {
   const pid_t child = ::fork();

@@ -19,6 +19,10 @@ struct Outcome {
 Outcome derm(const std::vector<std::string>& arguments,
              const std::vector<std::string>& environment = {});
 
+/// Runs the program with a terminal as its standard error, and gives what that was sent.
+std::string shownOnTerminal(const std::vector<std::string>& arguments,
+                            const std::vector<std::string>& environment = {});
+
 /// Starts the program and returns its process, which somebody must wait for. It says nothing.
 pid_t startDerm(const std::vector<std::string>& arguments);
 

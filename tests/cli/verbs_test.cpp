@@ -50,6 +50,18 @@ TEST(Cli, MistypedOptionsGetAGuess) {
   EXPECT_NE(o.err.find("did you mean \"--method\""), std::string::npos) << o.err;
 }
 
+TEST(Cli, ErrorsAreColouredOnTerminalsThatWantIt) {
+  const std::vector<std::string> wrong = {"info", "no-such-file.glb"};
+  const auto coloured = [](const std::string& text) {
+    EXPECT_NE(text.find("no-such-file.glb"), std::string::npos) << text;
+    return text.find('\033') != std::string::npos;
+  };
+  EXPECT_TRUE(coloured(shownOnTerminal(wrong, {"TERM=xterm", "NO_COLOR="})));
+  EXPECT_FALSE(coloured(shownOnTerminal(wrong, {"TERM=xterm", "NO_COLOR=1"})));
+  EXPECT_FALSE(coloured(shownOnTerminal(wrong, {"TERM=dumb", "NO_COLOR="})));
+  EXPECT_FALSE(coloured(derm(wrong, {"TERM=xterm", "NO_COLOR="}).err));
+}
+
 TEST(Cli, QuietAndJsonMayStandBeforeTheVerb) {
   const Outcome o = derm({"--json", "info", "cast:cylinder"});
   EXPECT_EQ(o.exit_code, 0) << o.err;
@@ -468,6 +480,22 @@ TEST(Cli, FleshAutoWritesARecipeThatWorks) {
   EXPECT_EQ(derm({"flesh", "auto", "cast:cat", "--clip", "swim", "-o", recipe}).exit_code, 2);
   EXPECT_EQ(derm({"flesh", "auto", "cast:cat", "-o", "/no/such/folder/cat.toml"}).exit_code, 3);
   EXPECT_EQ(derm({"flesh", "auto", cat, "--threads", "1", "-o", recipe}).exit_code, 0);
+}
+
+/// A sheet that bends has no flesh: the recipe is written, and nobody has to guess why it is empty.
+TEST(Cli, FleshAutoSaysWhereThereIsNothingToPropose) {
+  const Folder folder;
+  const std::string sheet = folder / "sheet.obj", glb = folder / "sheet.glb";
+  write(sheet,
+        "v -0.5 0 -5\nv 0.5 0 -5\nv -0.5 0 0\nv 0.5 0 0\nv -0.5 0 5\nv 0.5 0 5\n"
+        "f 1 3 4 2\nf 3 5 6 4\n");
+  ASSERT_EQ(derm({"weights", sheet, "--skeleton", "cast:cylinder", "--method", "linear", "-o", glb})
+                .exit_code,
+            0);
+  const Outcome o = derm({"flesh", "auto", glb, "-o", folder / "sheet.toml"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_NE(o.err.find("no bone has enough flesh"), std::string::npos) << o.err;
+  EXPECT_EQ(contentOf(folder / "sheet.toml").find("[[layer]]"), std::string::npos);
 }
 
 TEST(Cli, ProposingAgainKeepsWhatPeopleWroteIntoTheRecipe) {

@@ -80,6 +80,26 @@ TEST(VolumeStudy, CountsWhatJointsDoToTheMorphedShapeNotWhatMorphsDo) {
   for (const VolumeComparison& row : rows) EXPECT_LT(row.worst_percent, 50) << row.name;
 }
 
+/// Two regions, one that grows and one that shrinks, take turns at being the worst: a curve of "the
+/// worst of each frame" would zigzag between signs.
+TEST(VolumeStudy, ThePlotFollowsOneRegionThroughout) {
+  VolumeStudy study{.region_names = {"grows", "shrinks"}, .region_loss_before = {0.05, 0.04}};
+  for (int f = 0; f < 6; ++f) {
+    const double grown = f % 2 == 0 ? 1.05 : 1.01, shrunk = f % 2 == 0 ? 0.99 : 0.96;
+    VolumeStudy::Frame frame{.time_s = 0.1 * f, .rest_m3 = 2};
+    frame.regions.resize(2);
+    for (VolumeStudy::Region& region : frame.regions) region.rest_m3 = 1;
+    frame.regions[0].before.volume_m3 = frame.regions[0].after.volume_m3 = grown;
+    frame.regions[1].before.volume_m3 = frame.regions[1].after.volume_m3 = shrunk;
+    study.frames.push_back(frame);
+  }
+  EXPECT_LT(study.worstRegionChange(study.frames[1]).before_percent, 0);
+  const PlotDesc plot = plotOf(study);
+  ASSERT_EQ(plot.series.size(), 4u);
+  EXPECT_EQ(plot.series[2].name, "before, grows");
+  for (const double y : plot.series[2].y) EXPECT_GT(y, 0.9);
+}
+
 TEST(VolumeStudy, CancelsWhenAsked) {
   Diagnostics notes;
   const auto stopped = studyVolume(defaultVolumeRecipe("cast:cylinder"), {}, notes,

@@ -227,6 +227,27 @@ TEST(SceneDrawing, DisplacementsOfUnusedVerticesDoNotCount) {
   EXPECT_EQ(fine.drawing(kFolded_s).value().legend, drawing.legend);
 }
 
+/// Another skinning of a part that does not bend differs from linear skinning by rounding alone.
+TEST(SceneDrawing, RoundingIsNotDrawnAsMotion) {
+  constexpr std::string_view kLinear = "character = \"cast:wrist\"\nclip = \"flex\"\n";
+  Scene linear = folds(Topology::Constant, kLinear);
+  Scene centre =
+      folds(Topology::Constant, std::string(kLinear) + "[skinning]\nmethod = \"centre\"\n");
+  ViewDesc desc = small();
+  desc.displacement_mm = 0.0f;
+  const SceneDrawing drawing = viewOf(centre, desc).drawing(kFolded_s).value();
+  const DrawSurface& surface = drawing.list.surfaces.front();
+  const std::span<const Vec3f> before = linear.playback().frameAt(kFolded_s).positions();
+  std::size_t moved = 0, rounded = 0;
+  for (std::size_t v = 0; v < before.size(); ++v) {
+    const bool zero = surface.colours[v] == zeroColour();
+    moved += zero ? 0 : 1;
+    rounded += zero && surface.positions[v] != before[v] ? 1 : 0;
+  }
+  EXPECT_GT(moved, 100u);
+  EXPECT_GT(rounded, 100u);
+}
+
 TEST(SceneDrawing, AChannelIsAHeatMapWhoseZeroIsApart) {
   for (const Topology topology : {Topology::Constant, Topology::Adaptive}) {
     Scene scene = folds(topology);
