@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "derm/math/decompositions.h"
+
 #include "anim/joint_map.h"
 
 namespace derm {
@@ -140,7 +142,7 @@ std::vector<Quatd> alignedRotations(const detail::JointMap& map, const PosedSkel
     const Vec3d bone = target_rest.position(*end) - target_rest.position(i);
     if (!(wanted.norm() > 1e-9) || !(bone.norm() > 1e-9)) continue;
     const Vec3d carried = out[i] * (target_rest.rotations[i].conjugate() * bone);
-    out[i] = (Quatd::FromTwoVectors(carried, wanted) * out[i]).normalized();
+    out[i] = (rotationBetween(carried, wanted) * out[i]).normalized();
   }
   return out;
 }

@@ -2,6 +2,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "derm/math/decompositions.h"
+
 #include "cast/curve.h"
 #include "cast/figure.h"
 #include "cast/members.h"
@@ -45,8 +47,7 @@ Sculpt cap() {
     // A wart: a flat button half sunk into the skin.
     const Vec3d at = spotCentre(spot);
     const Vec3d out = (at - kCapCentre).cwiseQuotient(kCapRadii.cwiseAbs2()).normalized();
-    Quatd turn;
-    turn.setFromTwoVectors(Vec3d::UnitZ(), out);
+    const Quatd turn = rotationBetween(Vec3d::UnitZ(), out);
     s.ellipsoid(at, {spot.radius, spot.radius, 0.0065}, turn, {0.003});
   }
   // The underside: hollow, with gills that run from the rim to the foot.

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include <Eigen/Geometry>
-#include <Eigen/LU>
+
+#include "derm/math/decompositions.h"
 
 #include "face/slit_sides.h"
 
@@ -18,9 +19,9 @@ std::optional<Vec3d> eyeCentre(const FacePoints& points, FaceSide side, const Fa
   Eigen::Matrix3d rows;
   rows << (inner - outer).transpose(), (upper - outer).transpose(), (lower - outer).transpose();
   const Vec3d half_squares = 0.5 * rows.rowwise().squaredNorm();
-  const Eigen::FullPivLU<Eigen::Matrix3d> lu(rows);
-  if (!(lu.rcond() > 1e-4)) return {};
-  const Vec3d centre = outer + lu.solve(half_squares);
+  const std::optional<Eigen::MatrixXd> way = solveGeneral(rows, half_squares, 1e-4);
+  if (!way) return {};
+  const Vec3d centre = outer + Vec3d(*way);
   const double radius = (centre - outer).norm(), width = (outer - inner).norm();
   const double behind = axes.forward.dot(0.5 * (upper + lower) - centre);
   if (!(radius > 0.45 * width && radius < 1.2 * width && behind > 0.3 * radius)) return {};

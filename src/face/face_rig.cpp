@@ -4,9 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include <Eigen/LU>
-
 #include "derm/base/number_text.h"
+#include "derm/math/decompositions.h"
 
 #include "face/control_point_index.h"
 #include "face/eye_centre.h"
@@ -348,11 +347,12 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
               {row, *j, share, character.mesh.positions[t[i]].cast<double>() - out.positions_[*j]});
       }
   }
-  const Eigen::FullPivLU<Eigen::Matrix<double, 28, 28>> lu(weights);
-  if (!(lu.rcond() > 1e-6))
+  const std::optional<Eigen::MatrixXd> inverse =
+      solveGeneral(weights, Eigen::MatrixXd::Identity(28, 28), 1e-6);
+  if (!inverse)
     return Error{
         ErrorCode::BadData, "the control points do not follow their joints", {.element = "skin"}};
-  out.solve_ = lu.inverse();
+  out.solve_ = *inverse;
   for (const JointId joint : rig.joints) out.rest_.push_back(character.skeleton[joint].rest);
   out.to_head_ = bindModel(character, rig.head).linear().inverse();
   return out;

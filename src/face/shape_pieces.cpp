@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derm/math/decompositions.h"
 #include "derm/math/polar.h"
 
 namespace derm::detail {
@@ -40,7 +41,7 @@ std::optional<Eyeball> ballThrough(const WeldedMesh& mesh, std::span<const std::
     normal += row * row.transpose();
     right += row * x.squaredNorm();
   }
-  const Eigen::Vector4d found = normal.ldlt().solve(right);
+  const Eigen::Vector4d found = solveSymmetric(normal, right);
   const Vec3d centre = found.head<3>();
   const double squared = found[3] + centre.squaredNorm();
   if (!(squared > 0)) return {};

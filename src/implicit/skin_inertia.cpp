@@ -2,9 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Cholesky>
-
 #include "derm/base/parallel.h"
+#include "derm/math/decompositions.h"
 
 #include "implicit/active_skin_impl.h"
 
@@ -159,7 +158,7 @@ void ActiveSkin::Impl::holdCentre() {
         squares += n * n.transpose();
         sum += velocities[slot * BandGrid::kNodes + static_cast<std::size_t>(64 * z + bit)] * n;
       });
-  const Vec3d drift = squares.ldlt().solve(sum);
+  const Vec3d drift = solveSymmetric(squares, sum);
   forNearNodes(grid, stepper, [&](std::uint32_t slot, int node) {
     velocities[slot * BandGrid::kNodes + static_cast<std::size_t>(node)] -=
         static_cast<float>(drift.dot(normalAt(slot, node)));

@@ -270,11 +270,11 @@ Result<void> drawTransfer(ReproResult& r, Diagnostics& notes) {
            landmarkCorrespondence(source.mesh, source.points, target.mesh, target.points, notes));
   DERM_TRY(const FaceRig carried, transferFaceRig(source, target, correspondence, {}, notes));
   std::vector<Rgba8Image> images;
-  Shot shot{.yaw_deg = 12, .pitch_deg = 2, .width = 210, .height = 250};
+  Shot shot{.yaw_deg = 12, .pitch_deg = 2, .width = 300, .height = 280};
   for (const std::string_view point : {"4.3", "8.1"})
     for (const Character* head : {&source, &target}) {
       Shot weights = shot;
-      weights.width *= 2;  // halved again, so that the legend is small
+      weights.width *= 2;  // halved again, so that the legend has room beside the face
       weights.height *= 2;
       weights.view.weights = controlJointName(point);
       DERM_TRY(const Rgba8Image image, headPicture(*head, weights, notes));

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <span>
 
-#include <Eigen/Dense>
-
 #include "derm/anim/skin.h"
+#include "derm/math/decompositions.h"
 #include "derm/math/vec.h"
 
 /// The way between posed and bind space. Private to room scene.
@@ -27,8 +26,8 @@ struct SafeInverse {
       matrix = plain;
       return;
     }
-    const Eigen::JacobiSVD<Eigen::Matrix3d> svd(linear, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    const Eigen::Vector3d values = svd.singularValues();
+    const SingularValues3 svd = singularValues3(linear);
+    const Vec3d& values = svd.values;
     const double min_value = kMinShare * values[0];
     near_singular = !(values[2] >= min_value) || !(values[0] > 0);
     Eigen::Vector3d gains;
@@ -38,7 +37,7 @@ struct SafeInverse {
           values[i] >= min_value ? 1 / values[i] : values[i] / (min_value * min_value);
       gains[i] = std::isfinite(gain) ? gain : 0;
     }
-    matrix = svd.matrixV() * gains.asDiagonal() * svd.matrixU().transpose();
+    matrix = svd.v * gains.asDiagonal() * svd.u.transpose();
   }
 };
 

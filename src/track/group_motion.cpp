@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <Eigen/Cholesky>
+#include "derm/math/decompositions.h"
 
 namespace derm::detail {
 namespace {
@@ -45,7 +45,7 @@ PlaneMap fit(std::span<const Pair> pairs, std::span<const double> weights) {
     if (pairs.size() >= 4) {
       const Eigen::Matrix2d held = ff + 0.05 * size * Eigen::Matrix2d::Identity();
       const Eigen::Matrix2d rest = tf - turn * ff;
-      out.linear += held.ldlt().solve(rest.transpose()).transpose();
+      out.linear += solveSymmetric(held, rest.transpose()).transpose();
     }
   }
   out.offset = b - out.linear * a;

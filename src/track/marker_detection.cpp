@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <Eigen/Cholesky>
+#include "derm/math/decompositions.h"
 
 #include "track/group_motion.h"
 #include "track/vision.h"
@@ -52,7 +52,7 @@ PlaneMap affineFit(std::span<const Point2> from, std::span<const Point2> to) {
   }
   ff += 1e-9 * ff.trace() * Eigen::Matrix2d::Identity();
   PlaneMap out;
-  out.linear = ff.ldlt().solve(tf.transpose()).transpose();
+  out.linear = solveSymmetric(ff, tf.transpose()).transpose();
   out.offset = b - out.linear * a;
   return out;
 }

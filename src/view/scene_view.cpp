@@ -104,6 +104,17 @@ struct SceneView::Instant {
         for (const std::uint32_t v : t) measure(v);
     return out;
   }
+
+  /// Where strokes from linear skinning end that are so many times as long as the displacement.
+  /// Requires `before`.
+  std::vector<Vec3f> strokeEnds(float scale) const {
+    std::vector<Vec3f> out(after.vertexCount());
+    for (std::size_t v = 0; v < out.size(); ++v) {
+      const Vec3f& from = before->positions()[v];
+      out[v] = from + scale * (after.positions()[v] - from);
+    }
+    return out;
+  }
 };
 
 /// A camera and the picture it takes.
@@ -209,6 +220,10 @@ Result<void> SceneView::aimAt(std::span<const double> times_s, const Progress& p
     const std::span<const Vec3f> positions = instant.after.positions();
     stage = united(stage, moved(bounds(positions), -instant.position));
     outline.add(positions, -instant.position);
+    if (desc_.field) {
+      outline.add(instant.before->positions(), -instant.position);
+      outline.add(instant.strokeEnds(desc_.field_scale), -instant.position);
+    }
     // The floor is under the feet, not under a sword that hangs lower.
     for (const MeshInstance& body : bodyMeshes(*scene_->character()))
       for (const Vec3f& p : positions.subspan(body.first_vertex, body.vertex_count))

@@ -66,6 +66,44 @@ TEST(BestRotation, IsNeverAMirrorAndNoOtherIsBetter) {
   }
 }
 
+TEST(SingularValues, AreInDescendingOrderAndGiveTheMatrix) {
+  Rng random(5);
+  for (int i = 0; i < 20; ++i) {
+    const Mat3d m = randomMatrix(random);
+    const SingularValues3 svd = singularValues3(m);
+    EXPECT_GE(svd.values[0], svd.values[1]);
+    EXPECT_GE(svd.values[1], svd.values[2]);
+    EXPECT_GE(svd.values[2], 0);
+    EXPECT_LT((svd.u * svd.values.asDiagonal() * svd.v.transpose() - m).norm(), 1e-12);
+    EXPECT_LT((svd.u.transpose() * svd.u - Mat3d::Identity()).norm(), 1e-12);
+    EXPECT_LT((svd.v.transpose() * svd.v - Mat3d::Identity()).norm(), 1e-12);
+  }
+}
+
+TEST(RotationBetween, TakesOneDirectionToTheOtherTheShortWay) {
+  Rng random(6);
+  for (int i = 0; i < 20; ++i) {
+    const Mat3d m = randomMatrix(random);
+    const Vec3d from = m.col(0), to = m.col(1);
+    const Quatd turn = rotationBetween(from, to);
+    EXPECT_LT((turn * from.normalized() - to.normalized()).norm(), 1e-12);
+    EXPECT_NEAR(std::abs(turn.vec().dot(from.normalized())), 0, 1e-12);
+  }
+  const Quatd half = rotationBetween(Vec3d(0, 2, 0), Vec3d(0, -1, 0));
+  EXPECT_LT((half * Vec3d(0, 1, 0) - Vec3d(0, -1, 0)).norm(), 1e-12);
+}
+
+TEST(GeneralSolution, IsRightOrRefused) {
+  Rng random(7);
+  Mat3d m = randomMatrix(random);
+  const Eigen::MatrixXd wanted = randomMatrix(random);
+  const std::optional<Eigen::MatrixXd> found = solveGeneral(m, m * wanted, 1e-6);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_LT((*found - wanted).norm(), 1e-10);
+  m.col(2) = m.col(0);
+  EXPECT_FALSE(solveGeneral(m, wanted, 1e-6).has_value());
+}
+
 TEST(SymmetricSolution, IsRight) {
   Rng random(4);
   const Mat3d m = randomMatrix(random);

@@ -154,6 +154,22 @@ TEST(SceneDrawing, HasTheOverlaysAskedFor) {
   EXPECT_TRUE(drawing.legend.has_value());
 }
 
+TEST(SceneDrawing, StrokesLongerThanTheFigureAreInThePicture) {
+  Scene scene = folds(Topology::Constant);
+  ViewDesc desc = small();
+  desc.field = true;
+  desc.field_scale = 60;
+  SceneView view = viewOf(scene, desc);
+  const SceneDrawing drawing = view.drawing(kFolded_s).value();
+  ASSERT_EQ(drawing.list.lines.size(), 1u);
+  ASSERT_FALSE(drawing.list.lines[0].points.empty());
+  for (const Vec3f& p : drawing.list.lines[0].points) {
+    const Vec3d at = projectedPoint(drawing.camera, p.cast<double>(), 160, 120);
+    ASSERT_GT(at.z(), 0);
+    EXPECT_TRUE(at.x() >= 0 && at.x() <= 160 && at.y() >= 0 && at.y() <= 120) << at.transpose();
+  }
+}
+
 TEST(SceneDrawing, TrianglesOfAnAdaptiveSurfaceAreThoseOfTheInstant) {
   Scene scene = folds(Topology::Adaptive);
   SceneView view = viewOf(scene, small());

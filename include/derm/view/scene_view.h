@@ -105,8 +105,9 @@ class SceneView {
   void resize(const PictureSize& size) { desc_.size = size; }
   void showTimes(bool on) { desc_.times = on; }
 
-  /// Stands the camera where all of the surface is seen at each of these instants. Plays them
-  /// through; until the next call every picture is taken with that camera. Can be cancelled.
+  /// Stands the camera where all of the surface, and of a field's strokes, is seen at each of these
+  /// instants. Plays them through; until the next call every picture is taken with that camera.
+  /// Can be cancelled.
   Result<void> aimAt(std::span<const double> times_s, const Progress& progress = {});
 
   /// A few points that stand for all that was aimed at, about the position of each instant.

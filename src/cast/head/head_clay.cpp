@@ -86,9 +86,10 @@ double capsuleDistance(const Vec3d& p, const Vec3d& a, const Vec3d& b, double ra
 }  // namespace
 
 HeadClay::HeadClay(const HeadDesign& design) : warp_(design.warp) {
+  const SolidChange none;
   for (const ModelSolid& model : modelSolids()) {
     const auto found = design.solids.find(model.name);
-    const SolidChange change = found == design.solids.end() ? SolidChange{} : found->second;
+    const SolidChange& change = found == design.solids.end() ? none : found->second;
     if (change.removed) continue;
     Solid s;
     s.name = model.name;

@@ -272,8 +272,10 @@ void turnToBase(const FitInput& input, Slopes& slopes) {
     if (p == 0 && q == 0) continue;
     const Eigen::Vector3f base = Eigen::Vector3f(-p, -q, 1).normalized();
     const Eigen::Vector3f n(-p - slopes.p.values[i], -q - slopes.q.values[i], 1);
+    // By the smallest rotation that takes the base to +z.
+    const Eigen::Vector3f axis(base.y(), -base.x(), 0);
     const Eigen::Vector3f turned =
-        Eigen::Quaternionf::FromTwoVectors(base, Eigen::Vector3f::UnitZ()) * n;
+        base.z() * n + axis.cross(n) + axis * (axis.dot(n) / (1 + base.z()));
     const float z = std::max(turned.z(), 0.1f * turned.norm());
     slopes.p.values[i] = -turned.x() / z;
     slopes.q.values[i] = -turned.y() / z;

@@ -5,8 +5,6 @@
 #include <numbers>
 #include <vector>
 
-#include <Eigen/Cholesky>
-
 #include "derm/math/decompositions.h"
 
 namespace derm {
@@ -97,7 +95,7 @@ Result<LightEstimate> estimateLight(const FloatImage& luminance, const FloatImag
       matrix(3, 3) = 1;
       right[3] = 0;
     }
-    found = matrix.ldlt().solve(right);
+    found = solveSymmetric(matrix, right);
     if (found[3] < 0) {
       with_ambient = false;
       continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
+#include "derm/math/decompositions.h"
 
 namespace derm::detail::maps {
 namespace {
@@ -39,7 +39,7 @@ Plane rampOf(const Plane& values, const Plane& weight) {
         matrix.noalias() += w * t * t.transpose();
         right += w * static_cast<double>(values.at(x, y)) * t;
       }
-    const Three found = matrix.ldlt().solve(right);
+    const Three found = solveSymmetric(matrix, right);
     Plane apart(values.width, values.height);
     for (int y = 0; y < values.height; ++y)
       for (int x = 0; x < values.width; ++x) {
