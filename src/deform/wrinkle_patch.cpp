@@ -118,11 +118,13 @@ void WrinklePatch::collectVertices(const BoundSurface& bound, std::span<const st
   std::vector<std::uint8_t> inside(base_count, 0);
   for (const std::uint32_t t : triangles)
     for (const std::uint32_t v : all[t]) inside[weld[v]] = 1;
-  std::vector<std::uint32_t> whole;
+  std::vector<std::uint32_t> near, whole;
   for (std::uint32_t t = 0; t < all.size(); ++t) {
-    const bool near = std::any_of(all[t].begin(), all[t].end(),
-                                  [&](std::uint32_t v) { return inside[weld[v]] != 0; });
-    if (near && !std::binary_search(refinement_.replaced.begin(), refinement_.replaced.end(), t))
+    if (std::none_of(all[t].begin(), all[t].end(),
+                     [&](std::uint32_t v) { return inside[weld[v]] != 0; }))
+      continue;
+    near.push_back(t);
+    if (!std::binary_search(refinement_.replaced.begin(), refinement_.replaced.end(), t))
       whole.push_back(t);
   }
   std::vector<Triangle> corners = refinement_.triangles;
@@ -159,6 +161,34 @@ void WrinklePatch::collectVertices(const BoundSurface& bound, std::span<const st
     face_vertices_.push_back(t);
     faces_.push_back({slots_[t[0]], slots_[t[1]], slots_[t[2]]});
   }
+  std::vector<std::uint8_t> own_inside;
+  for (const std::uint32_t v : own_) own_inside.push_back(inside[weld[v]]);
+  collectUncutFans(bound, own_inside, near);
+}
+
+void WrinklePatch::collectUncutFans(const BoundSurface& bound, std::span<const std::uint8_t> inside,
+                                    std::span<const std::uint32_t> near) {
+  const std::size_t base_count = bound.rest.vertexCount();
+  std::map<std::uint32_t, std::vector<std::uint32_t>> round;  // slot: faces
+  for (const std::uint32_t t : near) {
+    Triangle face;
+    for (std::size_t c = 0; c < 3; ++c)
+      face[c] = slots_[localOf(bound.rest.triangles[t][c], base_count)];
+    for (const std::uint32_t s : face)
+      round[s].push_back(static_cast<std::uint32_t>(uncut_faces_.size()));
+    uncut_faces_.push_back(face);
+  }
+  std::vector<std::vector<std::uint32_t>> fans(own_.size());
+  std::vector<Vec3f> rest(refinement_.stencils.slotCount() + extra_sources_.size() + 1,
+                          Vec3f::Zero());
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    if (inside[i] != 0) fans[i] = round[slots_[i]];
+    rest[slots_[i]] = bound.rest.positions[own_[i]];
+  }
+  uncut_fans_ = listsOf(fans);
+  rest_spread_.assign(own_.size(), 1.0f);
+  for (std::size_t i = 0; i < own_.size(); ++i)
+    rest_spread_[i] = static_cast<float>(spread(i, rest));
 }
 
 void WrinklePatch::collectInfluences(std::span<const Tool> tools) {
@@ -289,9 +319,6 @@ void WrinklePatch::collectFans(const BoundSurface& bound) {
                               ? static_cast<std::uint32_t>(at - raised_.begin())
                               : kNone);
   }
-  raised_fan_.assign(raised_.size(), kNone);
-  for (std::size_t g = 0; g < fan_raised_.size(); ++g)
-    if (fan_raised_[g] != kNone) raised_fan_[fan_raised_[g]] = static_cast<std::uint32_t>(g);
 }
 
 void WrinklePatch::collectRings() {
@@ -372,7 +399,12 @@ void WrinklePatch::growScratch(PatchScratch& scratch) const {
 void WrinklePatch::interpolateNormals(std::span<const Vec3f> normals,
                                       PatchScratch& scratch) const noexcept {
   for (std::size_t i = 0; i < own_.size(); ++i) scratch.normals[i] = wide(normals[own_[i]]);
-  std::fill_n(scratch.shown.begin(), own_.size(), 1.0f);
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    const double share = spread(i, scratch.before);
+    scratch.shown[i] = share < double{rest_spread_[i]}
+                           ? agreement(static_cast<float>(share) / rest_spread_[i])
+                           : 1;
+  }
   Vec4f* out = scratch.normals.data() + own_.size();
   float* shown = scratch.shown.data() + own_.size();
   for (const auto& [a, b] : parents_) {
@@ -383,19 +415,20 @@ void WrinklePatch::interpolateNormals(std::span<const Vec3f> normals,
   }
 }
 
-/// [0,1] how far the triangles round a raised slot face the same way.
-float WrinklePatch::spread(std::size_t raised, const PatchScratch& scratch) const noexcept {
-  const std::uint32_t group = raised_fan_[raised];
-  if (group == kNone) return 1;
+/// [0,1] how far the triangles round a vertex of the surface face the same way. The uncut ones: of
+/// those that were cut, slivers in a crease, faces are mostly rounding.
+double WrinklePatch::spread(std::size_t own, std::span<const Vec3f> positions) const noexcept {
   Vec3d sum = Vec3d::Zero();  // in double: areas of small characters squared leave float's range
   double area = 0;
-  for (const std::uint32_t f : fans_[group]) {
-    const Vec3d face = scratch.faces_before[f].head<3>().cast<double>();
+  for (const std::uint32_t f : uncut_fans_[own]) {
+    const Triangle& t = uncut_faces_[f];
+    const Vec3d face =
+        faceVector(positions[t[0]], positions[t[1]], positions[t[2]]).head<3>().cast<double>();
     sum += face;
     area += face.norm();
   }
-  if (!(area > 0)) return 0;
-  return agreement(static_cast<float>(sum.norm() / area));
+  if (uncut_fans_[own].empty()) return 1;
+  return area > 0 ? sum.norm() / area : 0;
 }
 
 /// Moves slots along their normals; false where nothing moved.
@@ -430,7 +463,7 @@ bool WrinklePatch::raise(const PatchInput& in, PatchScratch& scratch) const noex
     if (elevation == 0) continue;
     any = true;
     const std::span<const std::uint32_t> members = raised_members_[i];
-    float shown = spread(i, scratch);
+    float shown = 1;
     for (const std::uint32_t v : members) shown = std::min(shown, scratch.shown[v]);
     elevation *= shown;
     climb *= shown;

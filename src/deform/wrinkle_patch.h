@@ -98,6 +98,8 @@ class WrinklePatch {
  private:
   void collectVertices(const BoundSurface& bound, std::span<const std::uint32_t> weld,
                        std::span<const std::uint32_t> triangles);
+  void collectUncutFans(const BoundSurface& bound, std::span<const std::uint8_t> inside,
+                        std::span<const std::uint32_t> near);
   void collectInfluences(std::span<const Tool> tools);
   void sortMovingFacesFirst();
   void collectFans(const BoundSurface& bound);
@@ -108,7 +110,7 @@ class WrinklePatch {
     return local < own ? own_[local] : first_new_ + (local - own);
   }
   void interpolateNormals(std::span<const Vec3f> normals, PatchScratch& scratch) const noexcept;
-  float spread(std::size_t raised, const PatchScratch& scratch) const noexcept;
+  double spread(std::size_t own, std::span<const Vec3f> positions) const noexcept;
   bool raise(const PatchInput& in, PatchScratch& scratch) const noexcept;
   bool hasSmoothFolds(std::size_t raised, const PatchInput& in) const noexcept;
   void turnNormals(const PatchInput& in, PatchScratch& scratch) const noexcept;
@@ -121,6 +123,9 @@ class WrinklePatch {
   std::vector<std::uint32_t> slots_;          ///< per local vertex: welded vertices share one
   std::vector<std::uint32_t> extra_sources_;  ///< vertices in slots after the stencils' own
   std::vector<std::array<std::uint32_t, 2>> parents_;  ///< per added vertex, local
+  std::vector<Triangle> uncut_faces_;    ///< the surface's own triangles at the patch, by slots
+  IndexLists uncut_fans_;                ///< those round each of own_ inside; none on the rim
+  std::vector<float> rest_spread_;       ///< per own_: spread() at rest
   std::vector<Triangle> faces_;          ///< by slots; the first moving_faces_ have a raised corner
   std::vector<Triangle> face_vertices_;  ///< the same by local vertices
   std::vector<std::uint32_t> face_source_;  ///< triangle of the surface; used while binding
@@ -132,7 +137,6 @@ class WrinklePatch {
   IndexLists fans_;                    ///< faces round each group of vertices that turn together
   IndexLists fan_members_;             ///< local vertices of each group
   std::vector<std::uint32_t> fan_raised_;  ///< per group: number in raised_, or kNone
-  std::vector<std::uint32_t> raised_fan_;  ///< per raised slot: its group, or kNone
   /// Two spans between neighbours of a raised slot, one with the stroke and one across it: what the
   /// slope of a fold is taken over. Ends are slots.
   struct Ring {

@@ -10,9 +10,6 @@ import { bytesOf, check, dataFolder, framesOfPc2, hasData, largestDifference, lo
   from './setup.mjs';
 
 const kBound = 1e-6;  // of the diagonal
-// Not met by the trousers' folds (4.3e-6): in a crease that closes they fade by how far the skin's
-// normals agree, which makes much of little differences.
-const kBounds = { trousers: 6e-6 };
 const kMostFrames = 40;
 
 const program = process.env.DERM_PROGRAM;
@@ -43,7 +40,7 @@ async function compare(name, native_recipe, recipe, files = {}) {
   });
   const relative = most / scene.character.diagonal_m;
   console.log(`       ${name}: ${native.length} frames, ${relative.toExponential(1)} of the diagonal`);
-  check(relative <= (kBounds[name] ?? kBound), `${name}: ${relative} of the diagonal`);
+  check(relative <= kBound, `${name}: ${relative} of the diagonal`);
   scene.close();
 }
 
