@@ -388,15 +388,17 @@ Result<void> measureScrew(ReproResult& r, Diagnostics&) {
   return {};
 }
 
-/// The way by the paper's raw potential, as it was measured, and by derm's own law, as the command
-/// of the set-up has it: there the potential is a distance, and no part of the skin runs ahead of
-/// the part beside it.
+/// The way by the paper's raw potential, as it was measured, and by the law that the command of the
+/// set-up has: there the potential is a distance, steps are short, and creases that close are
+/// filled.
 template <class Start, class End>
 Result<void> drawMetamorphosis(ReproResult& r, const std::string& what, const Metamorphosis& raw,
                                const Start& start, const End& target) {
   constexpr double kFps = 30;
   constexpr int kFrames = 60;
-  DERM_TRY(ActiveSkin skin, skinOn(start, 2.0 / 49, {.attraction = 12, .tension = 0.01}));
+  EvolutionLaw law{.attraction = 12, .tension = 0.01, .creases = 4};
+  law.max_move = 0.1;
+  DERM_TRY(ActiveSkin skin, skinOn(start, 2.0 / 49, law));
   std::vector<TriMesh> frames(1);
   std::vector<FrameMark> marks;
   skin.polygonise(frames[0]);
@@ -413,8 +415,9 @@ Result<void> drawMetamorphosis(ReproResult& r, const std::string& what, const Me
   desc.fps = kFps;
   desc.marks = marks;
   DERM_TRY(Rgba8Image strip, drawMeshStrip(frames, desc, 6));
-  r.pictures.push_back({.caption = what + ", by derm's law: the potential as a distance",
-                        .image = std::move(strip)});
+  r.pictures.push_back(
+      {.caption = what + ", by the command's law: the potential as a distance, short steps",
+       .image = std::move(strip)});
   desc.marks = raw.marks;
   DERM_TRY(Rgba8Image raw_strip, drawMeshStrip(raw.frames, desc, 6));
   r.pictures.push_back(
@@ -426,8 +429,9 @@ Result<void> drawMetamorphosis(ReproResult& r, const std::string& what, const Me
 
 Result<void> drawScrew(ReproResult& r, Diagnostics&) {
   DERM_TRY(const Metamorphosis raw, screw());
+  // The command brings both to one size: its ball reaches as far as the segment's ends.
   return drawMetamorphosis(r, "A segment in twisted space becomes a ball", raw,
-                           ScrewTarget(ScrewTarget::Desc{}), SphereTarget(Vec3d::Zero(), 0.6));
+                           ScrewTarget(ScrewTarget::Desc{}), SphereTarget(Vec3d::Zero(), 0.9));
 }
 
 constexpr std::string_view kBlobsSetup =
