@@ -74,7 +74,7 @@ Methods methodsFor(const std::shared_ptr<const Character>& c) {
 
 struct Numbers {
   double turned = 0, inside = 0, curves = 0, folded = 0;  ///< means
-  double parts = 0;                                       ///< largest
+  PartVolumes::Change parts;                              ///< largest
   double seconds = 0;
 };
 
@@ -102,9 +102,11 @@ class Measurement {
       const bool ours = m + 1 == methods_.compared.size();
       LayerNumbers own = layers;
       const Numbers n = measure(clip, *methods_.compared[m].stack, linear, own.volume_error);
-      std::printf("motions| %s | %s | %s | %.1f | %.2f | %.3f | %.1f | %.1f |", c_->name.c_str(),
-                  clip.name.c_str(), methods_.compared[m].name.c_str(), n.turned, n.inside,
-                  n.curves, n.folded, 100 * n.parts);
+      std::printf("motions| %s | %s | %s | %.1f | %.2f | %.3f | %.1f | %.1f%s%s |",
+                  c_->name.c_str(), clip.name.c_str(), methods_.compared[m].name.c_str(), n.turned,
+                  n.inside, n.curves, n.folded, 100 * std::abs(n.parts.share),
+                  n.parts.joint.valid() ? " " : "",
+                  n.parts.joint.valid() ? c_->skeleton[n.parts.joint].name.c_str() : "");
       if (ours)
         std::printf(" %.2f | %.2f | %.2f | %.0e |", own.turned_by_flesh, own.turned_by_contact,
                     own.jump(), own.volume_error);
@@ -127,9 +129,9 @@ class Measurement {
       for (const Numbers& n : all_[m]) sum += n.*of;
       return sum / static_cast<double>(count);
     };
-    const auto median = [](const auto& list, auto of) {
+    const auto median_part = [&](std::size_t m) {
       std::vector<double> values;
-      for (const auto& n : list) values.push_back(n.*of);
+      for (const Numbers& n : all_[m]) values.push_back(std::abs(n.parts.share));
       std::sort(values.begin(), values.end());
       return values[values.size() / 2];
     };
@@ -150,8 +152,8 @@ class Measurement {
         c_->name.c_str(), count, flesh, contact,
         ratio(mean(ours, &Numbers::inside), mean(before, &Numbers::inside)), more_inside,
         ratio(mean(ours, &Numbers::curves), mean(before, &Numbers::curves)), jump,
-        mean(ours, &Numbers::folded), mean(0, &Numbers::folded),
-        100 * median(all_[ours], &Numbers::parts), 100 * median(all_[0], &Numbers::parts), error);
+        mean(ours, &Numbers::folded), mean(0, &Numbers::folded), 100 * median_part(ours),
+        100 * median_part(0), error);
     std::fflush(stdout);
   }
 
@@ -212,7 +214,8 @@ class Measurement {
       out.inside += skin_.inside();
       out.curves += skin_.curves();
       out.folded += skin_.foldedEdges();
-      out.parts = std::max(out.parts, parts_.worst(skin_, playback.model()));
+      const PartVolumes::Change parts = parts_.worst(skin_, playback.model());
+      if (std::abs(parts.share) > std::abs(out.parts.share)) out.parts = parts;
       if (const auto* volume = playback.find<VolumeLayer>("volume"))
         volume_error = std::max(volume_error, volume->report().largestError());
     }

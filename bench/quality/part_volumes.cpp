@@ -24,20 +24,35 @@ constexpr double kNear = 0.01;
 /// Skin that follows a limb by less is not its own.
 constexpr float kFollows = 0.1f, kCore = 0.9f;
 
-/// Six times the volume between an apex and the part of a triangle before a plane through it.
-double clippedVolume(const std::array<Vec3d, 3>& x, const std::array<double, 3>& height) {
-  std::array<Vec3d, 4> kept;
-  std::size_t n = 0;
-  for (std::size_t k = 0; k < 3; ++k) {
-    const std::size_t next = (k + 1) % 3;
-    if (height[k] >= 0) kept[n++] = x[k];
-    if ((height[k] >= 0) != (height[next] >= 0))
-      kept[n++] = x[k] + (x[next] - x[k]) * (height[k] / (height[k] - height[next]));
+/// From here on [sine of the angle between them] two planes meet in a line.
+constexpr double kMeet = 1e-3;
+
+/// A triangle, cut by planes.
+struct Cutting {
+  std::array<Vec3d, 5> corners;
+  std::size_t count = 3;
+
+  void keep(const Vec3d& at, const Vec3d& normal) {
+    std::array<Vec3d, 5> kept;
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      const Vec3d &a = corners[k], &b = corners[(k + 1) % count];
+      const double ha = normal.dot(a - at), hb = normal.dot(b - at);
+      if (ha >= 0) kept[n++] = a;
+      if ((ha >= 0) != (hb >= 0)) kept[n++] = a + (b - a) * (ha / (ha - hb));
+    }
+    corners = kept;
+    count = n;
   }
-  double sum = 0;
-  for (std::size_t k = 2; k < n; ++k) sum += kept[0].dot(kept[k - 1].cross(kept[k]));
-  return sum;
-}
+  /// Six times the volume between it and an apex.
+  double volume(const Vec3d& apex) const {
+    double sum = 0;
+    for (std::size_t k = 2; k < count; ++k)
+      sum += Vec3d(corners[0] - apex)
+                 .dot(Vec3d(corners[k - 1] - apex).cross(Vec3d(corners[k] - apex)));
+    return sum;
+  }
+};
 
 }  // namespace
 
@@ -92,7 +107,7 @@ PartVolumes::PartVolumes(const Character& character, const SkinMeasures& rest) {
         if (joints_[k].joint == up) joint.cut_above = static_cast<int>(k);
     joint.beyond = bind[j].inverse() * middle;
     joint.follows = follows[j];
-    const Limb limb = limbOf(joint, rest, bind);
+    const Limb limb = limbOf(joint, rest, planeOf(joint, bind), nullptr);
     if (!(std::abs(limb.beside_m3) < kClean * limb.all_m3)) continue;
     if (joint.cut_above >= 0) {
       double& above = left[static_cast<std::size_t>(joint.cut_above)];
@@ -127,15 +142,29 @@ PartVolumes::PartVolumes(const Character& character, const SkinMeasures& rest) {
   for (std::size_t k = 0; k < joints_.size(); ++k) joints_[k].rest_m3 = parts[k];
 }
 
-PartVolumes::Limb PartVolumes::limbOf(const Joint& joint, const SkinMeasures& skin,
-                                      std::span<const Affine3d> model) const {
+PartVolumes::Plane PartVolumes::planeOf(const Joint& joint, std::span<const Affine3d> model) {
   const Vec3d at = model[joint.joint.index()].translation();
   const Vec3d in = (at - model[joint.above.index()].translation()).normalized();
   const Vec3d out = (model[joint.joint.index()] * joint.beyond - at).normalized();
-  const Vec3d normal = (in + out).norm() > 0.2 ? Vec3d((in + out).normalized()) : out;
+  return {at, (in + out).norm() > 0.2 ? Vec3d((in + out).normalized()) : out};
+}
+
+PartVolumes::Limb PartVolumes::limbOf(const Joint& joint, const SkinMeasures& skin,
+                                      const Plane& plane, const Plane* within) const {
+  // Cuts have no volume against an apex that lies in all planes.
+  Vec3d apex = plane.at;
+  if (within != nullptr) {
+    const Vec3d line = plane.normal.cross(within->normal);
+    if (line.norm() > kMeet) {
+      const Vec3d down = line.cross(plane.normal);  // in the limb's plane, to the other one
+      apex += down * (within->normal.dot(within->at - plane.at) / within->normal.dot(down));
+    } else {
+      within = nullptr;
+    }
+  }
   const auto triangles = skin.triangles();
-  const auto height = [&](const Vec3d& p) { return normal.dot(p); };
-  const auto place = [&](std::uint32_t p) -> Vec3d { return skin.points()[p].cast<double>() - at; };
+  const auto height = [&](const Vec3d& p) { return plane.normal.dot(p - plane.at); };
+  const auto place = [&](std::uint32_t p) -> Vec3d { return skin.points()[p].cast<double>(); };
   const auto mean = [&](std::uint32_t t, const auto& of) {
     const Triangle& c = triangles[t];
     return (of(c[0]) + of(c[1]) + of(c[2])) / 3;
@@ -155,7 +184,10 @@ PartVolumes::Limb PartVolumes::limbOf(const Joint& joint, const SkinMeasures& sk
   std::vector<std::array<Vec3d, 2>> border;
   double sum = 0;
   const auto add = [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) {
-    sum += clippedVolume({a, b, c}, {height(a), height(b), height(c)});
+    Cutting cutting = {.corners = {a, b, c}};
+    cutting.keep(plane.at, plane.normal);
+    if (within != nullptr) cutting.keep(within->at, within->normal);
+    sum += cutting.volume(apex);
   };
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::uint32_t t = list[i];
@@ -188,23 +220,35 @@ PartVolumes::Limb PartVolumes::limbOf(const Joint& joint, const SkinMeasures& sk
 
 std::vector<double> PartVolumes::volumes(const SkinMeasures& skin,
                                          std::span<const Affine3d> model) const {
+  std::vector<Plane> planes;
+  for (const Joint& joint : joints_) planes.push_back(planeOf(joint, model));
   std::vector<double> out;
-  for (const Joint& joint : joints_) {
-    const Limb limb = limbOf(joint, skin, model);
-    const bool clean = std::abs(limb.beside_m3) < 2 * kClean * limb.all_m3;
-    out.push_back(clean ? limb.all_m3 : std::numeric_limits<double>::quiet_NaN());
+  std::vector<bool> clean;
+  for (std::size_t k = 0; k < joints_.size(); ++k) {
+    const Limb limb = limbOf(joints_[k], skin, planes[k], nullptr);
+    clean.push_back(std::abs(limb.beside_m3) < 2 * kClean * limb.all_m3);
+    out.push_back(limb.all_m3);
   }
-  const std::vector<double> limbs = out;
+  for (std::size_t k = 0; k < joints_.size(); ++k) {
+    if (joints_[k].cut_above < 0) continue;
+    const auto above = static_cast<std::size_t>(joints_[k].cut_above);
+    out[above] -= limbOf(joints_[k], skin, planes[k], &planes[above]).all_m3;
+    clean[above] = clean[above] && clean[k];
+  }
   for (std::size_t k = 0; k < joints_.size(); ++k)
-    if (joints_[k].cut_above >= 0) out[static_cast<std::size_t>(joints_[k].cut_above)] -= limbs[k];
+    if (!clean[k]) out[k] = std::numeric_limits<double>::quiet_NaN();
   return out;
 }
 
-double PartVolumes::worst(const SkinMeasures& skin, std::span<const Affine3d> model) const {
+PartVolumes::Change PartVolumes::worst(const SkinMeasures& skin,
+                                       std::span<const Affine3d> model) const {
   const std::vector<double> now = volumes(skin, model);
-  double worst = 0;
-  for (std::size_t k = 0; k < joints_.size(); ++k)
-    if (std::isfinite(now[k])) worst = std::max(worst, std::abs(now[k] / joints_[k].rest_m3 - 1));
+  Change worst;
+  for (std::size_t k = 0; k < joints_.size(); ++k) {
+    const double share = now[k] / joints_[k].rest_m3 - 1;
+    if (std::isfinite(share) && !(std::abs(share) <= std::abs(worst.share)))
+      worst = {share, joints_[k].joint};
+  }
   return worst;
 }
 

@@ -1,10 +1,13 @@
 #include "contact/contact_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "derm/math/transform.h"
+
+#include "contact/float_row.h"
 
 namespace derm::detail {
 namespace {
@@ -15,7 +18,6 @@ constexpr float kMaxError = 50;    ///< of the rigid field against the skin as i
 constexpr float kInsideField = 1;  ///< so near to the skin by the field counts as inside
 constexpr float kGateMargin = 0.1f;
 constexpr int kMaxWalk = 64;
-constexpr std::size_t kRun = 24;  ///< points that are looked at or passed over together
 
 /// Barycentric coordinates of the point of a triangle nearest to p.
 Vec3f nearestOnTriangle(const Vec3f& p, const Vec3f& a, const Vec3f& b, const Vec3f& c) {
@@ -49,10 +51,6 @@ Vec3f nearestOnTriangle(const Vec3f& p, const Vec3f& a, const Vec3f& b, const Ve
   return {1 - (vb + vc) / whole, vb / whole, vc / whole};
 }
 
-bool overlap(const Vec3f& low_a, const Vec3f& high_a, const Vec3f& low_b, const Vec3f& high_b) {
-  return (low_a.array() <= high_b.array()).all() && (low_b.array() <= high_a.array()).all();
-}
-
 bool inside(const Vec3f& p, const Vec3f& low, const Vec3f& high) {
   return p.x() >= low.x() && p.x() <= high.x() && p.y() >= low.y() && p.y() <= high.y() &&
          p.z() >= low.z() && p.z() <= high.z();
@@ -63,14 +61,12 @@ bool inside(const Vec3f& p, const Vec3f& low, const Vec3f& high) {
 ContactSearch::ContactSearch(const ContactBody& body)
     : body_(body),
       x_(body.pointCount(), Vec3f::Zero()),
-      back_(body.parts.size()),
-      boxes_(body.parts.size()),
+      parts_(body.parts.size()),
       own_error_(body.weights.size()),
       columns_(body.welded_count),
       column_of_point_(body.welded_count),
       gated_(body.pointCount()) {
-  seekers_.reserve(body.welded_count);
-  runs_.reserve(body.welded_count / kRun + body.parts.size() + 1);
+  makeRuns();
   contacts_.reserve(4 * body.welded_count);
   for (int level = 0; level < 3; ++level) {
     normals_[level].resize(body.pointCount());
@@ -92,11 +88,13 @@ void ContactSearch::takeUp(const ContactFrame& frame) {
   for (std::size_t k = 0; k < body_.parts.size(); ++k) {
     const Affine3d posed = frame.palette[body_.parts[k].slot].cast<double>();
     const double volume = std::abs(posed.linear().determinant());
-    boxes_[k].used = !body_.parts[k].members.empty() && posed.matrix().allFinite() && volume > 1e-9;
-    if (!boxes_[k].used) continue;
+    PosedPart& part = parts_[k];
+    part.used = !body_.parts[k].members.empty() && posed.matrix().allFinite() && volume > 1e-9;
+    if (!part.used) continue;
     bool ok = true;
-    back_[k] = inverseOrIdentity(posed, ok).cast<float>();
-    boxes_[k].used = ok;
+    part.back = inverseOrIdentity(posed, ok).cast<float>();
+    part.extents = part.back.linear().cwiseAbs();
+    part.used = ok;
     const auto skin = static_cast<double>(body_.parts[k].labelled.size());
     scale += std::cbrt(volume) * skin;
     count += skin;
@@ -114,19 +112,48 @@ void ContactSearch::completeApexes() {
   }
 }
 
+void ContactSearch::Boxes::resize(std::size_t count) {
+  for (int k = 0; k < 3; ++k) {
+    low[k].resize(count);
+    high[k].resize(count);
+  }
+}
+
+void ContactSearch::Boxes::set(std::size_t i, const Box& box) {
+  for (int k = 0; k < 3; ++k) {
+    low[k][i] = box.low[k];
+    high[k][i] = box.high[k];
+  }
+}
+
+ContactSearch::Box ContactSearch::Boxes::at(std::size_t i) const {
+  return {{low[0][i], low[1][i], low[2][i]}, {high[0][i], high[1][i], high[2][i]}};
+}
+
+std::size_t ContactSearch::Boxes::meeting(const Box& box, std::size_t first, std::size_t end,
+                                          std::vector<std::uint32_t>& out) const {
+  std::size_t count = 0;
+  for (std::size_t i = first; i < end; ++i) {
+    const bool meets = (low[0][i] <= box.high[0]) & (high[0][i] >= box.low[0]) &
+                       (low[1][i] <= box.high[1]) & (high[1][i] >= box.low[1]) &
+                       (low[2][i] <= box.high[2]) & (high[2][i] >= box.low[2]);
+    out[count] = static_cast<std::uint32_t>(i);
+    count += meets;
+  }
+  return count;
+}
+
 void ContactSearch::findBoxes() {
   const float margin = kBoxMargin * body_.lengths.unit * scale_;
-  for (std::size_t k = 0; k < boxes_.size(); ++k) {
-    Box& box = boxes_[k];
-    if (!box.used) continue;
-    box.low = Vec3f::Constant(std::numeric_limits<float>::infinity());
-    box.high = -box.low;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    if (!parts_[k].used) continue;
+    Vec3f low = Vec3f::Constant(std::numeric_limits<float>::infinity()), high = -low;
     for (const std::uint32_t p : body_.parts[k].members) {
-      box.low = box.low.cwiseMin(x_[p]);
-      box.high = box.high.cwiseMax(x_[p]);
+      const Vec3f at = x_[p];
+      low = low.cwiseMin(at);
+      high = high.cwiseMax(at);
     }
-    box.low.array() -= margin;
-    box.high.array() += margin;
+    parts_[k].around = {low.array() - margin, high.array() + margin};
   }
 }
 
@@ -159,7 +186,7 @@ float ContactSearch::ownError(std::uint32_t entry, std::uint32_t point, std::uin
   const float max = kMaxError * body_.lengths.unit;
   ContactGrid::Sample s;
   known = max;
-  if (body_.grid.sample(back_[part] * x_[point], s))
+  if (body_.grid.sample(parts_[part].back * x_[point], s))
     known = std::clamp(s.distance() - body_.rest_distance[point], -max, max);
   return known;
 }
@@ -184,7 +211,7 @@ std::uint32_t ContactSearch::walk(std::uint32_t from, const Vec3f& to) const {
 
 bool ContactSearch::lookAt(std::uint32_t point, std::uint32_t part, Contact& out) {
   const Vec3f at = x_[point];
-  const Vec3f p = back_[part] * at;
+  const Vec3f p = parts_[part].back * at;
   if (!inside(p, body_.parts[part].low, body_.parts[part].high)) return false;
   const float room = body_.room[point];
   if ((p - body_.rest[point]).squaredNorm() < room * room) return false;
@@ -255,46 +282,153 @@ bool ContactSearch::lookAt(std::uint32_t point, std::uint32_t part, Contact& out
   return true;
 }
 
-/// Points that seek contact, part by part, in runs with a box each.
-void ContactSearch::gatherSeekers(const PointSet* among) {
-  seekers_.clear();
-  runs_.clear();
-  for (std::uint32_t a = 0; a < boxes_.size(); ++a) {
-    if (!boxes_[a].used) continue;
-    std::size_t in_run = kRun;
-    for (const std::uint32_t p : body_.parts[a].labelled) {
-      if (!body_.seeks[p] || (among != nullptr && !among->has(p))) continue;
-      if (in_run == kRun) {
-        runs_.push_back({x_[p], x_[p], a, static_cast<std::uint32_t>(seekers_.size())});
-        in_run = 0;
+/// Seekers of each part in the order of a curve through its rest box, so that those of a run are
+/// near each other.
+void ContactSearch::makeRuns() {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> keyed;
+  for (std::size_t a = 0; a < parts_.size(); ++a) {
+    const ContactPart& part = body_.parts[a];
+    keyed.clear();
+    const float extent = std::max((part.high - part.low).maxCoeff(), 1e-20f);
+    for (const std::uint32_t p : part.labelled) {
+      if (!body_.seeks[p]) continue;
+      std::uint32_t key = 0;
+      for (int k = 0; k < 3; ++k) {
+        const float share = std::clamp((body_.rest[p][k] - part.low[k]) / extent, 0.0f, 1.0f);
+        const auto cell = static_cast<std::uint32_t>(share * 1023);
+        for (std::uint32_t bit = 0; bit < 10; ++bit)
+          key |= ((cell >> bit) & 1u) << (3 * bit + static_cast<std::uint32_t>(k));
       }
-      runs_.back().low = runs_.back().low.cwiseMin(x_[p]);
-      runs_.back().high = runs_.back().high.cwiseMax(x_[p]);
-      seekers_.push_back(p);
-      runs_.back().last = static_cast<std::uint32_t>(seekers_.size());
-      ++in_run;
+      keyed.push_back({key, p});
     }
+    std::sort(keyed.begin(), keyed.end());
+    parts_[a].first_run = static_cast<std::uint32_t>(runs_.size());
+    for (std::size_t i = 0; i < keyed.size(); ++i) {
+      if (i % kRun == 0) runs_.push_back({});
+      Run& run = runs_.back();
+      const std::uint32_t p = keyed[i].second;
+      run.rest_x[run.count] = body_.rest[p].x();
+      run.rest_y[run.count] = body_.rest[p].y();
+      run.rest_z[run.count] = body_.rest[p].z();
+      run.room[run.count] = body_.room[p];
+      run.points[run.count++] = p;
+    }
+    parts_[a].end_run = static_cast<std::uint32_t>(runs_.size());
   }
+  seeking_.resize(parts_.size());
+  run_boxes_.resize(runs_.size());
+  near_parts_.resize(parts_.size() + 1);
+  near_runs_.resize(runs_.size() + 1);
+}
+
+/// Where the points of runs are, or those of a set alone.
+void ContactSearch::takeUpRuns(const PointSet* among) {
+  constexpr float kFar = std::numeric_limits<float>::infinity();
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t a = 0; a < parts_.size(); ++a) {
+    Box all = {Vec3f::Constant(kFar), Vec3f::Constant(-kFar)};
+    for (std::size_t r = parts_[a].first_run; parts_[a].used && r < parts_[a].end_run; ++r) {
+      Run& run = runs_[r];
+      Vec3f low = Vec3f::Constant(kFar), high = -low;
+      for (std::uint32_t i = 0; i < kRun; ++i) {
+        const bool counts = i < run.count && (among == nullptr || among->has(run.points[i]));
+        const Vec3f at = counts ? x_[run.points[i]] : Vec3f(Vec3f::Constant(kNone));
+        run.x[i] = at.x();
+        run.y[i] = at.y();
+        run.z[i] = at.z();
+        if (!counts) continue;
+        low = low.cwiseMin(at);
+        high = high.cwiseMax(at);
+      }
+      run_boxes_.set(r, {low, high});
+      all.low = all.low.cwiseMin(low);
+      all.high = all.high.cwiseMax(high);
+    }
+    seeking_.set(a, all);
+  }
+}
+
+/// False where nothing in a box can be in the box of a part's rest shape. `slack`: more than
+/// rounding can make of a place there.
+bool ContactSearch::mayBeIn(const Box& box, std::uint32_t part, float& slack) const {
+  const PosedPart& in = parts_[part];
+  const Vec3f middle = 0.5f * (box.low + box.high), half = 0.5f * (box.high - box.low);
+  const Vec3f there = in.back * middle;
+  const Vec3f reach = in.extents * half;
+  slack = 1e-5f * ((in.extents * middle.cwiseAbs()).maxCoeff() +
+                   in.back.translation().cwiseAbs().maxCoeff() + reach.maxCoeff());
+  const Vec3f &low = body_.parts[part].low, &high = body_.parts[part].high;
+  for (int k = 0; k < 3; ++k)
+    if (!(there[k] - reach[k] <= high[k] + slack && there[k] + reach[k] >= low[k] - slack))
+      return false;
+  return true;
+}
+
+/// A bit for each of a run's points that may land in a part's rest box and away from its own rest
+/// place: lookAt() would pass over all others.
+std::uint32_t ContactSearch::mayLandIn(const Run& run, std::uint32_t part, float slack) const {
+  const Affine3f& back = parts_[part].back;
+  const auto m = [&](int row, int column) { return back.matrix()(row, column); };
+  const Box& around = parts_[part].around;
+  const Vec3f low = body_.parts[part].low.array() - slack;
+  const Vec3f high = body_.parts[part].high.array() + slack;
+  std::uint32_t out = 0;
+  for (std::size_t i = 0; i < kRun; i += 4) {
+    const FloatRow x = loadRow(run.x + i), y = loadRow(run.y + i), z = loadRow(run.z + i);
+    const FloatRow u = x * m(0, 0) + y * m(0, 1) + z * m(0, 2) + m(0, 3);
+    const FloatRow v = x * m(1, 0) + y * m(1, 1) + z * m(1, 2) + m(1, 3);
+    const FloatRow w = x * m(2, 0) + y * m(2, 1) + z * m(2, 2) + m(2, 3);
+    const FloatRow du = u - loadRow(run.rest_x + i), dv = v - loadRow(run.rest_y + i),
+                   dw = w - loadRow(run.rest_z + i);
+    const FloatRow room = loadRow(run.room + i) - slack;
+    const FloatRow square = du * du + dv * dv + dw * dw;
+    const auto in = (x >= around.low.x()) & (x <= around.high.x()) & (y >= around.low.y()) &
+                    (y <= around.high.y()) & (z >= around.low.z()) & (z <= around.high.z()) &
+                    (u >= low.x()) & (u <= high.x()) & (v >= low.y()) & (v <= high.y()) &
+                    (w >= low.z()) & (w <= high.z()) & ((square >= room * room) | (room < 0));
+    for (std::size_t lane = 0; lane < 4; ++lane)
+      out |= static_cast<std::uint32_t>(in[lane] & 1) << (i + lane);
+  }
+  return out;
+}
+
+/// Contacts of a run's points in a part. False where there is no room for more.
+bool ContactSearch::lookInto(const Run& run, std::uint32_t part, float slack) {
+  for (std::uint32_t left = mayLandIn(run, part, slack); left != 0; left &= left - 1) {
+    const std::uint32_t p = run.points[std::countr_zero(left)];
+    if (!inside(x_[p], parts_[part].around.low, parts_[part].around.high)) continue;
+    Contact contact;
+    if (!lookAt(p, part, contact)) continue;
+    if (contacts_.size() == contacts_.capacity()) return false;
+    contacts_.push_back(contact);
+  }
+  return true;
 }
 
 bool ContactSearch::find(const PointSet* among) {
   findBoxes();
-  gatherSeekers(among);
+  takeUpRuns(among);
   contacts_.clear();
   refreshNormals();
   std::fill(own_error_.begin(), own_error_.end(), std::numeric_limits<float>::quiet_NaN());
-  for (std::uint32_t k = 0; k < boxes_.size(); ++k) {
-    if (!boxes_[k].used) continue;
-    for (const Run& run : runs_) {
-      if (run.part == k || !overlap(run.low, run.high, boxes_[k].low, boxes_[k].high)) continue;
-      for (std::uint32_t s = run.first; s < run.last; ++s) {
-        const std::uint32_t p = seekers_[s];
-        if (!inside(x_[p], boxes_[k].low, boxes_[k].high)) continue;
-        Contact contact;
-        if (!lookAt(p, k, contact)) continue;
-        if (contacts_.size() == contacts_.capacity()) return false;
-        contacts_.push_back(contact);
+  float slack = 0;
+  for (std::uint32_t k = 0; k < parts_.size(); ++k) {
+    if (!parts_[k].used) continue;
+    const Box& around = parts_[k].around;
+    const std::size_t count = seeking_.meeting(around, 0, parts_.size(), near_parts_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t a = near_parts_[i];
+      if (a == k || !mayBeIn(seeking_.at(a), k, slack)) continue;
+      const auto begin = static_cast<std::ptrdiff_t>(contacts_.size());
+      const std::size_t runs =
+          run_boxes_.meeting(around, parts_[a].first_run, parts_[a].end_run, near_runs_);
+      for (std::size_t j = 0; j < runs; ++j) {
+        const std::uint32_t r = near_runs_[j];
+        if (mayBeIn(run_boxes_.at(r), k, slack) && !lookInto(runs_[r], k, slack)) return false;
       }
+      // In an order that does not depend on the runs.
+      std::sort(contacts_.begin() + begin, contacts_.end(),
+                [](const Contact& c, const Contact& d) { return c.point < d.point; });
     }
   }
   return true;

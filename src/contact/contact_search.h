@@ -58,18 +58,42 @@ class ContactSearch {
   std::span<const Contact> contacts() const { return contacts_; }
 
  private:
+  static constexpr std::size_t kRun = 24;  ///< points that are looked at or passed over together
   struct Box {
     Vec3f low, high;
-    bool used = false;
   };
-  /// Some points of a part.
-  struct Run {
-    Vec3f low, high;
-    std::uint32_t part = 0, first = 0, last = 0;  ///< of seekers_
+  /// Some points of a part, near each other at rest: numbers in columns, four points in a register.
+  struct alignas(16) Run {
+    float x[kRun], y[kRun], z[kRun];  ///< in this frame; not a number for points not looked at
+    float rest_x[kRun], rest_y[kRun], rest_z[kRun], room[kRun];
+    std::uint32_t points[kRun];
+    std::uint32_t count = 0;
+  };
+  /// A part in this frame.
+  struct PosedPart {
+    bool used = false;
+    Affine3f back;                             ///< posed to rest
+    Eigen::Matrix3f extents;                   ///< absolute values of its linear part
+    Box around;                                ///< its members and a margin
+    std::uint32_t first_run = 0, end_run = 0;  ///< of its seekers
+  };
+  /// Boxes in columns: of parts, of runs.
+  struct Boxes {
+    std::vector<float> low[3], high[3];
+    void resize(std::size_t count);
+    void set(std::size_t i, const Box& box);
+    Box at(std::size_t i) const;
+    /// Numbers of those from `first` to `end` that meet a box, into `out`; how many.
+    std::size_t meeting(const Box& box, std::size_t first, std::size_t end,
+                        std::vector<std::uint32_t>& out) const;
   };
 
+  void makeRuns();
   void findBoxes();
-  void gatherSeekers(const PointSet* among);
+  void takeUpRuns(const PointSet* among);
+  bool mayBeIn(const Box& box, std::uint32_t part, float& slack) const;
+  std::uint32_t mayLandIn(const Run& run, std::uint32_t part, float slack) const;
+  bool lookInto(const Run& run, std::uint32_t part, float slack);
   bool lookAt(std::uint32_t point, std::uint32_t part, Contact& out);
   float ownError(std::uint32_t entry, std::uint32_t point, std::uint32_t part);
   std::uint32_t walk(std::uint32_t from, const Vec3f& to) const;
@@ -78,10 +102,11 @@ class ContactSearch {
   const ContactBody& body_;
   float scale_ = 1, extra_gap_ = 0;
   std::vector<Vec3f> x_;
-  std::vector<Affine3f> back_;  ///< per part: posed to rest
-  std::vector<Box> boxes_;
-  std::vector<std::uint32_t> seekers_;
-  std::vector<Run> runs_;
+  std::vector<PosedPart> parts_;
+  std::vector<Run> runs_;  ///< of all that seek contact, part by part
+  Boxes seeking_;          ///< per part: around its runs
+  Boxes run_boxes_;
+  std::vector<std::uint32_t> near_parts_, near_runs_;
   std::vector<float> own_error_;  ///< per entry of the body's weights; NaN = not known yet
   std::vector<Contact> contacts_;
   WindingColumns columns_;

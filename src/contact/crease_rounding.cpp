@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contact/float_row.h"
+
 namespace derm::detail {
 namespace {
 
@@ -22,10 +24,6 @@ constexpr float kUnclear = 0.05f, kClear = 0.3f;
 float rampOf(float from, float to, float v) {
   const float t = std::clamp((v - from) / (to - from), 0.0f, 1.0f);
   return t * t * (3 - 2 * t);
-}
-
-Vec3f twiceArea(const std::vector<Vec3f>& x, const Triangle& c) {
-  return Vec3f(x[c[1]] - x[c[0]]).cross(Vec3f(x[c[2]] - x[c[0]]));
 }
 
 }  // namespace
@@ -50,7 +48,8 @@ CreaseRounding::CreaseRounding(const ContactBody& body)
     // Lips and lids, which touch at rest, close as they are made to.
     if (!body.seeks[e.a] || !body.seeks[e.b]) continue;
     const auto index = static_cast<std::uint32_t>(edges_.size());
-    edges_.push_back({e.a, e.b, e.c, e.d, numbered(e.left), numbered(e.right)});
+    edges_.push_back({e.a, e.b, e.c, e.d});
+    beside_.push_back({numbered(e.left), numbered(e.right)});
     for (const std::uint32_t p : {e.a, e.b, e.c, e.d}) entries.push_back({p, index});
   }
   std::sort(entries.begin(), entries.end());
@@ -61,18 +60,27 @@ CreaseRounding::CreaseRounding(const ContactBody& body)
   }
   for (std::size_t p = 0; p < body.pointCount(); ++p)
     edges_of_point_.offsets[p + 1] += edges_of_point_.offsets[p];
-  normals_.resize(triangles_.size());
+  points_.resize(4 * body.pointCount());
+  normals_.resize(4 * triangles_.size());
   active_ = PointSet(edges_.size());
 }
 
 /// Edges that are near the limit in the points as they are.
 void CreaseRounding::findFolded(const std::vector<Vec3f>& x) {
-  for (std::size_t t = 0; t < triangles_.size(); ++t) normals_[t] = twiceArea(x, triangles_[t]);
+  for (std::size_t p = 0; p < x.size(); ++p)
+    storeRow(FloatRow{x[p].x(), x[p].y(), x[p].z(), 0}, &points_[4 * p]);
+  for (std::size_t t = 0; t < triangles_.size(); ++t) {
+    const auto corner = [&](std::size_t k) { return loadRow(&points_[4 * triangles_[t][k]]); };
+    const FloatRow a = corner(0);
+    storeRow(crossRow(corner(1) - a, corner(2) - a), &normals_[4 * t]);
+  }
   active_.clear();
-  for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-    const Vec3f &left = normals_[edges_[e].left], &right = normals_[edges_[e].right];
-    const float dot = left.dot(right);
-    if (dot < 0 && dot * dot > kNearCosine * kNearCosine * left.squaredNorm() * right.squaredNorm())
+  for (std::uint32_t e = 0; e < beside_.size(); ++e) {
+    const FloatRow left = loadRow(&normals_[std::size_t{4} * beside_[e][0]]);
+    const FloatRow right = loadRow(&normals_[std::size_t{4} * beside_[e][1]]);
+    const float dot = dotRow(left, right);
+    if (dot < 0 &&
+        dot * dot > kNearCosine * kNearCosine * dotRow(left, left) * dotRow(right, right))
       active_.add(e);
   }
 }

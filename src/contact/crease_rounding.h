@@ -33,7 +33,6 @@ class CreaseRounding {
   /// Two triangles: (a, b, c) and (b, a, d).
   struct Edge {
     std::uint32_t a, b, c, d;
-    std::uint32_t left, right;  ///< in triangles_
   };
   void findFolded(const std::vector<Vec3f>& x);
   bool openOne(const Edge& edge, ContactSearch& search);
@@ -41,8 +40,10 @@ class CreaseRounding {
 
   const ContactBody& body_;
   std::vector<Triangle> triangles_;  ///< of those edges
-  std::vector<Vec3f> normals_;       ///< of triangles_, twice their areas long
+  std::vector<float> points_;        ///< four numbers each
+  std::vector<float> normals_;       ///< of triangles_, twice their areas long, four numbers each
   std::vector<Edge> edges_;
+  std::vector<std::array<std::uint32_t, 2>> beside_;  ///< of edges_: left and right in triangles_
   IndexLists edges_of_point_;
   PointSet active_;         ///< edges
   PointSet asked_, moved_;  ///< points

@@ -52,8 +52,9 @@ class ContactLayer : public Layer {
 /// Pieces without volume or inside out take no part, with a note; so do characters without a skin.
 /// Its mask (LayerBinding::masks), named as the layer, is 1 where it moves the skin.
 ///
-/// Cost: some 0.15 us per vertex in a frame without contact, several times that with much of it.
-/// Memory about 300 bytes per vertex and a grid. Fails below skinning and on numbers out of range.
+/// Cost: some 0.03 us per vertex in a frame without contact, five to ten times that with much of
+/// it. Memory about 300 bytes per vertex and a grid. Fails below skinning and on numbers out of
+/// range.
 LayerFactory contactLayer(std::string name, const ContactDesc& desc);
 
 }  // namespace derm

@@ -1,0 +1,1 @@
+derm_bench(contact contact_bench.cpp)
