@@ -439,8 +439,11 @@ BindResult bindWrinkles(const std::string&, const WrinklesDesc& desc, const Bind
     for (const WrinkleToolDesc& tool : desc.tools) DERM_CHECK(detail::checkRestLength(tool));
     surface = before->sharedSurface();
   } else {
-    DERM_TRY(WrinkleSurface made, detail::makeWrinkleSurface(desc, curves, *input.character,
-                                                             input.surface, input.notes));
+    std::optional<detail::LaidTools> laid;
+    if (before != nullptr) laid.emplace(detail::LaidTools{before->desc(), before->surface()});
+    DERM_TRY(WrinkleSurface made,
+             detail::makeWrinkleSurface(desc, curves, *input.character, input.surface,
+                                        laid ? &*laid : nullptr, input.notes));
     surface = std::make_shared<const WrinkleSurface>(std::move(made));
   }
   std::vector<ToolTables> tables;
