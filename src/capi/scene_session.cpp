@@ -111,10 +111,9 @@ Result<EditReport> Session::setText(std::string text) {
 }
 
 Result<EditReport> Session::setRecipe(const Recipe& recipe) {
-  DERM_TRY(std::string text, editRecipe(text_, recipe));
   // Read anew: what edits of the text have moved has new lines and columns.
-  DERM_TRY(const Recipe read, parseRecipe(text, name_));
-  return apply(read, std::move(text));
+  DERM_TRY(EditedRecipe edited, editRecipe(text_, scene_->recipe(), recipe));
+  return apply(edited.recipe, std::move(edited.text));
 }
 
 Result<EditReport> Session::apply(const Recipe& recipe, std::string text) {
@@ -226,7 +225,10 @@ Result<EditReport> Session::addFaceShapes() {
 }
 
 void Session::goOn() {
-  linear_.reset();
+  const std::shared_ptr<const Stack>& stack = scene_->sharedStack();
+  const bool same_surface = linear_of_ != nullptr && &linear_of_->output() == &stack->output() &&
+                            &linear_of_->input() == &stack->input();
+  if (!same_surface) linear_.reset();
   const std::vector<std::string> masks = scene_->stack().masks();
   std::erase_if(kept_channels_, [&](const std::string& name) {
     return std::find(masks.begin(), masks.end(), name) == masks.end();
@@ -236,8 +238,13 @@ void Session::goOn() {
     live_->change(scene_->sharedStack());
     live_->keepChannels(kept_channels_);
   }
-  evaluateAgain();
   edited_ = true;
+  unsettle();
+}
+
+void Session::unsettle() {
+  if (!live_playing_) pose_ = scene_->playback().poseOf(time_s_);
+  stale_ = true;
 }
 
 void Session::evaluateAgain() {
@@ -251,6 +258,7 @@ void Session::evaluateAgain() {
 
 void Session::took(const SkinFrame& frame) {
   frame_ = &frame;
+  stale_ = false;
   const std::shared_ptr<const Stack>& stack = scene_->sharedStack();
   if (sorted_stack_ == stack) return;
   const bool same = sorted_stack_ != nullptr && &sorted_stack_->output() == &stack->output();
@@ -263,8 +271,7 @@ void Session::seek(double time_s) {
   // one that does not follow, gets the frame that playing straight through with the edit gives.
   if (edited_ && !(time_s > time_s_ && time_s - time_s_ <= kFollows_s)) {
     edited_ = false;
-    Playback& playback = scene_->playback();
-    playback = playback.another(playback.desc().seek);
+    scene_->playback().startAnew();
   }
   show(time_s);
 }
@@ -318,7 +325,7 @@ Result<void> Session::holdControl(int control, double value) {
   std::optional<float> held;
   if (std::isfinite(static_cast<float>(value))) held = static_cast<float>(value);
   scene_->playback().setControl(static_cast<std::size_t>(control), held);
-  evaluateAgain();
+  unsettle();
   return {};
 }
 
@@ -334,20 +341,23 @@ void Session::sortTriangles() {
   for (std::size_t p = 0; p < parts.size(); ++p)
     std::fill_n(part_of.begin() + static_cast<std::ptrdiff_t>(parts[p].first_triangle),
                 parts[p].triangle_count, static_cast<std::uint32_t>(p));
-  std::vector<std::uint32_t> order(all.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  const auto source = [&](std::uint32_t t) { return from.empty() ? t : from[t]; };
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return part_of[source(a)] < part_of[source(b)];
-  });
+  const auto source = [&](std::size_t t) {
+    return from.empty() ? static_cast<std::uint32_t>(t) : from[t];
+  };
+  std::vector<std::uint32_t> next(parts.size() + 1, 0);  // place of a part's next triangle
+  for (std::size_t t = 0; t < all.size(); ++t) ++next[part_of[source(t)] + 1];
+  part_ranges_.assign(2 * parts.size(), 0);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (next[p + 1] > 0) part_ranges_[2 * p] = next[p];
+    part_ranges_[2 * p + 1] = next[p + 1];
+    next[p + 1] += next[p];
+  }
   triangles_.resize(all.size());
   sources_.resize(all.size());
-  part_ranges_.assign(2 * parts.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    triangles_[i] = all[order[i]];
-    sources_[i] = source(order[i]);
-    std::uint32_t* range = &part_ranges_[2 * part_of[sources_[i]]];
-    if (range[1]++ == 0) range[0] = static_cast<std::uint32_t>(i);
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    const std::uint32_t at = next[part_of[source(t)]]++;
+    triangles_[at] = all[t];
+    sources_[at] = source(t);
   }
 }
 
@@ -355,6 +365,7 @@ Result<std::span<const Vec3f>> Session::linearPositions() {
   if (!linear_) {
     DERM_TRY(std::shared_ptr<const Stack> plain, scene_->linearReferenceStack());
     linear_.emplace(std::move(plain));
+    linear_of_ = scene_->sharedStack();
   }
   return linear_->evaluate(pose_, time_s_).positions();
 }
@@ -472,7 +483,7 @@ Result<std::span<const float>> Session::channel(std::string_view name) {
   return std::span<const float>(channel_);
 }
 
-std::optional<SurfaceHit> Session::pick(const Vec3d& origin, const Vec3d& direction) const {
+std::optional<SurfaceHit> Session::pick(const Vec3d& origin, const Vec3d& direction) {
   const double length = direction.norm();
   if (!origin.allFinite() || !std::isfinite(length) || length == 0) return {};
   const Vec3d d = direction / length;
