@@ -244,6 +244,22 @@ bool sameRectangle(const WrinkleToolDesc& a, const WrinkleToolDesc& b) {
   return a.path == b.path && a.width_m == b.width_m && a.defined_at == b.defined_at;
 }
 
+/// The patch of the same triangles under the same tools; null where there was none.
+const WrinklePatch* samePatch(const PatchArea& area, std::span<const WrinklePatch::Tool> tools,
+                              const WrinklesDesc& desc, const LaidTools* before) {
+  if (before == nullptr) return nullptr;
+  const WrinkleSurface& surface = before->surface;
+  const auto at = std::find(surface.areas.begin(), surface.areas.end(), area);
+  if (at == surface.areas.end()) return nullptr;
+  const WrinklePatch& there = surface.patches[static_cast<std::size_t>(at - surface.areas.begin())];
+  const bool same = std::equal(
+      tools.begin(), tools.end(), there.tools().begin(), there.tools().end(),
+      [&](const WrinklePatch::Tool& tool, std::uint32_t old) {
+        return tool.index == old && sameRectangle(before->desc.tools[old], desc.tools[tool.index]);
+      });
+  return same ? &there : nullptr;
+}
+
 /// Adds a tool, and its line with as many segments as its curve has.
 Result<void> layTool(const WrinkleToolDesc& desc, const FoldCurve& curve,
                      const ToolSurface& surface, const PosedSurface& pose, const LaidTools* before,
@@ -318,7 +334,16 @@ Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
                                       out.tools[k].triangles().end(), t);
           }))
         tools.push_back({k, &out.tools[k], &surfaces[k]});
-    out.patches.emplace_back(refinable, *bound, out.foldable->weld, levels, triangles, tools, next);
+    PatchArea area{.triangles = triangles, .levels = {}};
+    for (const std::uint32_t t : triangles) area.levels.push_back(levels[t]);
+    if (const WrinklePatch* there = samePatch(area, tools, desc, before)) {
+      out.patches.push_back(*there);
+      out.patches.back().renumber(next);
+    } else {
+      out.patches.emplace_back(refinable, *bound, out.foldable->weld, levels, triangles, tools,
+                               next);
+    }
+    out.areas.push_back(std::move(area));
     WrinklePatch& patch = out.patches.back();
     next = patch.endNew();
     for (WrinklePatch::Influence& in : patch.influences())

@@ -9,6 +9,14 @@
 
 namespace derm::detail {
 
+/// Triangles that tools fold together, and how often each is cut.
+struct PatchArea {
+  std::vector<std::uint32_t> triangles;  ///< sorted
+  std::vector<std::uint8_t> levels;      ///< of each
+
+  bool operator==(const PatchArea&) const = default;
+};
+
 /// All tools of a layer laid on a surface: the patches they fold, and the surface with all of them
 /// at their finest.
 struct WrinkleSurface {
@@ -20,6 +28,7 @@ struct WrinkleSurface {
   std::vector<double> rest_chords;                 ///< [m] |AB| in that pose
   std::vector<std::size_t> influence_counts;       ///< per tool, over all patches
   std::vector<WrinklePatch> patches;
+  std::vector<PatchArea> areas;        ///< per patch
   std::vector<std::uint32_t> outside;  ///< triangles that no patch cuts
   std::shared_ptr<const BoundSurface> input;
   std::shared_ptr<const BoundSurface> refined;  ///< null where nothing is cut

@@ -33,11 +33,14 @@ struct ToolTables {
 ToolTables makeTables(const WrinkleToolDesc& desc, FoldCurve curve, const WrinkleSurface& surface,
                       std::size_t tool) {
   ToolTables out{std::move(curve), std::vector<float>(surface.influence_counts[tool])};
-  for (const WrinklePatch& patch : surface.patches)
+  for (const WrinklePatch& patch : surface.patches) {
+    if (std::find(patch.tools().begin(), patch.tools().end(), tool) == patch.tools().end())
+      continue;
     for (const WrinklePatch::Influence& in : patch.influences())
       if (in.tool == tool)
         out.falloffs[in.ordinal] = in.facing * static_cast<float>(foldFalloff(
                                                    desc.falloff, static_cast<double>(in.across)));
+  }
   return out;
 }
 
