@@ -13,6 +13,7 @@ namespace {
 /// A node of the grid while it is made.
 struct Work {
   std::vector<std::uint32_t> nearest;
+  std::vector<float> squares;  ///< [m^2] of the distance to it
   std::vector<std::uint8_t> inside;
 };
 
@@ -78,6 +79,7 @@ ContactGrid::ContactGrid(const Input& in) {
   };
   Work work;
   work.nearest.assign(count, kNoPoint);
+  work.squares.assign(count, 0.0f);
   work.inside.assign(count, 0);
   markInside(in.positions, in.triangles, origin_, in.spacing, size_, work.inside);
 
@@ -93,15 +95,15 @@ ContactGrid::ContactGrid(const Input& in) {
     const std::size_t node = index(x, y, z);
     std::uint32_t& held = work.nearest[node];
     if (held == p) return;
-    const Vec3f at_node = position(x, y, z);
-    const float d = (in.positions[p] - at_node).squaredNorm();
+    const float d = (in.positions[p] - position(x, y, z)).squaredNorm();
     if (held != kNoPoint) {
-      const float now = (in.positions[held] - at_node).squaredNorm();
+      const float now = work.squares[node];
       if (!(d < now || (d == now && p < held))) return;
     } else if (!work.inside[node] && d > in.band * in.band) {
       return;
     }
     held = p;
+    work.squares[node] = d;
     if (waits[node] != 0) return;
     waits[node] = 1;
     next.push_back(key(x, y, z));
