@@ -119,7 +119,7 @@ double Playback::inRange(double time_s) const {
 }
 
 void Playback::samplePose(double time_s, Pose& out) const {
-  out = rest_pose_;
+  copyPose(rest_pose_, out);
   if (clip_ != nullptr) sampleClip(*clip_, static_cast<float>(time_s), out);
   for (std::size_t i = 0; i < controls_.size(); ++i)
     if (controls_[i]) out.controls[i] = *controls_[i];
