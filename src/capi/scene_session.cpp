@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "derm/base/nearest_name.h"
 #include "derm/face/arkit_shapes.h"
@@ -47,18 +48,28 @@ Result<std::shared_ptr<const Character>> openOwn(const Recipe& recipe, Diagnosti
   return std::make_shared<const Character>(*std::move(opened));
 }
 
-/// The layers that bring something into the character, with all their keys.
-std::vector<RecipeLayer> bringingLayers(const Recipe& recipe) {
-  std::vector<RecipeLayer> out;
-  for (const RecipeLayer& layer : recipe.layers) {
-    const LayerType* type = builtInLayerTypes().find(layer.type);
-    if (!layer.enabled || type == nullptr) continue;
-    const std::unique_ptr<LayerParameters> parameters = type->make();
-    const Result<void> read =
-        readFields(layer.keys, "", layer.name, [&](RecipeFields& f) { parameters->fields(f); });
-    if (read.ok() && parameters->changesCharacter()) out.push_back(layer);
-  }
-  return out;
+/// Whether a layer brings something into the character.
+bool brings(const RecipeLayer& layer) {
+  const LayerType* type = builtInLayerTypes().find(layer.type);
+  if (!layer.enabled || type == nullptr) return false;
+  const std::unique_ptr<LayerParameters> parameters = type->make();
+  const Result<void> read =
+      readFields(layer.keys, "", layer.name, [&](RecipeFields& f) { parameters->fields(f); });
+  return read.ok() && parameters->changesCharacter();
+}
+
+/// Whether layers bring the same into the character, in the same order.
+bool bringTheSame(const Recipe& a, const Recipe& b) {
+  // Most edits change one layer: what is the same at both ends need not be asked.
+  const auto [first, first_b] =
+      std::mismatch(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end());
+  const auto rest_a = std::make_reverse_iterator(first),
+             rest_b = std::make_reverse_iterator(first_b);
+  const auto [last, last_b] = std::mismatch(a.layers.rbegin(), rest_a, b.layers.rbegin(), rest_b);
+  std::vector<RecipeLayer> of_a, of_b;
+  std::copy_if(first, last.base(), std::back_inserter(of_a), brings);
+  std::copy_if(first_b, last_b.base(), std::back_inserter(of_b), brings);
+  return of_a == of_b;
 }
 
 bool samePlayers(const Recipe& a, const Recipe& b) {
@@ -123,7 +134,7 @@ Result<EditReport> Session::apply(const Recipe& recipe, std::string text) {
   const std::shared_ptr<const Stack> before = scene_->sharedStack();
   EditReport report;
   Diagnostics notes;
-  if (samePlayers(recipe, now) && bringingLayers(recipe) == bringingLayers(now)) {
+  if (samePlayers(recipe, now) && bringTheSame(recipe, now)) {
     DERM_CHECK(scene_->change(recipe, notes));
   } else {
     std::shared_ptr<const Character> own = own_;
@@ -281,7 +292,7 @@ void Session::show(double time_s) {
   live_playing_ = false;
   took(scene_->playback().frameAt(time_s, layer_seconds_));
   time_s_ = time_s;
-  pose_ = scene_->playback().pose();
+  copyPose(scene_->playback().pose(), pose_);
 }
 
 Result<void> Session::step(double dt_s) {
