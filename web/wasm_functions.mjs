@@ -46,7 +46,14 @@ function operandsOf(code) {
   throw new Error(`an instruction ${code} that is not known here`);
 }
 
-/** Reads one function's body: calls(index), constant(n), and offset(n) of loads and stores. */
+/** Whether an instruction computes with the number before it, so that this is no function's place:
+ *  comparisons, sums, products, shifts, and copies of so many bytes. */
+const computes = (code) =>
+  (code >= 0x45 && code <= 0x4f) || (code >= 0x6a && code <= 0x78) || code === 0xfc;
+
+/** Reads one function's body: calls(index), constant(n, followed by an instruction that computes with
+ *  it, or the function that is called with it as its last argument), and offset(n) of loads and
+ *  stores. */
 function readBody(bytes, end, { calls, constant, offset }) {
   bytes.many(() => { bytes.count(); bytes.byte(); });  // its variables
   while (bytes.at < end) {
@@ -57,7 +64,13 @@ function readBody(bytes, end, { calls, constant, offset }) {
       case 0x10: calls(bytes.count()); break;
       case 0x11: bytes.count(); bytes.count(); break;
       case 0x1c: bytes.many(() => bytes.byte()); break;
-      case 0x41: constant(bytes.integer()); break;
+      case 0x41: {
+        const number = bytes.integer(), behind = bytes.at;
+        const next = bytes.byte();
+        constant(number, computes(next), next === 0x10 ? bytes.count() : -1);
+        bytes.at = behind;
+        break;
+      }
       case 0x42: bytes.integer(); break;
       case 0x43: bytes.at += 4; break;
       case 0x44: bytes.at += 8; break;
@@ -87,6 +100,8 @@ function readBody(bytes, end, { calls, constant, offset }) {
 }
 
 const kSmall_bytes = 64;
+/** Their last argument is a size, never a function's place. */
+const kTakeSizes = /^(operator new|operator delete|(dl)?(malloc|calloc|realloc)|_*mem(cpy|move|set|cmp))\b/;
 /** Names have signs that WebAssembly's text does not allow as \\28. */
 const plain = (name) => name.replace(/\\([0-9a-f]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
 
@@ -188,11 +203,14 @@ export function readModule(file) {
     rows.set(begin + at, { row, from: row.functions.length - 1 });
   }
   const numbers = bodies.map(([start, stop]) => {
-    const found = { calls: new Set(), constants: new Set(), offsets: new Set() };
+    const found = { calls: new Set(), constants: new Set(), places: new Set(), offsets: new Set() };
     bytes.at = start;
     readBody(bytes, stop, {
       calls: (index) => found.calls.add(index),
-      constant: (number) => found.constants.add(number >>> 0),
+      constant: (number, computed, callee) => {
+        found.constants.add(number >>> 0);
+        if (!computed && !kTakeSizes.test(module.names.get(callee) ?? '')) found.places.add(number >>> 0);
+      },
       offset: (number) => found.offsets.add(number),
     });
     return found;
@@ -219,9 +237,9 @@ export function readModule(file) {
     const [start, stop] = bodies[index - module.importCount] ?? [0, 0];
     return stop - start > kSmall_bytes && virtual.has(index);
   };
-  numbers.forEach(({ calls, constants, offsets }, i) => {
+  numbers.forEach(({ calls, constants, places, offsets }, i) => {
     const addresses = new Set();
-    for (const number of constants)
+    for (const number of places)
       if (table.has(number) && !isVirtual(table.get(number))) addresses.add(table.get(number));
     for (const number of [...constants, ...offsets]) {
       const at = rows.get(number);

@@ -60,7 +60,7 @@ DERM_API const char* derm_shipped_recipes(void);
  *  "help":"of the free swing","live":true}
  * Kinds: flag, number, integer, text, numbers (with "count":[least,most]), joint, joints, group,
  * groups, word (with "words"), word_or_groups, tables (with "fields"). No "low" or "high": no such
- * limit. No "default": the key may be absent. "live": a change costs less than a frame. */
+ * limit. No "default": the key may be absent. "live": a change shows at once. */
 DERM_API const char* derm_recipe_fields(void);
 /* JSON: what is said about faces. {"points":[{"label":"8.1","name":"upper_lip_middle","meaning"}],
  * the 28 control points, "regions":[name]} */

@@ -133,6 +133,15 @@ const unsigned char* bytesFrom(derm_scene* scene, size_t* size, const Work& work
   });
 }
 
+constexpr const float* kNoFloats = nullptr;
+constexpr const uint32_t* kNoIndices = nullptr;
+
+/// Something of the present frame, which may be still to be made.
+template <class T, class Work>
+T ofFrame(const derm_scene* scene, T nothing, const Work& work) {
+  return guarded(nothing, [&] { return scene == nullptr ? nothing : work(*scene->session); });
+}
+
 template <class T>
 const float* floatsOf(std::span<const T> values) {
   return values.empty() ? nullptr : reinterpret_cast<const float*>(values.data());
@@ -177,7 +186,7 @@ std::size_t placeIn(const Recipe& recipe, int index) {
                    : std::min(static_cast<std::size_t>(index), recipe.layers.size());
 }
 
-void fillHit(const Session& session, const SurfaceHit& from, derm_hit& hit) {
+void fillHit(Session& session, const SurfaceHit& from, derm_hit& hit) {
   const derm::Triangle& corners = session.triangles()[from.triangle];
   Eigen::Index nearest = 0;
   from.barycentric.maxCoeff(&nearest);
@@ -401,16 +410,16 @@ int derm_hold_control(derm_scene* scene, int control, double value) {
 // -------------------------------------------------------------------------------------- the frame
 
 size_t derm_vertex_count(const derm_scene* scene) {
-  return scene == nullptr ? 0 : scene->session->frame().vertexCount();
+  return ofFrame(scene, size_t{0}, [](Session& s) { return s.frame().vertexCount(); });
 }
 const float* derm_positions(const derm_scene* scene) {
-  return scene == nullptr ? nullptr : floatsOf(scene->session->frame().positions());
+  return ofFrame(scene, kNoFloats, [](Session& s) { return floatsOf(s.frame().positions()); });
 }
 const float* derm_normals(const derm_scene* scene) {
-  return scene == nullptr ? nullptr : floatsOf(scene->session->frame().normals());
+  return ofFrame(scene, kNoFloats, [](Session& s) { return floatsOf(s.frame().normals()); });
 }
 const float* derm_tangents(const derm_scene* scene) {
-  return scene == nullptr ? nullptr : floatsOf(scene->session->frame().tangents());
+  return ofFrame(scene, kNoFloats, [](Session& s) { return floatsOf(s.frame().tangents()); });
 }
 const float* derm_uvs(const derm_scene* scene) {
   if (scene == nullptr) return nullptr;
@@ -421,18 +430,20 @@ const float* derm_colours(const derm_scene* scene) {
   return floatsOf(std::span<const derm::Vec4f>(scene->session->surface().rest.colours));
 }
 size_t derm_triangle_count(const derm_scene* scene) {
-  return scene == nullptr ? 0 : scene->session->triangles().size();
+  return ofFrame(scene, size_t{0}, [](Session& s) { return s.triangles().size(); });
 }
 const uint32_t* derm_triangles(const derm_scene* scene) {
-  if (scene == nullptr || scene->session->triangles().empty()) return nullptr;
-  return scene->session->triangles().front().data();
+  return ofFrame(scene, kNoIndices, [](Session& s) {
+    return s.triangles().empty() ? kNoIndices : s.triangles().front().data();
+  });
 }
 const uint32_t* derm_part_ranges(const derm_scene* scene) {
-  if (scene == nullptr || scene->session->partRanges().empty()) return nullptr;
-  return scene->session->partRanges().data();
+  return ofFrame(scene, kNoIndices, [](Session& s) {
+    return s.partRanges().empty() ? kNoIndices : s.partRanges().data();
+  });
 }
 uint32_t derm_topology(const derm_scene* scene) {
-  return scene == nullptr ? 0 : scene->session->topology();
+  return ofFrame(scene, uint32_t{0}, [](Session& s) { return s.topology(); });
 }
 
 const float* derm_linear_positions(derm_scene* scene) {
@@ -468,12 +479,14 @@ const char* derm_frame_report(derm_scene* scene) {
 }
 
 int derm_pick(derm_scene* scene, const float origin[3], const float direction[3], derm_hit* hit) {
-  if (scene == nullptr || hit == nullptr) return 0;
-  const derm::Vec3d from(origin[0], origin[1], origin[2]);
-  const derm::Vec3d along(direction[0], direction[1], direction[2]);
-  const std::optional<SurfaceHit> found = scene->session->pick(from, along);
-  if (found) fillHit(*scene->session, *found, *hit);
-  return found ? 1 : 0;
+  if (hit == nullptr) return 0;
+  return ofFrame(scene, 0, [&](Session& s) {
+    const derm::Vec3d from(origin[0], origin[1], origin[2]);
+    const derm::Vec3d along(direction[0], direction[1], direction[2]);
+    const std::optional<SurfaceHit> found = s.pick(from, along);
+    if (found) fillHit(s, *found, *hit);
+    return found ? 1 : 0;
+  });
 }
 
 const char* derm_set_group(derm_scene* scene, const char* name, const float* strengths,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "derm/scene/layer_types.h"
 #include "derm/scene/recipe_edit.h"
@@ -91,50 +92,28 @@ class JsonLister final : public RecipeFields {
   }
 };
 
-/// Keys whose change is worked into no tables, or into none that are larger than a few vertices:
-/// what fleshLayer(), wrinklesLayer() and volumeLayer() say about edits.
-constexpr std::array<std::string_view, 30> kLiveKeys = {
-    "flesh.softness",
-    "flesh.frequency_hz",
-    "flesh.damping_ratio",
-    "flesh.mass_kg",
-    "flesh.stiffness",
-    "flesh.damping",
-    "flesh.integrator",
-    "flesh.euler_step_s",
-    "flesh.gravity",
-    "flesh.gravity_direction",
-    "flesh.max_elongation",
-    "flesh.soft_limit",
-    "flesh.limit",
-    "flesh.rotation",
-    "flesh.rotation_frequency_hz",
-    "flesh.rotation_damping_ratio",
-    "flesh.contact",
-    "flesh.contact_margin_m",
-    "wrinkles.strategy",
-    "wrinkles.h_max_m",
-    "wrinkles.levels",
-    "wrinkles.fine_h_max_m",
-    "wrinkles.saturation",
-    "wrinkles.soft_start",
-    "wrinkles.profile",
-    "wrinkles.falloff",
-    "wrinkles.rest_length_m",
-    "volume.epsilon",
-    "volume.sigma",
-    "volume.bound",
+/// What shows at once, without a second scene to bind in: kinds of layers whose tables are small or
+/// are kept but for what changed (fleshLayer(), wrinklesLayer() on edits), and keys of others that
+/// are worked into no tables.
+constexpr std::array<std::string_view, 2> kLiveTypes = {"flesh", "wrinkles"};
+constexpr std::array<std::string_view, 5> kLiveKeys = {
+    "contact.max_move", "contact.passes", "volume.epsilon", "volume.sigma", "volume.bound",
 };
-constexpr std::array<std::string_view, 3> kLiveSections = {"fps", "loop", "preroll_s"};
+constexpr std::array<std::string_view, 2> kLiveSections = {"fps", "loop"};
 
-void markLive(Json& fields, std::string_view prefix) {
-  for (Json& field : fields) {
-    const std::string key = field["key"].get<std::string>();
-    const std::string whole = std::string(prefix) + key;
-    field["live"] = std::find(kLiveKeys.begin(), kLiveKeys.end(), whole) != kLiveKeys.end() ||
-                    (prefix.empty() && std::find(kLiveSections.begin(), kLiveSections.end(), key) !=
-                                           kLiveSections.end());
-  }
+bool has(std::span<const std::string_view> list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+void markLayerLive(Json& fields, std::string_view type) {
+  for (Json& field : fields)
+    field["live"] = has(kLiveTypes, type) ||
+                    has(kLiveKeys, std::string(type) + "." + field["key"].get<std::string>());
+}
+
+void markSectionLive(Json& fields, std::string_view section) {
+  for (Json& field : fields)
+    field["live"] = section.empty() && has(kLiveSections, field["key"].get<std::string>());
 }
 
 }  // namespace
@@ -145,13 +124,13 @@ Json recipeFieldsJson() {
   for (const RecipeSection& section : recipeSections(presets)) {
     JsonLister lister;
     section.fields(lister);
-    markLive(lister.fields, section.name.empty() ? "" : section.name + ".");
+    markSectionLive(lister.fields, section.name);
     sections.push_back({{"name", section.name}, {"fields", std::move(lister.fields)}});
   }
   for (const LayerType& type : builtInLayerTypes().all()) {
     JsonLister lister;
     type.make()->fields(lister);
-    markLive(lister.fields, type.name + ".");
+    markLayerLive(lister.fields, type.name);
     layers.push_back(
         {{"type", type.name}, {"summary", type.summary}, {"fields", std::move(lister.fields)}});
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "derm/base/nearest_name.h"
 #include "derm/face/arkit_shapes.h"
@@ -47,18 +48,28 @@ Result<std::shared_ptr<const Character>> openOwn(const Recipe& recipe, Diagnosti
   return std::make_shared<const Character>(*std::move(opened));
 }
 
-/// The layers that bring something into the character, with all their keys.
-std::vector<RecipeLayer> bringingLayers(const Recipe& recipe) {
-  std::vector<RecipeLayer> out;
-  for (const RecipeLayer& layer : recipe.layers) {
-    const LayerType* type = builtInLayerTypes().find(layer.type);
-    if (!layer.enabled || type == nullptr) continue;
-    const std::unique_ptr<LayerParameters> parameters = type->make();
-    const Result<void> read =
-        readFields(layer.keys, "", layer.name, [&](RecipeFields& f) { parameters->fields(f); });
-    if (read.ok() && parameters->changesCharacter()) out.push_back(layer);
-  }
-  return out;
+/// Whether a layer brings something into the character.
+bool brings(const RecipeLayer& layer) {
+  const LayerType* type = builtInLayerTypes().find(layer.type);
+  if (!layer.enabled || type == nullptr) return false;
+  const std::unique_ptr<LayerParameters> parameters = type->make();
+  const Result<void> read =
+      readFields(layer.keys, "", layer.name, [&](RecipeFields& f) { parameters->fields(f); });
+  return read.ok() && parameters->changesCharacter();
+}
+
+/// Whether layers bring the same into the character, in the same order.
+bool bringTheSame(const Recipe& a, const Recipe& b) {
+  // Most edits change one layer: what is the same at both ends need not be asked.
+  const auto [first, first_b] =
+      std::mismatch(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end());
+  const auto rest_a = std::make_reverse_iterator(first),
+             rest_b = std::make_reverse_iterator(first_b);
+  const auto [last, last_b] = std::mismatch(a.layers.rbegin(), rest_a, b.layers.rbegin(), rest_b);
+  std::vector<RecipeLayer> of_a, of_b;
+  std::copy_if(first, last.base(), std::back_inserter(of_a), brings);
+  std::copy_if(first_b, last_b.base(), std::back_inserter(of_b), brings);
+  return of_a == of_b;
 }
 
 bool samePlayers(const Recipe& a, const Recipe& b) {
@@ -111,10 +122,9 @@ Result<EditReport> Session::setText(std::string text) {
 }
 
 Result<EditReport> Session::setRecipe(const Recipe& recipe) {
-  DERM_TRY(std::string text, editRecipe(text_, recipe));
   // Read anew: what edits of the text have moved has new lines and columns.
-  DERM_TRY(const Recipe read, parseRecipe(text, name_));
-  return apply(read, std::move(text));
+  DERM_TRY(EditedRecipe edited, editRecipe(text_, scene_->recipe(), recipe));
+  return apply(edited.recipe, std::move(edited.text));
 }
 
 Result<EditReport> Session::apply(const Recipe& recipe, std::string text) {
@@ -124,7 +134,7 @@ Result<EditReport> Session::apply(const Recipe& recipe, std::string text) {
   const std::shared_ptr<const Stack> before = scene_->sharedStack();
   EditReport report;
   Diagnostics notes;
-  if (samePlayers(recipe, now) && bringingLayers(recipe) == bringingLayers(now)) {
+  if (samePlayers(recipe, now) && bringTheSame(recipe, now)) {
     DERM_CHECK(scene_->change(recipe, notes));
   } else {
     std::shared_ptr<const Character> own = own_;
@@ -226,7 +236,10 @@ Result<EditReport> Session::addFaceShapes() {
 }
 
 void Session::goOn() {
-  linear_.reset();
+  const std::shared_ptr<const Stack>& stack = scene_->sharedStack();
+  const bool same_surface = linear_of_ != nullptr && &linear_of_->output() == &stack->output() &&
+                            &linear_of_->input() == &stack->input();
+  if (!same_surface) linear_.reset();
   const std::vector<std::string> masks = scene_->stack().masks();
   std::erase_if(kept_channels_, [&](const std::string& name) {
     return std::find(masks.begin(), masks.end(), name) == masks.end();
@@ -236,8 +249,13 @@ void Session::goOn() {
     live_->change(scene_->sharedStack());
     live_->keepChannels(kept_channels_);
   }
-  evaluateAgain();
   edited_ = true;
+  unsettle();
+}
+
+void Session::unsettle() {
+  if (!live_playing_) pose_ = scene_->playback().poseOf(time_s_);
+  stale_ = true;
 }
 
 void Session::evaluateAgain() {
@@ -251,6 +269,7 @@ void Session::evaluateAgain() {
 
 void Session::took(const SkinFrame& frame) {
   frame_ = &frame;
+  stale_ = false;
   const std::shared_ptr<const Stack>& stack = scene_->sharedStack();
   if (sorted_stack_ == stack) return;
   const bool same = sorted_stack_ != nullptr && &sorted_stack_->output() == &stack->output();
@@ -263,8 +282,7 @@ void Session::seek(double time_s) {
   // one that does not follow, gets the frame that playing straight through with the edit gives.
   if (edited_ && !(time_s > time_s_ && time_s - time_s_ <= kFollows_s)) {
     edited_ = false;
-    Playback& playback = scene_->playback();
-    playback = playback.another(playback.desc().seek);
+    scene_->playback().startAnew();
   }
   show(time_s);
 }
@@ -274,7 +292,7 @@ void Session::show(double time_s) {
   live_playing_ = false;
   took(scene_->playback().frameAt(time_s, layer_seconds_));
   time_s_ = time_s;
-  pose_ = scene_->playback().pose();
+  copyPose(scene_->playback().pose(), pose_);
 }
 
 Result<void> Session::step(double dt_s) {
@@ -318,7 +336,7 @@ Result<void> Session::holdControl(int control, double value) {
   std::optional<float> held;
   if (std::isfinite(static_cast<float>(value))) held = static_cast<float>(value);
   scene_->playback().setControl(static_cast<std::size_t>(control), held);
-  evaluateAgain();
+  unsettle();
   return {};
 }
 
@@ -334,20 +352,23 @@ void Session::sortTriangles() {
   for (std::size_t p = 0; p < parts.size(); ++p)
     std::fill_n(part_of.begin() + static_cast<std::ptrdiff_t>(parts[p].first_triangle),
                 parts[p].triangle_count, static_cast<std::uint32_t>(p));
-  std::vector<std::uint32_t> order(all.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  const auto source = [&](std::uint32_t t) { return from.empty() ? t : from[t]; };
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return part_of[source(a)] < part_of[source(b)];
-  });
+  const auto source = [&](std::size_t t) {
+    return from.empty() ? static_cast<std::uint32_t>(t) : from[t];
+  };
+  std::vector<std::uint32_t> next(parts.size() + 1, 0);  // place of a part's next triangle
+  for (std::size_t t = 0; t < all.size(); ++t) ++next[part_of[source(t)] + 1];
+  part_ranges_.assign(2 * parts.size(), 0);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (next[p + 1] > 0) part_ranges_[2 * p] = next[p];
+    part_ranges_[2 * p + 1] = next[p + 1];
+    next[p + 1] += next[p];
+  }
   triangles_.resize(all.size());
   sources_.resize(all.size());
-  part_ranges_.assign(2 * parts.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    triangles_[i] = all[order[i]];
-    sources_[i] = source(order[i]);
-    std::uint32_t* range = &part_ranges_[2 * part_of[sources_[i]]];
-    if (range[1]++ == 0) range[0] = static_cast<std::uint32_t>(i);
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    const std::uint32_t at = next[part_of[source(t)]]++;
+    triangles_[at] = all[t];
+    sources_[at] = source(t);
   }
 }
 
@@ -355,6 +376,7 @@ Result<std::span<const Vec3f>> Session::linearPositions() {
   if (!linear_) {
     DERM_TRY(std::shared_ptr<const Stack> plain, scene_->linearReferenceStack());
     linear_.emplace(std::move(plain));
+    linear_of_ = scene_->sharedStack();
   }
   return linear_->evaluate(pose_, time_s_).positions();
 }
@@ -472,7 +494,7 @@ Result<std::span<const float>> Session::channel(std::string_view name) {
   return std::span<const float>(channel_);
 }
 
-std::optional<SurfaceHit> Session::pick(const Vec3d& origin, const Vec3d& direction) const {
+std::optional<SurfaceHit> Session::pick(const Vec3d& origin, const Vec3d& direction) {
   const double length = direction.norm();
   if (!origin.allFinite() || !std::isfinite(length) || length == 0) return {};
   const Vec3d d = direction / length;

@@ -45,7 +45,8 @@ struct PlacedPoint {
 };
 
 /// What stands behind a derm_scene: a recipe's text, the scene made of it, and the present frame,
-/// which is always there.
+/// which is always there: after an edit it is made when somebody asks for it, since who plays on
+/// asks for the next one instead.
 class Session {
  public:
   static Result<std::unique_ptr<Session>> open(std::shared_ptr<const MemoryFiles> files,
@@ -81,20 +82,39 @@ class Session {
   Result<void> holdControl(int control, double value);
 
   double time_s() const { return time_s_; }
-  const SkinFrame& frame() const { return *frame_; }
+  const SkinFrame& frame() {
+    settle();
+    return *frame_;
+  }
   const BoundSurface& surface() const { return scene_->stack().output(); }
   /// Those of a part together.
-  std::span<const Triangle> triangles() const { return triangles_; }
+  std::span<const Triangle> triangles() {
+    settle();
+    return triangles_;
+  }
   /// For each, the one of the character's own mesh that it is a piece of.
-  std::span<const std::uint32_t> sourceTriangles() const { return sources_; }
+  std::span<const std::uint32_t> sourceTriangles() {
+    settle();
+    return sources_;
+  }
   /// First triangle and number of triangles of every part.
-  std::span<const std::uint32_t> partRanges() const { return part_ranges_; }
-  std::uint32_t topology() const { return topology_; }
+  std::span<const std::uint32_t> partRanges() {
+    settle();
+    return part_ranges_;
+  }
+  std::uint32_t topology() {
+    settle();
+    return topology_;
+  }
   /// [s] that each layer of the stack took for the present frame; zeros after step().
-  std::span<const double> layerSeconds() const { return layer_seconds_; }
+  std::span<const double> layerSeconds() {
+    settle();
+    return layer_seconds_;
+  }
   /// The layer at work; null where there is none.
   template <class T>
   const T* find(std::string_view name) {
+    settle();
     return live_playing_ ? live_->find<T>(name) : scene_->playback().find<T>(name);
   }
 
@@ -102,7 +122,7 @@ class Session {
   std::span<const float> jointMatrices();
   std::span<const float> pointPositions();
   Result<std::span<const float>> channel(std::string_view name);
-  std::optional<SurfaceHit> pick(const Vec3d& origin, const Vec3d& direction) const;
+  std::optional<SurfaceHit> pick(const Vec3d& origin, const Vec3d& direction);
 
   struct BakeOptions {
     std::string format = "glb";
@@ -121,7 +141,13 @@ class Session {
                        Diagnostics& notes) const;
   /// Goes on with the scene: its stack may be another.
   void goOn();
+  /// The frame is another; it is made when somebody asks for it.
+  void unsettle();
   void evaluateAgain();
+  /// Makes the present frame where an edit left it to be made.
+  void settle() {
+    if (stale_) evaluateAgain();
+  }
   /// seek() with motion as it is.
   void show(double time_s);
   void took(const SkinFrame& frame);
@@ -139,6 +165,7 @@ class Session {
   std::optional<LiveRunner> live_;
   bool live_playing_ = false;  ///< the present frame is of live_
   bool edited_ = false;        ///< motion so far is of layers from before an edit
+  bool stale_ = false;         ///< the present frame is from before an edit
   std::vector<std::string> notes_;
   std::vector<std::string> kept_channels_;
 
@@ -152,6 +179,7 @@ class Session {
   std::uint32_t topology_ = 0;
 
   std::optional<LinearReference> linear_;
+  std::shared_ptr<const Stack> linear_of_;   ///< whose surface it skins
   std::optional<FaceWeights> face_weights_;  ///< of own_, when they were asked for
   std::vector<float> matrices_, points_, channel_;
   std::string bake_report_;

@@ -98,4 +98,14 @@ std::shared_ptr<const ContactBody> bindContactBody(const Character& character, c
   return body;
 }
 
+std::shared_ptr<const ContactBody> rebindContactBody(const ContactBody& before, const TriMesh& rest,
+                                                     const Skin& skin, const ContactDesc& desc) {
+  auto body = std::make_shared<ContactBody>(before);
+  if (takeNumbers(*body, desc)) {
+    body->seeks = body->takes_part;
+    exemptRestContacts(*body, rest, skin.slots.size());
+  }
+  return body;
+}
+
 }  // namespace derm::detail

@@ -21,4 +21,8 @@ std::shared_ptr<const ContactBody> bindContactBody(const Character& character, c
                                                    const Skin& skin, const ContactDesc& desc,
                                                    std::string_view element, Diagnostics& notes);
 
+/// The same after an edit of the numbers, from what was bound to the same surface before it.
+std::shared_ptr<const ContactBody> rebindContactBody(const ContactBody& before, const TriMesh& rest,
+                                                     const Skin& skin, const ContactDesc& desc);
+
 }  // namespace derm::detail

@@ -140,6 +140,22 @@ void addThickness(ContactBody& body, std::span<const Vec3f> positions,
   body.thickness = std::move(now);
 }
 
+/// Of points, by the areas of the triangles around them.
+std::vector<Vec3f> pointNormals(const ContactBody& body, std::span<const Vec3f> positions) {
+  std::vector<Vec3f> normals(positions.size(), Vec3f::Zero());
+  for (const Triangle& t : body.own) {
+    const Vec3f n =
+        Vec3f(positions[t[1]] - positions[t[0]]).cross(Vec3f(positions[t[2]] - positions[t[0]]));
+    for (const std::uint32_t p : t) normals[p] += n;
+  }
+  for (Vec3f& n : normals) n.normalize();
+  return normals;
+}
+
+float gapOf(const ContactDesc& desc, const ContactLengths& lengths) {
+  return desc.gap_m ? static_cast<float>(*desc.gap_m) : kGap * lengths.unit;
+}
+
 void addRestWinding(ContactBody& body, std::span<const Vec3f> positions,
                     std::span<const Vec3f> normals) {
   WindingColumns columns(body.welded_count);
@@ -317,21 +333,16 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
   addAcross(body);
   body.lengths.unit = static_cast<float>(std::sqrt(area) / kUnits);
   const float unit = body.lengths.unit;
-  body.lengths.gap = desc.gap_m ? static_cast<float>(*desc.gap_m) : kGap * unit;
+  body.lengths.gap = gapOf(desc, body.lengths);
   body.lengths.max_cap = kMaxCap * unit;
   body.lengths.max_thickness = kMaxThickness * unit;
   if (body.closed.empty() || !(unit > 0)) return body;
 
   std::vector<Vec3d> points(surface.pointCount());
   measurePoints(surface, rest.positions, Vec3d::Zero(), points);
-  std::vector<Vec3f> positions(points.size()), normals(points.size(), Vec3f::Zero());
+  std::vector<Vec3f> positions(points.size());
   for (std::size_t p = 0; p < points.size(); ++p) positions[p] = points[p].cast<float>();
-  for (const Triangle& t : body.own) {
-    const Vec3f n =
-        Vec3f(positions[t[1]] - positions[t[0]]).cross(Vec3f(positions[t[2]] - positions[t[0]]));
-    for (const std::uint32_t p : t) normals[p] += n;
-  }
-  for (Vec3f& n : normals) n.normalize();
+  const std::vector<Vec3f> normals = pointNormals(body, positions);
   addJoinedPieces(body, surface, positions, counts_piece);
   const std::vector<double> areas = pointAreas(positions, body.own, body.pointCount());
   body.areas.assign(areas.begin(), areas.end());
@@ -357,6 +368,16 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
   }
   body.seeks = body.takes_part;
   return body;
+}
+
+bool takeNumbers(ContactBody& body, const ContactDesc& desc) {
+  body.max_move = desc.max_move;
+  body.passes = desc.passes;
+  const float gap = gapOf(desc, body.lengths);
+  if (gap == body.lengths.gap) return false;
+  body.lengths.gap = gap;
+  addRestWinding(body, body.rest, pointNormals(body, body.rest));
+  return true;
 }
 
 }  // namespace derm::detail

@@ -121,4 +121,8 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
                             std::span<const std::uint8_t> is_prop, const ContactDesc& desc,
                             std::string_view element, Diagnostics& notes);
 
+/// Takes over the numbers of another desc: all that depends on them but `seeks`. True where that
+/// depends on what changed, too.
+bool takeNumbers(ContactBody& body, const ContactDesc& desc);
+
 }  // namespace derm::detail

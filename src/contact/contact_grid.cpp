@@ -13,6 +13,7 @@ namespace {
 /// A node of the grid while it is made.
 struct Work {
   std::vector<std::uint32_t> nearest;
+  std::vector<float> squares;  ///< [m^2] of the distance to it
   std::vector<std::uint8_t> inside;
 };
 
@@ -78,24 +79,34 @@ ContactGrid::ContactGrid(const Input& in) {
   };
   Work work;
   work.nearest.assign(count, kNoPoint);
+  work.squares.assign(count, 0.0f);
   work.inside.assign(count, 0);
   markInside(in.positions, in.triangles, origin_, in.spacing, size_, work.inside);
 
   // Vertices give themselves to the nodes around them; from there nodes pass on what is nearest.
-  std::vector<std::array<int, 3>> queue, next;
+  // Nodes wait by their keys, each once, whatever it was given; keys ascend along x, y, z.
+  const auto key = [&](int x, int y, int z) {
+    return static_cast<std::uint32_t>((x * size_[1] + y) * size_[2] + z);
+  };
+  std::vector<std::uint32_t> queue, next;
+  std::vector<std::uint8_t> waits(count, 0);
   const auto offer = [&](int x, int y, int z, std::uint32_t p) {
     if (x < 0 || y < 0 || z < 0 || x >= size_[0] || y >= size_[1] || z >= size_[2]) return;
-    std::uint32_t& held = work.nearest[index(x, y, z)];
-    const Vec3f at_node = position(x, y, z);
-    const float d = (in.positions[p] - at_node).squaredNorm();
+    const std::size_t node = index(x, y, z);
+    std::uint32_t& held = work.nearest[node];
+    if (held == p) return;
+    const float d = (in.positions[p] - position(x, y, z)).squaredNorm();
     if (held != kNoPoint) {
-      const float now = (in.positions[held] - at_node).squaredNorm();
+      const float now = work.squares[node];
       if (!(d < now || (d == now && p < held))) return;
-    } else if (!work.inside[index(x, y, z)] && d > in.band * in.band) {
+    } else if (!work.inside[node] && d > in.band * in.band) {
       return;
     }
     held = p;
-    next.push_back({x, y, z});
+    work.squares[node] = d;
+    if (waits[node] != 0) return;
+    waits[node] = 1;
+    next.push_back(key(x, y, z));
   };
   for (std::uint32_t p = 0; p < in.positions.size(); ++p) {
     if (!in.counts[p]) continue;
@@ -108,10 +119,15 @@ ContactGrid::ContactGrid(const Input& in) {
   while (!next.empty()) {
     std::swap(queue, next);
     next.clear();
-    // Each node once, whatever it was given in the round before.
     std::sort(queue.begin(), queue.end());
-    queue.erase(std::unique(queue.begin(), queue.end()), queue.end());
-    for (const auto& [x, y, z] : queue) {
+    for (const std::uint32_t each : queue) {
+      const auto rest = static_cast<int>(each);
+      waits[index(rest / (size_[1] * size_[2]), rest / size_[2] % size_[1], rest % size_[2])] = 0;
+    }
+    for (const std::uint32_t each : queue) {
+      const auto rest = static_cast<int>(each);
+      const int x = rest / (size_[1] * size_[2]), y = rest / size_[2] % size_[1],
+                z = rest % size_[2];
       const std::uint32_t p = work.nearest[index(x, y, z)];
       for (int dz = -1; dz <= 1; ++dz)
         for (int dy = -1; dy <= 1; ++dy)

@@ -106,6 +106,9 @@ BindResult bindContact(const std::string& name, const ContactDesc& desc, const B
     return Error{ErrorCode::BadArgument,
                  "skin meets skin where it is posed: the layer comes after skinning",
                  {.element = "before_skinning"}};
+  if (const auto* before = dynamic_cast<const Binding*>(input.previous.get()))
+    return std::shared_ptr<const LayerBinding>(std::make_shared<Binding>(
+        name, detail::rebindContactBody(before->body(), bound.rest, bound.skin, desc)));
   auto body =
       detail::bindContactBody(*input.character, bound.rest, bound.skin, desc, name, input.notes);
   if (body == nullptr) {

@@ -82,6 +82,13 @@ Playback Playback::another(SeekRule seek) const {
   return out;
 }
 
+void Playback::startAnew() {
+  started_ = false;
+  step_ = 0;
+  checkpoints_.clear();
+  checkpoint_every_ = kCheckpointEvery;
+}
+
 void Playback::change(std::shared_ptr<const Stack> stack) {
   // New layers come to rest where the others are: at the last inner step, not at the last frame.
   if (started_) poseAt(timeOfStep(step_));
@@ -104,13 +111,30 @@ double Playback::timeOfStep(std::int64_t step) const {
   return desc_.start_s - desc_.preroll_s + static_cast<double>(step) / desc_.inner_rate_hz;
 }
 
+/// The instant of the range that is shown for any time.
+double Playback::inRange(double time_s) const {
+  if (!std::isfinite(time_s)) time_s = desc_.start_s;
+  return desc_.loop ? wrapped(time_s, desc_.start_s, desc_.end_s)
+                    : std::clamp(time_s, desc_.start_s, desc_.end_s);
+}
+
+void Playback::samplePose(double time_s, Pose& out) const {
+  copyPose(rest_pose_, out);
+  if (clip_ != nullptr) sampleClip(*clip_, static_cast<float>(time_s), out);
+  for (std::size_t i = 0; i < controls_.size(); ++i)
+    if (controls_[i]) out.controls[i] = *controls_[i];
+}
+
+Pose Playback::poseOf(double time_s) const {
+  Pose out;
+  samplePose(inRange(time_s), out);
+  return out;
+}
+
 void Playback::poseAt(double time_s) {
   // Before the start a loop has been going round; any other clip plays what it has there.
   if (desc_.loop) time_s = wrapped(time_s, desc_.start_s, desc_.end_s);
-  sampled_ = rest_pose_;
-  if (clip_ != nullptr) sampleClip(*clip_, static_cast<float>(time_s), sampled_);
-  for (std::size_t i = 0; i < controls_.size(); ++i)
-    if (controls_[i]) sampled_.controls[i] = *controls_[i];
+  samplePose(time_s, sampled_);
   runner_.setPose(sampled_, time_s);
 }
 
@@ -194,9 +218,7 @@ void Playback::seekTo(std::int64_t step, std::span<double> layer_seconds) {
 }
 
 const SkinFrame& Playback::frameAt(double time_s, std::span<double> layer_seconds) {
-  if (!std::isfinite(time_s)) time_s = desc_.start_s;
-  time_s = desc_.loop ? wrapped(time_s, desc_.start_s, desc_.end_s)
-                      : std::clamp(time_s, desc_.start_s, desc_.end_s);
+  time_s = inRange(time_s);
   double fraction = 1.0;
   if (runner_.stack().stateful()) {
     const double steps = (time_s - timeOfStep(0)) * desc_.inner_rate_hz;

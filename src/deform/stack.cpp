@@ -248,7 +248,7 @@ void StackRunner::setPose(const Pose& pose, double time_s) noexcept {
   DERM_REQUIRE(pose.local.size() == pose_.local.size());
   DERM_REQUIRE(pose.morph_weights.size() == pose_.morph_weights.size());
   DERM_REQUIRE(pose.controls.size() == pose_.controls.size());
-  pose_ = pose;
+  copyPose(pose, pose_);
   time_s_ = time_s;
   const Character& c = stack_->character();
   localToModel(c.skeleton, pose_.local, model_);

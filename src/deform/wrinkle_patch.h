@@ -62,6 +62,8 @@ class WrinklePatch {
   const LocalRefinement& refinement() const { return refinement_; }
   std::span<const std::uint32_t> tools() const { return tools_; }
   std::uint32_t firstNew() const { return first_new_; }
+  /// The same piece in a refined surface where its added vertices have other numbers.
+  void renumber(std::uint32_t first_new) { first_new_ = first_new; }
   std::uint32_t endNew() const {
     return first_new_ + static_cast<std::uint32_t>(refinement_.vertices.size());
   }

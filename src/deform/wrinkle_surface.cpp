@@ -21,6 +21,10 @@ constexpr float kHardEdge = 1e-3f;
 /// Edges whose two sides have normals of their own at both ends: artists' hard edges.
 std::vector<std::array<std::uint32_t, 2>> hardEdges(const TriMesh& mesh,
                                                     std::span<const std::uint32_t> weld) {
+  // Few places have several normals: all other edges are passed over.
+  std::vector<std::uint8_t> splits(mesh.vertexCount(), 0);
+  for (std::uint32_t v = 0; v < splits.size(); ++v)
+    if ((mesh.normals[v] - mesh.normals[weld[v]]).norm() > kHardEdge / 2) splits[weld[v]] = 1;
   // The vertices of each welded edge.
   std::map<std::array<std::uint32_t, 2>, std::array<std::uint32_t, 2>> seen;
   std::vector<std::array<std::uint32_t, 2>> out;
@@ -30,6 +34,7 @@ std::vector<std::array<std::uint32_t, 2>> hardEdges(const TriMesh& mesh,
   for (const Triangle& t : mesh.triangles)
     for (int i = 0; i < 3; ++i) {
       std::uint32_t a = t[i], b = t[(i + 1) % 3];
+      if (splits[weld[a]] == 0 || splits[weld[b]] == 0) continue;
       if (weld[a] > weld[b]) std::swap(a, b);
       const auto [at, first] = seen.try_emplace({weld[a], weld[b]}, std::array{a, b});
       if (!first && differ(at->second[0], a) && differ(at->second[1], b)) out.push_back({a, b});
@@ -115,49 +120,56 @@ void appendMeans(std::vector<T>& stream, const WrinklePatch& patch, std::size_t 
 }
 
 void refineGroups(TriMesh& fine, std::span<const WrinklePatch> patches, std::size_t base_count) {
+  std::vector<float> strength;
   for (VertexGroup& group : fine.groups) {
-    std::map<std::uint32_t, float> strength;
+    strength.assign(fine.vertexCount(), 0.0f);
     for (std::size_t i = 0; i < group.vertices.size(); ++i)
       strength[group.vertices[i]] = group.strengths[i];
-    const auto of = [&](std::uint32_t v) {
-      const auto at = strength.find(v);
-      return at == strength.end() ? 0.0f : at->second;
-    };
+    // Added vertices come after all others, in order.
     for (const WrinklePatch& patch : patches)
       for (std::size_t i = 0; i < patch.refinement().vertices.size(); ++i) {
         const MiddleVertex& v = patch.refinement().vertices[i];
-        const float mean =
-            (of(patch.globalVertex(v.a, base_count)) + of(patch.globalVertex(v.b, base_count))) / 2;
-        if (mean > 0) strength[patch.firstNew() + static_cast<std::uint32_t>(i)] = mean;
+        const float mean = (strength[patch.globalVertex(v.a, base_count)] +
+                            strength[patch.globalVertex(v.b, base_count)]) /
+                           2;
+        if (!(mean > 0)) continue;
+        const std::uint32_t added = patch.firstNew() + static_cast<std::uint32_t>(i);
+        strength[added] = mean;
+        group.vertices.push_back(added);
+        group.strengths.push_back(mean);
       }
-    group.vertices.clear();
-    group.strengths.clear();
-    for (const auto& [v, s] : strength) {
-      group.vertices.push_back(v);
-      group.strengths.push_back(s);
-    }
   }
 }
 
+/// The skin's own rows stay as they are.
 Skin refinedSkin(const Skin& skin, std::span<const WrinklePatch> patches, std::size_t base_count,
                  Diagnostics& notes) {
   if (skin.empty()) return {};
-  std::size_t count = base_count;
-  for (const WrinklePatch& patch : patches) count += patch.refinement().vertices.size();
-  SkinBuilder builder(skin.slots, count);
-  std::vector<std::vector<Influence>> rows(count);
-  for (std::size_t v = 0; v < base_count; ++v) rows[v].assign(skin[v].begin(), skin[v].end());
+  std::size_t added = 0;
+  for (const WrinklePatch& patch : patches) added += patch.refinement().vertices.size();
+  std::vector<std::vector<Influence>> rows(added);
+  const auto row = [&](std::uint32_t v) {
+    return v < base_count ? skin[v] : std::span<const Influence>(rows[v - base_count]);
+  };
   for (const WrinklePatch& patch : patches)
     for (std::size_t i = 0; i < patch.refinement().vertices.size(); ++i) {
       const MiddleVertex& v = patch.refinement().vertices[i];
       std::map<std::uint32_t, float> sum;
       for (const std::uint32_t end :
            {patch.globalVertex(v.a, base_count), patch.globalVertex(v.b, base_count)})
-        for (const Influence& in : rows[end]) sum[in.slot] += in.weight / 2;
-      for (const auto& [slot, weight] : sum) rows[patch.firstNew() + i].push_back({slot, weight});
+        for (const Influence& in : row(end)) sum[in.slot] += in.weight / 2;
+      for (const auto& [slot, weight] : sum)
+        rows[patch.firstNew() + i - base_count].push_back({slot, weight});
     }
-  for (auto& row : rows) builder.addVertex(row, 0, "wrinkles", notes);
-  return std::move(builder).finish();
+  SkinBuilder builder(skin.slots, added);
+  for (auto& each : rows) builder.addVertex(each, 0, "wrinkles", notes);
+  const Skin more = std::move(builder).finish();
+  Skin out = skin;
+  const std::uint32_t first = out.offsets.back();
+  out.influences.insert(out.influences.end(), more.influences.begin(), more.influences.end());
+  for (std::size_t v = 1; v < more.offsets.size(); ++v)
+    out.offsets.push_back(first + more.offsets[v]);
+  return out;
 }
 
 std::shared_ptr<const BoundSurface> refinedSurface(const WrinkleSurface& surface,
@@ -205,37 +217,106 @@ std::shared_ptr<const BoundSurface> refinedSurface(const WrinkleSurface& surface
   return std::make_shared<const BoundSurface>(std::move(fine), std::move(skin), std::move(sources));
 }
 
+/// The surface in the pose of a tool, from another tool that has it or from before.
+Result<std::shared_ptr<const PosedSurface>> poseOf(
+    const WrinklesDesc& desc, std::size_t tool, const Character& character,
+    const BoundSurface& bound, std::span<const std::shared_ptr<const PosedSurface>> known,
+    const LaidTools* before) {
+  const WrinkleToolDesc& wanted = desc.tools[tool];
+  std::shared_ptr<const PosedSurface> found;
+  for (std::size_t k = 0; before != nullptr && k < before->desc.tools.size(); ++k)
+    if (before->desc.tools[k].defined_at == wanted.defined_at) found = before->surface.poses[k];
+  for (std::size_t k = 0; k < tool; ++k)
+    if (desc.tools[k].defined_at == wanted.defined_at) found = known[k];
+  if (found != nullptr && (found->tree || !followsSurface(wanted))) return found;
+  PosedSurface made;
+  if (found != nullptr) {
+    made = *found;
+  } else {
+    DERM_TRY(made, posedSurface(wanted, character, bound));
+  }
+  if (followsSurface(wanted)) made.tree.emplace(made.positions, bound.rest.triangles);
+  return std::make_shared<const PosedSurface>(std::move(made));
+}
+
+/// Whether a tool lies where the other does.
+bool sameRectangle(const WrinkleToolDesc& a, const WrinkleToolDesc& b) {
+  return a.path == b.path && a.width_m == b.width_m && a.defined_at == b.defined_at;
+}
+
+/// The patch of the same triangles under the same tools; null where there was none.
+const WrinklePatch* samePatch(const PatchArea& area, std::span<const WrinklePatch::Tool> tools,
+                              const WrinklesDesc& desc, const LaidTools* before) {
+  if (before == nullptr) return nullptr;
+  const WrinkleSurface& surface = before->surface;
+  const auto at = std::find(surface.areas.begin(), surface.areas.end(), area);
+  if (at == surface.areas.end()) return nullptr;
+  const WrinklePatch& there = surface.patches[static_cast<std::size_t>(at - surface.areas.begin())];
+  const bool same = std::equal(
+      tools.begin(), tools.end(), there.tools().begin(), there.tools().end(),
+      [&](const WrinklePatch::Tool& tool, std::uint32_t old) {
+        return tool.index == old && sameRectangle(before->desc.tools[old], desc.tools[tool.index]);
+      });
+  return same ? &there : nullptr;
+}
+
+/// Adds a tool, and its line with as many segments as its curve has.
+Result<void> layTool(const WrinkleToolDesc& desc, const FoldCurve& curve,
+                     const ToolSurface& surface, const PosedSurface& pose, const LaidTools* before,
+                     WrinkleSurface& out, Diagnostics& notes) {
+  const PlacedTool* there = nullptr;
+  for (std::size_t k = 0; before != nullptr && k < before->desc.tools.size(); ++k)
+    if (sameRectangle(before->desc.tools[k], desc)) there = &before->surface.tools[k];
+  if (there != nullptr) {
+    out.tools.push_back(*there);
+  } else {
+    DERM_TRY(PlacedTool tool, PlacedTool::place(desc, surface, notes));
+    noteOddTriangles(desc, tool, surface.welded, notes);
+    out.tools.push_back(std::move(tool));
+  }
+  const std::size_t segments = static_cast<std::size_t>(curve.desc().points) - 1;
+  out.lines.emplace_back(out.tools.back().pointsOnCurve(segments * SkinLine::kSteps + 1, surface));
+  // As frames have positions, so that at rest nothing is lost.
+  out.rest_segments.emplace_back(segments);
+  out.lines.back().measure(pose.frame_positions, out.rest_segments.back());
+  out.rest_chords.push_back(out.lines.back().chord(pose.frame_positions));
+  return {};
+}
+
 }  // namespace
+
+FoldableSurface::FoldableSurface(std::shared_ptr<const BoundSurface> surface)
+    : bound(std::move(surface)),
+      weld(weldMap(bound->rest.positions)),
+      welded(mapped(bound->rest.triangles, weld)),
+      around(vertexTriangles(welded, weld.size())),
+      pieces(connectedPieces(welded, weld.size())),
+      refinable(bound->rest.triangles, weld.size(), weld, hardEdges(bound->rest, weld)) {}
 
 Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
                                           std::span<const FoldCurve> curves,
                                           const Character& character,
                                           const std::shared_ptr<const BoundSurface>& bound,
-                                          Diagnostics& notes) {
+                                          const LaidTools* before, Diagnostics& notes) {
   const TriMesh& rest = bound->rest;
   if (rest.normals.empty() && rest.vertexCount() > 0)
     return Error{ErrorCode::BadData, "folds need normals", {.element = desc.name}};
-  const std::vector<std::uint32_t> weld = weldMap(rest.positions);
-  const std::vector<Triangle> welded = mapped(rest.triangles, weld);
-  const Pieces pieces = connectedPieces(welded, rest.vertexCount());
+  for (const WrinkleToolDesc& tool : desc.tools) DERM_CHECK(checkNumbers(tool));
   WrinkleSurface out;
   out.input = bound;
+  out.foldable =
+      before != nullptr ? before->surface.foldable : std::make_shared<const FoldableSurface>(bound);
+  DERM_REQUIRE(out.foldable->bound == bound);
+  const std::vector<Triangle>& welded = out.foldable->welded;
   std::vector<ToolSurface> surfaces;
   for (std::size_t k = 0; k < desc.tools.size(); ++k) {
-    DERM_TRY(ToolSurface surface, toolSurface(desc.tools[k], character, *bound, weld, pieces));
-    DERM_TRY(PlacedTool tool, PlacedTool::place(desc.tools[k], surface, notes));
-    noteOddTriangles(desc.tools[k], tool, welded, notes);
-    const std::size_t segments = static_cast<std::size_t>(curves[k].desc().points) - 1;
-    out.lines.emplace_back(tool.pointsOnCurve(segments * SkinLine::kSteps + 1, surface));
-    out.rest_segments.emplace_back(segments);
-    std::vector<Vec3f> positions;  // as frames have them, so that at rest nothing is lost
-    for (const Vec3d& p : surface.positions) positions.push_back(p.cast<float>());
-    out.lines.back().measure(positions, out.rest_segments.back());
-    out.rest_chords.push_back(out.lines.back().chord(positions));
-    out.tools.push_back(std::move(tool));
-    surfaces.push_back(std::move(surface));
+    DERM_TRY(auto pose, poseOf(desc, k, character, *bound, out.poses, before));
+    out.poses.push_back(std::move(pose));
+    surfaces.emplace_back(*out.foldable, *out.poses.back());
+    DERM_CHECK(
+        layTool(desc.tools[k], curves[k], surfaces.back(), *out.poses.back(), before, out, notes));
   }
-  const RefinableSurface refinable(rest.triangles, rest.vertexCount(), weld, hardEdges(rest, weld));
+  const RefinableSurface& refinable = out.foldable->refinable;
   const std::vector<std::uint8_t> levels =
       refinable.balanced(wantedLevels(desc, curves, out.tools, surfaces, rest.triangles, notes));
   std::vector<std::uint8_t> touched = refinable.touched(levels);
@@ -253,7 +334,16 @@ Result<WrinkleSurface> makeWrinkleSurface(const WrinklesDesc& desc,
                                       out.tools[k].triangles().end(), t);
           }))
         tools.push_back({k, &out.tools[k], &surfaces[k]});
-    out.patches.emplace_back(refinable, *bound, weld, levels, triangles, tools, next);
+    PatchArea area{.triangles = triangles, .levels = {}};
+    for (const std::uint32_t t : triangles) area.levels.push_back(levels[t]);
+    if (const WrinklePatch* there = samePatch(area, tools, desc, before)) {
+      out.patches.push_back(*there);
+      out.patches.back().renumber(next);
+    } else {
+      out.patches.emplace_back(refinable, *bound, out.foldable->weld, levels, triangles, tools,
+                               next);
+    }
+    out.areas.push_back(std::move(area));
     WrinklePatch& patch = out.patches.back();
     next = patch.endNew();
     for (WrinklePatch::Influence& in : patch.influences())

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "derm/base/assert.h"
 #include "derm/base/nearest_name.h"
 #include "derm/deform/skinning.h"
-#include "derm/mesh/triangle_tree.h"
 
 namespace derm::detail {
 namespace {
@@ -80,11 +80,10 @@ Vec3d catmullRom(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& d,
 
 }  // namespace
 
-Result<ToolSurface> toolSurface(const WrinkleToolDesc& desc, const Character& character,
-                                const BoundSurface& bound, std::span<const std::uint32_t> weld,
-                                const Pieces& pieces) {
-  ToolSurface out{.bound = bound, .weld = weld, .pieces = pieces, .positions = {}, .normals = {}};
-  std::vector<Vec3f> positions = bound.rest.positions;
+Result<PosedSurface> posedSurface(const WrinkleToolDesc& desc, const Character& character,
+                                  const BoundSurface& bound) {
+  PosedSurface out;
+  out.frame_positions = bound.rest.positions;
   std::vector<Vec3f> normals = bound.rest.normals;
   if (desc.defined_at) {
     const auto at = std::find_if(character.clips.begin(), character.clips.end(),
@@ -104,10 +103,12 @@ Result<ToolSurface> toolSurface(const WrinkleToolDesc& desc, const Character& ch
       DERM_TRY(const SkinningBinding skinning,
                SkinningBinding::bind(surfaceOf(bound.rest), bound.skin, {}, said_already));
       SkinningScratch scratch = skinning.makeScratch();
-      skinning.evaluate(palette, scratch, {positions, normals, {}});
+      skinning.evaluate(palette, scratch, {out.frame_positions, normals, {}});
     }
   }
-  for (const Vec3f& p : positions) out.positions.push_back(p.cast<double>());
+  out.positions.reserve(out.frame_positions.size());
+  for (const Vec3f& p : out.frame_positions) out.positions.push_back(p.cast<double>());
+  out.normals.reserve(normals.size());
   for (const Vec3f& n : normals) out.normals.push_back(n.cast<double>());
   return out;
 }
@@ -138,8 +139,7 @@ double restLengthAt(const WrinkleToolDesc& desc, double defined, double time_s) 
   return std::lerp(before->length_m, after->length_m, share);
 }
 
-Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurface& surface,
-                                     Diagnostics& notes) {
+Result<void> checkNumbers(const WrinkleToolDesc& desc) {
   if (desc.path.size() < 2 || desc.path.size() > WrinkleToolDesc::kMaxPicked)
     return bad(desc, "path",
                "a curve needs 2 to " + std::to_string(WrinkleToolDesc::kMaxPicked) +
@@ -147,7 +147,11 @@ Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurf
   if (!(desc.width_m > 0) || !std::isfinite(desc.width_m))
     return bad(desc, "width_m", "must be above 0: folds of no length do not show");
   if (desc.subdivide < 0 || desc.subdivide > 4) return bad(desc, "subdivide", "must be 0 to 4");
-  DERM_CHECK(checkRestLength(desc));
+  return checkRestLength(desc);
+}
+
+Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurface& surface,
+                                     Diagnostics& notes) {
   if (surface.positions.empty()) return bad(desc, "path", "the surface has no vertices");
   DERM_TRY(const std::vector<std::uint32_t> vertices, snapped(desc, surface));
   PlacedTool tool;
@@ -166,7 +170,8 @@ Result<PlacedTool> PlacedTool::place(const WrinkleToolDesc& desc, const ToolSurf
     // One rectangle: both ends see the mean of their normals.
     normals[0] = normals[1] = unitOr(normals[0] + normals[1], normals[0]);
   } else {
-    const TriangleTree tree(surface.positions, surface.bound.rest.triangles);
+    DERM_REQUIRE(surface.tree != nullptr);
+    const TriangleTree& tree = *surface.tree;
     const auto at = [&](std::ptrdiff_t i) {
       const auto last = static_cast<std::ptrdiff_t>(vertices.size()) - 1;
       return surface
@@ -271,8 +276,7 @@ bool PlacedTool::covers(const Triangle& t, const ToolSurface& surface) const {
 /// Goes from the curve's start over neighbouring triangles as long as the rectangle covers them.
 void PlacedTool::collectTriangles(std::uint32_t start, const ToolSurface& surface) {
   const std::vector<Triangle>& triangles = surface.bound.rest.triangles;
-  const std::vector<Triangle> welded = mapped(triangles, surface.weld);
-  const IndexLists around = vertexTriangles(welded, surface.positions.size());
+  const IndexLists& around = surface.around;
   std::vector<std::uint8_t> seen(triangles.size(), 0);
   std::vector<std::uint32_t> open(around[surface.weld[start]].begin(),
                                   around[surface.weld[start]].end());
@@ -283,7 +287,7 @@ void PlacedTool::collectTriangles(std::uint32_t start, const ToolSurface& surfac
     seen[t] = 1;
     if (!covers(triangles[t], surface)) continue;
     triangles_.push_back(t);
-    for (const std::uint32_t p : welded[t])
+    for (const std::uint32_t p : surface.welded[t])
       open.insert(open.end(), around[p].begin(), around[p].end());
   }
   std::sort(triangles_.begin(), triangles_.end());

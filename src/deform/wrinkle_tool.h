@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -7,16 +8,50 @@
 
 #include "derm/deform/wrinkles.h"
 #include "derm/mesh/adjacency.h"
+#include "derm/mesh/local_refinement.h"
+#include "derm/mesh/triangle_tree.h"
 
 namespace derm::detail {
 
+/// A surface prepared for folding: all that depends neither on tools nor on poses. Immutable.
+struct FoldableSurface {
+  explicit FoldableSurface(std::shared_ptr<const BoundSurface> surface);
+
+  std::shared_ptr<const BoundSurface> bound;
+  std::vector<std::uint32_t> weld;  ///< see weldMap()
+  std::vector<Triangle> welded;
+  IndexLists around;  ///< triangles at each welded vertex
+  Pieces pieces;      ///< of welded vertices
+  RefinableSurface refinable;
+};
+
+/// The surface in one pose. Immutable.
+struct PosedSurface {
+  std::vector<Vec3d> positions, normals;
+  std::vector<Vec3f> frame_positions;  ///< the same as frames have them
+  std::optional<TriangleTree> tree;    ///< where a tool's path follows the surface
+};
+
 /// The surface in the pose a tool is defined in.
 struct ToolSurface {
+  ToolSurface(const FoldableSurface& surface, const PosedSurface& pose)
+      : bound(*surface.bound),
+        weld(surface.weld),
+        welded(surface.welded),
+        around(surface.around),
+        pieces(surface.pieces),
+        positions(pose.positions),
+        normals(pose.normals),
+        tree(pose.tree ? &*pose.tree : nullptr) {}
+
   const BoundSurface& bound;
   std::span<const std::uint32_t> weld;
-  const Pieces& pieces;          ///< of welded vertices
-  std::vector<Vec3d> positions;  ///< in the defining pose
-  std::vector<Vec3d> normals;
+  std::span<const Triangle> welded;
+  const IndexLists& around;
+  const Pieces& pieces;
+  std::span<const Vec3d> positions;  ///< in the defining pose
+  std::span<const Vec3d> normals;
+  const TriangleTree* tree;
 };
 
 /// Where a point is in a tool's rectangle.
@@ -39,13 +74,15 @@ struct RidingPoint {
 
 /// The rest length is a length, and its keys ascend.
 Result<void> checkRestLength(const WrinkleToolDesc& desc);
+/// All of a tool's numbers but those of its curve.
+Result<void> checkNumbers(const WrinkleToolDesc& desc);
 /// [m] at an instant; `defined` is the length when the tool was defined.
 double restLengthAt(const WrinkleToolDesc& desc, double defined, double time_s);
 
 /// A tool laid on a surface.
 class PlacedTool {
  public:
-  /// `element` names the tool in errors.
+  /// Requires checkNumbers(), and a tree where the path has more than two points.
   static Result<PlacedTool> place(const WrinkleToolDesc& desc, const ToolSurface& surface,
                                   Diagnostics& notes);
 
@@ -87,9 +124,11 @@ class PlacedTool {
   double half_width_ = 0;
 };
 
+/// Whether a tool's path is laid over the surface point by point.
+inline bool followsSurface(const WrinkleToolDesc& desc) { return desc.path.size() > 2; }
+
 /// The surface in the tool's defining pose; fails on a clip that is not there.
-Result<ToolSurface> toolSurface(const WrinkleToolDesc& desc, const Character& character,
-                                const BoundSurface& bound, std::span<const std::uint32_t> weld,
-                                const Pieces& pieces);
+Result<PosedSurface> posedSurface(const WrinkleToolDesc& desc, const Character& character,
+                                  const BoundSurface& bound);
 
 }  // namespace derm::detail

@@ -33,11 +33,14 @@ struct ToolTables {
 ToolTables makeTables(const WrinkleToolDesc& desc, FoldCurve curve, const WrinkleSurface& surface,
                       std::size_t tool) {
   ToolTables out{std::move(curve), std::vector<float>(surface.influence_counts[tool])};
-  for (const WrinklePatch& patch : surface.patches)
+  for (const WrinklePatch& patch : surface.patches) {
+    if (std::find(patch.tools().begin(), patch.tools().end(), tool) == patch.tools().end())
+      continue;
     for (const WrinklePatch::Influence& in : patch.influences())
       if (in.tool == tool)
         out.falloffs[in.ordinal] = in.facing * static_cast<float>(foldFalloff(
                                                    desc.falloff, static_cast<double>(in.across)));
+  }
   return out;
 }
 
@@ -439,8 +442,11 @@ BindResult bindWrinkles(const std::string&, const WrinklesDesc& desc, const Bind
     for (const WrinkleToolDesc& tool : desc.tools) DERM_CHECK(detail::checkRestLength(tool));
     surface = before->sharedSurface();
   } else {
-    DERM_TRY(WrinkleSurface made, detail::makeWrinkleSurface(desc, curves, *input.character,
-                                                             input.surface, input.notes));
+    std::optional<detail::LaidTools> laid;
+    if (before != nullptr) laid.emplace(detail::LaidTools{before->desc(), before->surface()});
+    DERM_TRY(WrinkleSurface made,
+             detail::makeWrinkleSurface(desc, curves, *input.character, input.surface,
+                                        laid ? &*laid : nullptr, input.notes));
     surface = std::make_shared<const WrinkleSurface>(std::move(made));
   }
   std::vector<ToolTables> tables;

@@ -291,6 +291,38 @@ class Refiner {
   LocalRefinement out_;
 };
 
+/// Those triangles of a surface that are in, with what is known of their edges: what the rules say
+/// of edges whose ends have all their triangles in is what they say on the whole surface.
+LevelNet partOf(const Net& net, std::span<const Triangle> corners,
+                std::span<const std::uint8_t> in) {
+  LevelNet out;
+  std::vector<std::uint32_t> triangle_number(net.welded.size(), kNone);
+  for (std::uint32_t t = 0; t < in.size(); ++t) {
+    if (in[t] == 0) continue;
+    triangle_number[t] = static_cast<std::uint32_t>(out.base.size());
+    out.base.push_back(t);
+    out.corners.push_back(corners[t]);
+    out.net.welded.push_back(net.welded[t]);
+    out.net.edges.push_back(net.edges[t]);
+  }
+  std::vector<std::uint8_t> used(net.edge.size(), 0);
+  for (const Triangle& edges : out.net.edges)
+    for (const std::uint32_t e : edges)
+      if (e != kNone) used[e] = 1;
+  std::vector<std::uint32_t> edge_number(net.edge.size(), kNone);
+  for (std::uint32_t e = 0; e < used.size(); ++e) {
+    if (used[e] == 0) continue;
+    edge_number[e] = static_cast<std::uint32_t>(out.net.edge.size());
+    out.net.edge.push_back(net.edge[e]);
+    for (std::uint32_t& t : out.net.edge.back().triangles)
+      if (t != kNone) t = triangle_number[t];
+  }
+  for (Triangle& edges : out.net.edges)
+    for (std::uint32_t& e : edges)
+      if (e != kNone) e = edge_number[e];
+  return out;
+}
+
 /// Adds all triangles that share a welded vertex with one that is in.
 void growByARing(const Net& net, std::size_t welded_count, std::vector<std::uint8_t>& in) {
   std::vector<std::uint8_t> welded(welded_count, 0);
@@ -370,11 +402,13 @@ LocalRefinement RefinableSurface::refine(std::span<const std::uint8_t> levels) c
       if (levels[t] >= k) region[t] = 1;
     regions[static_cast<std::size_t>(k - 1)] = std::move(region);
   }
-  LevelNet surface{.net = net_, .base = {}, .corners = corners_, .middles = {}};
-  surface.base.resize(corners_.size());
-  for (std::uint32_t t = 0; t < surface.base.size(); ++t) surface.base[t] = t;
-  return Refiner(std::move(surface), vertex_count_, weld_, levels, std::move(regions))
-      .run(touched(levels));
+  const std::vector<std::uint8_t> replaced = touched(levels);
+  std::vector<std::uint8_t> part = replaced;
+  if (!regions.empty())
+    for (std::size_t t = 0; t < part.size(); ++t) part[t] |= regions.front()[t];
+  growByARing(net_, vertex_count_, part);
+  return Refiner(partOf(net_, corners_, part), vertex_count_, weld_, levels, std::move(regions))
+      .run(replaced);
 }
 
 }  // namespace derm

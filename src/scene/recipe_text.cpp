@@ -142,10 +142,16 @@ RecipeValue::List layerTables(const Recipe& before, const Recipe& changed,
 
 Result<std::string> editRecipe(std::string_view text, const Recipe& changed,
                                const LayerTypes& types) {
+  DERM_TRY(const Recipe before, parseRecipe(text, changed.origin.file, types));
+  DERM_TRY(EditedRecipe edited, editRecipe(text, before, changed, types));
+  return std::move(edited.text);
+}
+
+Result<EditedRecipe> editRecipe(std::string_view text, const Recipe& before, const Recipe& changed,
+                                const LayerTypes& types) {
+  if (before == changed) return EditedRecipe{std::string(text), before};
   const std::string& name = changed.origin.file;
-  DERM_TRY(const Recipe before, parseRecipe(text, name, types));
   DERM_TRY(const RecipeValue::Table written, detail::parseToml(text, name));
-  if (before == changed) return std::string(text);
   detail::TomlTarget target{
       .table = merged(written, detail::recipeTable(before), detail::recipeTable(changed)),
       .list = std::string(kLayers),
@@ -158,9 +164,9 @@ Result<std::string> editRecipe(std::string_view text, const Recipe& changed,
       std::erase_if(target.table, [](const RecipeEntry& e) { return e.key == kLayers; });
     else
       setKey(target.table, kLayers, {.content = std::move(layers), .location = {}});
-    DERM_TRY(std::string edited, detail::editToml(text, target));
-    DERM_TRY(const Recipe again, parseRecipe(edited, name, types));
-    if (again == changed) return edited;
+    DERM_TRY(std::string edited, detail::editToml(text, written, target));
+    DERM_TRY(Recipe again, parseRecipe(edited, name, types));
+    if (again == changed) return EditedRecipe{std::move(edited), std::move(again)};
     is_settled = true;
     for (std::size_t i = 0; i < std::min(named.size(), again.layers.size()); ++i)
       if (!named[i] && again.layers[i].name != changed.layers[i].name) {

@@ -263,6 +263,44 @@ Result<std::vector<std::pair<std::size_t, float>>> controlsOf(const Recipe& reci
   return out;
 }
 
+/// What a recipe asks for, found and bound.
+struct Asked {
+  const Clip* clip = nullptr;
+  std::vector<double> frame_times;
+  std::shared_ptr<const Stack> stack;
+  PlaybackDesc playback;
+};
+
+Result<Asked> ask(const Recipe& recipe, const std::shared_ptr<const Character>& character,
+                  const LayerTypes& types, Topology topology, const Stack* before,
+                  Diagnostics& notes) {
+  Asked out;
+  DERM_TRY(out.clip, clipOf(recipe, *character));
+  DERM_TRY(const auto range, rangeOf(recipe, out.clip, notes));
+  DERM_TRY(out.frame_times, frameTimesOf(recipe, range));
+  DERM_TRY(const std::vector<LayerFactory> layers, layersOf(recipe, *character, types));
+  DERM_TRY(auto controls, controlsOf(recipe, *character));
+  DERM_TRY(out.stack, before != nullptr ? before->rebind(layers, notes)
+                                        : Stack::bind(character, layers, notes));
+  out.playback = {.start_s = range[0],
+                  .end_s = range[1],
+                  .preroll_s = recipe.preroll_s,
+                  .loop = recipe.loop,
+                  .seek = recipe.seek,
+                  .inner_rate_hz = recipe.inner_rate_hz,
+                  .teleport_m = recipe.teleport_m,
+                  .topology = topology,
+                  .controls = std::move(controls)};
+  return out;
+}
+
+/// Whether the clock is the same; controls may differ.
+bool sameMotion(const PlaybackDesc& a, const PlaybackDesc& b) {
+  return a.start_s == b.start_s && a.end_s == b.end_s && a.preroll_s == b.preroll_s &&
+         a.loop == b.loop && a.seek == b.seek && a.inner_rate_hz == b.inner_rate_hz &&
+         a.teleport_m == b.teleport_m;
+}
+
 }  // namespace
 
 Result<Character> openCharacter(std::string_view source, const std::filesystem::path& folder,
@@ -313,30 +351,14 @@ Result<void> Scene::keepChannels(std::span<const std::string> names) {
 Result<Scene> Scene::make(const Recipe& recipe, std::shared_ptr<const Character> character,
                           const LayerTypes& types, Topology topology, const Stack* before,
                           Diagnostics& notes) {
-  DERM_TRY(const Clip* clip, clipOf(recipe, *character));
-  DERM_TRY(const auto range, rangeOf(recipe, clip, notes));
-  DERM_TRY(std::vector<double> frame_times, frameTimesOf(recipe, range));
-  DERM_TRY(const std::vector<LayerFactory> layers, layersOf(recipe, *character, types));
-  DERM_TRY(auto controls, controlsOf(recipe, *character));
-  DERM_TRY(std::shared_ptr<const Stack> stack, before != nullptr
-                                                   ? before->rebind(layers, notes)
-                                                   : Stack::bind(character, layers, notes));
-  const PlaybackDesc desc{.start_s = range[0],
-                          .end_s = range[1],
-                          .preroll_s = recipe.preroll_s,
-                          .loop = recipe.loop,
-                          .seek = recipe.seek,
-                          .inner_rate_hz = recipe.inner_rate_hz,
-                          .teleport_m = recipe.teleport_m,
-                          .topology = topology,
-                          .controls = std::move(controls)};
-  DERM_TRY(Playback playback, Playback::make(std::move(stack), clip, desc));
+  DERM_TRY(Asked asked, ask(recipe, character, types, topology, before, notes));
+  DERM_TRY(Playback playback, Playback::make(std::move(asked.stack), asked.clip, asked.playback));
   Scene scene(std::move(playback));
   scene.recipe_ = recipe;
   scene.character_ = std::move(character);
-  scene.clip_ = clip;
+  scene.clip_ = asked.clip;
   scene.types_ = &types;
-  scene.frame_times_ = std::move(frame_times);
+  scene.frame_times_ = std::move(asked.frame_times);
   return scene;
 }
 
@@ -357,20 +379,22 @@ Result<Scene> Scene::another(const Recipe& recipe, Diagnostics& notes) const {
 
 Result<void> Scene::change(const Recipe& recipe, Diagnostics& notes) {
   DERM_CHECK(checkSameCharacter(recipe));
-  const PlaybackDesc& now = playback_.desc();
-  DERM_TRY(Scene changed, make(recipe, character_, *types_, now.topology, &stack(), notes));
-  changed.playback_.keepChannels(now.channels);
-  const PlaybackDesc& then = changed.playback_.desc();
+  DERM_TRY(Asked asked,
+           ask(recipe, character_, *types_, playback_.desc().topology, &stack(), notes));
   // Another clip, range or clock is another motion: it starts anew. Layers and controls go on.
-  if (changed.clip_ == clip_ && then.start_s == now.start_s && then.end_s == now.end_s &&
-      then.preroll_s == now.preroll_s && then.loop == now.loop && then.seek == now.seek &&
-      then.inner_rate_hz == now.inner_rate_hz && then.teleport_m == now.teleport_m) {
-    playback_.change(changed.playback_.sharedStack());
+  if (asked.clip == clip_ && sameMotion(asked.playback, playback_.desc())) {
+    playback_.change(std::move(asked.stack));
     for (std::size_t i = 0; i < character_->controls.size(); ++i) playback_.setControl(i, {});
-    for (const auto& [control, value] : then.controls) playback_.setControl(control, value);
-    std::swap(changed.playback_, playback_);
+    for (const auto& [control, value] : asked.playback.controls)
+      playback_.setControl(control, value);
+  } else {
+    DERM_TRY(Playback playback, Playback::make(std::move(asked.stack), asked.clip, asked.playback));
+    playback.keepChannels(playback_.desc().channels);
+    playback_ = std::move(playback);
   }
-  *this = std::move(changed);
+  recipe_ = recipe;
+  clip_ = asked.clip;
+  frame_times_ = std::move(asked.frame_times);
   return {};
 }
 

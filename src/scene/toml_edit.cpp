@@ -404,7 +404,8 @@ bool isEntryAtTop(const TomlLayout& layout, std::string_view key) {
 
 }  // namespace
 
-Result<std::string> editToml(std::string_view text, const TomlTarget& target) {
+Result<std::string> editToml(std::string_view text, const RecipeValue::Table& written,
+                             const TomlTarget& target) {
   const std::size_t first_line = text.find('\n');
   const bool is_crlf =
       first_line != std::string_view::npos && first_line > 0 && text[first_line - 1] == '\r';
@@ -423,11 +424,15 @@ Result<std::string> editToml(std::string_view text, const TomlTarget& target) {
       changeValues,
       [](const TomlLayout& layout, const RecipeValue::Table&, const TomlTarget& wanted,
          std::string_view eol) { return Additions(layout, wanted, eol).text(); }};
+  RecipeValue::Table before = written;
   for (const Step step : kSteps) {
-    DERM_TRY(const RecipeValue::Table before, parseToml(now, ""));
     const std::optional<TomlLayout> layout = layoutOf(now);
     if (!layout) return Error{ErrorCode::Unsupported, "the text's lines are not understood", {}};
-    now = step(*layout, before, target, line_end);
+    std::string next = step(*layout, before, target, line_end);
+    if (next == now) continue;  // the text is as it was read
+    now = std::move(next);
+    if (step == kSteps.back()) break;
+    DERM_TRY(before, parseToml(now, ""));
   }
   if (is_open && now.ends_with(line_end)) now.resize(now.size() - line_end.size());
   return now;

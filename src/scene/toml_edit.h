@@ -19,7 +19,8 @@ struct TomlTarget {
 };
 
 /// The text with what differs from the target changed, and nothing else: see editRecipe(). Fails
-/// where the text is not TOML.
-Result<std::string> editToml(std::string_view text, const TomlTarget& target);
+/// where the text is not TOML. `written` is what parseToml() gave for it.
+Result<std::string> editToml(std::string_view text, const RecipeValue::Table& written,
+                             const TomlTarget& target);
 
 }  // namespace derm::detail

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -243,6 +244,28 @@ TEST(Contact, NothingThatIsNotFiniteGetsOut) {
   for (const Vec3f& p : evaluated(runner, pose)) EXPECT_TRUE(p.allFinite());
   pose = pressed(*c, 0);  // one in the other
   for (const Vec3f& p : evaluated(runner, pose)) EXPECT_TRUE(p.allFinite());
+}
+
+TEST(Contact, AnEditOfItsNumbersIsAsBindingItAnew) {
+  const auto c = std::make_shared<const Character>(balls());
+  const Pose pose = pressed(*c, 2 * kRadius - 0.02);
+  Diagnostics notes;
+  std::shared_ptr<const Stack> stack = contactStack(c, notes);
+  std::vector<Vec3f> before;
+  for (const ContactDesc& desc :
+       {ContactDesc{.max_move = 0.05}, ContactDesc{.max_move = 0.05, .passes = 1},
+        ContactDesc{.gap_m = 0.004, .passes = 1}, ContactDesc{.gap_m = 0.16}, ContactDesc{}}) {
+    stack =
+        stack->rebind(std::array{skinningLayer({}), contactLayer("contact", desc)}, notes).value();
+    StackRunner edited(stack), fresh(contactStack(c, notes, desc));
+    const std::vector<Vec3f> now = evaluated(edited, pose);
+    EXPECT_EQ(now, evaluated(fresh, pose));
+    EXPECT_NE(now, before) << "it matters";
+    before = now;
+  }
+  EXPECT_FALSE(
+      stack->rebind(std::array{skinningLayer({}), contactLayer("contact", {.passes = 9})}, notes)
+          .ok());
 }
 
 TEST(Contact, SaysWhatIsWrongWithItsNumbers) {

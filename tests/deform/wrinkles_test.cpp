@@ -399,6 +399,61 @@ TEST(Wrinkles, ChangingAToolWhilePlayingIsAsBindingItAnew) {
   EXPECT_EQ(f.at(0.4).positions()[200], b.positions()[200]) << "a refused change changes nothing";
 }
 
+/// Two runs of the same tools, one bound at once and one that came to them by edits.
+void expectSame(Folded& edited, Folded& fresh) {
+  const BoundSurface& a = edited.stack->output();
+  const BoundSurface& b = fresh.stack->output();
+  EXPECT_EQ(a.rest, b.rest);
+  EXPECT_EQ(a.skin, b.skin);
+  EXPECT_EQ(a.source_triangles, b.source_triangles);
+  for (const double t : {0.2, 1.0}) {
+    const SkinFrame& x = edited.at(t);
+    const SkinFrame& y = fresh.at(t);
+    ASSERT_EQ(x.vertexCount(), y.vertexCount());
+    EXPECT_TRUE(std::equal(x.positions().begin(), x.positions().end(), y.positions().begin()));
+    EXPECT_TRUE(std::equal(x.normals().begin(), x.normals().end(), y.normals().begin()));
+  }
+}
+
+TEST(Wrinkles, ToolsThatAreMovedWidenedOrJoinedByOthersAreAsThoseBoundAnew) {
+  TriMesh mesh = sheet(16);
+  mesh.groups.push_back(
+      {.name = "some", .vertices = {3, 40, 41, 100}, .strengths = {1, 0, 1, 0.5f}});
+  std::vector<WrinkleToolDesc> tools = {sheetTool()};
+  Folded edited(squeezable(mesh), tools);
+  const auto expectLikeFresh = [&](const char* what) {
+    SCOPED_TRACE(what);
+    ASSERT_TRUE(edited.change(tools));
+    Folded fresh(squeezable(mesh), tools);
+    expectSame(edited, fresh);
+  };
+  tools[0].width_m = 0.3;
+  expectLikeFresh("width");
+  tools[0].curve.points = 17;
+  expectLikeFresh("points");
+  tools[0].subdivide = 1;
+  expectLikeFresh("subdivide");
+  tools[0].path = {pick(0.2, 0, 0.1), pick(0.5, 0, 0.2), pick(0.8, 0, 0.1)};
+  expectLikeFresh("a path over the surface");
+  tools.push_back(sheetTool());
+  tools[1].name = "others";
+  tools[1].path = {pick(0.2, 0, -0.4), pick(0.8, 0, -0.4)};
+  tools[1].width_m = 0.1;
+  expectLikeFresh("a second tool, apart");
+  tools[1].width_m = 0.8;
+  expectLikeFresh("one that overlaps");
+  tools[1].defined_at = WrinklePose{"squeeze", 0.5};
+  expectLikeFresh("drawn in another pose");
+  tools[0].defined_at = tools[1].defined_at;
+  expectLikeFresh("both in that");
+  std::swap(tools[0], tools[1]);
+  expectLikeFresh("in another order");
+  tools.pop_back();
+  expectLikeFresh("alone again");
+  tools[0].path = {pick(0.1, 0, 0), pick(0.1, 0, 0)};
+  EXPECT_FALSE(edited.change(tools)) << "A = B";
+}
+
 TEST(Wrinkles, ACurvedPathFoldsAtRightAnglesToItself) {
   // A quarter circle of radius 0.3 about (0.5, 0, -0.3). Without fall-off elevation depends on
   // the angle alone: at one angle, points inside and outside agree.

@@ -20,7 +20,8 @@ RecipeValue::Table parsed(std::string_view text) {
 /// The text after it is made to hold what another text holds.
 std::string edited(std::string_view text, std::string_view wanted) {
   const RecipeValue::Table target = parsed(wanted);
-  const Result<std::string> out = editToml(text, {.table = target, .list = {}, .origins = {}});
+  const Result<std::string> out =
+      editToml(text, parsed(text), {.table = target, .list = {}, .origins = {}});
   EXPECT_TRUE(out.ok());
   if (!out.ok()) return "";
   EXPECT_TRUE(sameKeys(parsed(*out), target)) << *out;
@@ -141,7 +142,7 @@ TEST(TomlEdit, AnyTableCanBePutIntoAnyText) {
         RecipeValue::Table target = parsed(text);
         for (std::uint64_t changes = 0; changes <= seed % 4; ++changes) random.change(target);
         const Result<std::string> now =
-            editToml(text, {.table = target, .list = {}, .origins = {}});
+            editToml(text, parsed(text), {.table = target, .list = {}, .origins = {}});
         ASSERT_TRUE(now.ok());
         ASSERT_TRUE(sameKeys(parsed(*now), target)) << text << "\n->\n"
                                                     << toToml({.content = target}) << "\n->\n"

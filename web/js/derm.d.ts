@@ -37,7 +37,7 @@ export interface Field {
   words?: string[];
   /** Of one table of 'tables'. */
   fields?: Field[];
-  /** A change costs less than a frame; absent inside tables. */
+  /** A change shows at once: no second scene is needed to bind it in; absent inside tables. */
   live?: boolean;
 }
 export interface RecipeFields {

@@ -38,6 +38,8 @@ export class RemoteScene {
   ask(name: string, ...args: unknown[]): Promise<any>;
   of(name: string): Promise<any>;
   edit(method: EditMethod, ...args: unknown[]): Promise<Edit>;
+  /** Gets ready for edits that bind. */
+  prepare(): Promise<void>;
   close(): void;
 }
 

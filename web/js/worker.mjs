@@ -7,6 +7,10 @@ const kName = 'derm';  // of the workers that serve
 
 // ----------------------------------------------------------------------------- in the worker
 
+/** Methods of Scene that change the recipe. */
+const kEdits = ['set', 'addLayer', 'removeLayer', 'moveLayer', 'enableLayer', 'renameLayer',
+  'setRecipeText'];
+
 const copyOf = (view) => (view === null ? null : view.slice());
 
 function surfaceOf(scene) {
@@ -28,6 +32,7 @@ function frameOf(scene, have) {
 export function serve(port) {
   let derm = null;
   let scene = null;
+  let text = '';  // before the last edit: known when the module has ended, too
   const methods = {
     load: async (wasm, rest) => { derm ??= await Derm.load({ wasm, rest }); return true; },
     open: async (recipe, options) => {
@@ -49,6 +54,7 @@ export function serve(port) {
     ask: (name, args) => {
       const answer = () => {
         if (scene === null) throw new DermError({ code: 'closed', text: 'no scene is open' });
+        if (kEdits.includes(name)) text = scene.recipeText;
         const value = scene[name];
         const result = typeof value === 'function' ? scene[name](...args) : value;
         return ArrayBuffer.isView(result) ? copyOf(result) : result;
@@ -61,6 +67,7 @@ export function serve(port) {
       }
     },
     of: (name) => derm[name],
+    textBefore: () => text,
     close: () => { scene?.close(); scene = null; return true; },
   };
   const buffersIn = (value, out = []) => {
@@ -128,6 +135,15 @@ class Remote {
 
 const kCharacterEdits = ['setGroup', 'setPoint', 'setPoints', 'addFaceShapes'];
 
+/** After these a worker's scene is gone, or nobody knows what is left of it. */
+const hasEnded = (error) => ['out_of_memory', 'closed', 'internal'].includes(error.code);
+
+/** A recipe's head: what stands before its first layer. */
+function withoutLayers(text) {
+  const at = text.search(/^\s*\[\[\s*layer\s*\]\]/m);
+  return at < 0 ? text : text.slice(0, at);
+}
+
 /** A Scene in a worker: the same methods, as promises. */
 export class RemoteScene {
   #player = null;
@@ -136,9 +152,11 @@ export class RemoteScene {
   #files;
   #name;
   #live = new Set();
+  #types = null;  // of the recipe's layers, by name; null = to be asked for
   #characterEdits = [];
   #queue = Promise.resolve();
   #meanwhile = null;  // live edits made while another binds
+  #mending = null;  // the player's module has ended: until there is another
   #have = [null, -1];
   #time_s = null;  // of the last frame of the clip
   #closed = false;
@@ -163,9 +181,12 @@ export class RemoteScene {
     try {
       await scene.#player.call('open', recipe, { name, files });
       const fields = await scene.#player.call('of', 'fields');
+      for (const section of fields.sections)
+        for (const field of section.fields)
+          if (field.live) scene.#live.add(section.name ? `${section.name}.${field.key}` : field.key);
       for (const layer of fields.layers)
         for (const field of layer.fields)
-          if (field.live) scene.#live.add(`${layer.type}.${field.key}`);
+          if (field.live) scene.#live.add(`layer ${layer.type}.${field.key}`);
     } catch (error) {
       scene.#player.end();
       throw error;
@@ -180,31 +201,61 @@ export class RemoteScene {
   /** The frame at an instant of the clip, or dt_s after the last in a pose of one's own:
    *  {positions, normals, surface} with `surface` (triangles, uvs, …) where that changed. */
   async frame(request) {
-    const player = this.#player;
     this.#time_s = request.time_s ?? this.#time_s;
-    const have = this.#have[0] === player ? this.#have[1] : -1;
-    const frame = await player.call('frame', { ...request, have });
-    if (player === this.#player) this.#have = [player, frame.topology];
-    return frame;
+    return this.#ofPlayer(async (player) => {
+      const have = this.#have[0] === player ? this.#have[1] : -1;
+      const frame = await player.call('frame', { ...request, have });
+      if (player === this.#player) this.#have = [player, frame.topology];
+      return frame;
+    });
   }
   seek(time_s) { return this.frame({ time_s }); }
   step(dt_s, pose) { return this.frame({ dt_s, pose }); }
 
   /** Any getter or method of Scene that changes nothing: ask('recipeText'), ask('pick', o, d). */
-  ask(name, ...args) { return this.#player.call('ask', name, args); }
+  ask(name, ...args) { return this.#ofPlayer((player) => player.call('ask', name, args)); }
   /** Of Derm: of('cast'), of('fields'), of('recipes'). */
-  of(name) { return this.#player.call('of', name); }
+  of(name) { return this.#ofPlayer((player) => player.call('of', name)); }
+
+  /** Work of the player; where its module has ended, of the one that takes its place. */
+  async #ofPlayer(work) {
+    if (this.#mending) await this.#mending;
+    const player = this.#player;
+    try {
+      return await work(player);
+    } catch (error) {
+      if (!hasEnded(error) || (player === this.#player && !this.#mending)) throw error;
+    }
+    await this.#mending;
+    return work(this.#player);
+  }
 
   /** An edit of Scene: edit('set', 'belly', 'frequency_hz', 3). Edits are made one after another;
    *  those that cost less than a frame at once, also while another binds. */
   async edit(method, ...args) {
     if (await this.#isLive(method, args)) {
       this.#meanwhile?.push([method, args]);
-      return this.#player.call('ask', method, args);
+      if (method !== 'set') this.#types = null;
+      const player = this.#player;
+      return player.call('ask', method, args).catch((error) => {
+        if (hasEnded(error) && player === this.#player && !this.#closed && !this.#mending) {
+          this.#mending = this.#mend().finally(() => { this.#mending = null; });
+          this.#mending.catch(() => {});  // told to who asks for frames
+        }
+        throw error;
+      });
     }
     const edited = this.#queue.then(() => this.#bind(method, args));
-    this.#queue = edited.catch(() => {});
+    // The one that played until now follows, so that the next edit finds it ready.
+    this.#queue = edited.then(() => this.#follow(), () => {});
     return edited;
+  }
+
+  /** Gets ready for edits that bind: the first of them otherwise waits for a second worker to open
+   *  the scene. For pages that know that an edit is to come. */
+  prepare() {
+    if (!this.#spare) this.#queue = this.#queue.then(() => this.#follow());
+    return this.#queue;
   }
 
   close() {
@@ -216,10 +267,12 @@ export class RemoteScene {
 
   async #isLive(method, [layer, key]) {
     if (method === 'renameLayer') return true;
-    if (method !== 'set' || layer === '') return false;
-    const { layers } = await this.ask('recipe');
-    const type = layers.find((each) => each.name === layer)?.type;
-    return this.#live.has(`${type}.${key}`);
+    if (method !== 'set') return false;
+    if (layer === '') return key.startsWith('controls.') || this.#live.has(key);
+    this.#types ??= this.ask('recipe')
+      .then(({ layers }) => new Map(layers.map((each) => [each.name, each.type])));
+    const types = await this.#types.catch(() => { this.#types = null; });
+    return this.#live.has(`layer ${types?.get(layer)}.${key}`);
   }
 
   async #bind(method, args) {
@@ -239,7 +292,14 @@ export class RemoteScene {
       }
       [this.#player, this.#spare] = [spare, this.#player];
       return report;
+    } catch (error) {
+      if (hasEnded(error)) {  // the next edit makes another worker
+        this.#spare?.end();
+        this.#spare = null;
+      }
+      throw error;
     } finally {
+      this.#types = null;
       this.#meanwhile = null;
     }
   }
@@ -252,22 +312,64 @@ export class RemoteScene {
       spare.end();
       throw new DermError({ code: 'closed', text: 'it is closed' });
     }
-    const text = await this.ask('recipeText');
-    const changeCharacter = async () => {
-      for (; spare.applied < this.#characterEdits.length; ++spare.applied)
-        await spare.call('ask', ...this.#characterEdits[spare.applied]);
-    };
-    if (spare.opened) {
-      // The text may name groups that are still to come; those that go are named no more.
-      await spare.call('ask', 'setRecipeText', [text]).catch(async () => {
-        await changeCharacter();
-        await spare.call('ask', 'setRecipeText', [text]);
-      });
-    } else {
-      await spare.call('open', text, { name: this.#name, files: this.#files });
-      spare.opened = true;
-    }
-    await changeCharacter();
+    await this.#bring(spare, await this.ask('recipeText'));
     return spare;
+  }
+
+  async #follow() {
+    if (this.#closed) return;
+    try {
+      await this.#caughtUp();
+    } catch (error) {
+      if (!hasEnded(error)) return;
+      this.#spare?.end();
+      this.#spare = null;
+    }
+  }
+
+  /** Brings a worker's scene to a text, and to the edits of the character so far. */
+  async #bring(remote, text) {
+    const changeCharacter = async () => {
+      for (; remote.applied < this.#characterEdits.length; ++remote.applied)
+        await remote.call('ask', ...this.#characterEdits[remote.applied]);
+    };
+    // The text may name groups that are still to come; those that go are named no more.
+    const open = (recipe) => remote.call('open', recipe, { name: this.#name, files: this.#files });
+    if (remote.opened) {
+      await remote.call('ask', 'setRecipeText', [text]).catch(async (error) => {
+        if (hasEnded(error)) throw error;
+        await changeCharacter();
+        await remote.call('ask', 'setRecipeText', [text]);
+      });
+    } else if (this.#characterEdits.length > 0) {
+      await open(withoutLayers(text));
+      await changeCharacter();
+      await remote.call('ask', 'setRecipeText', [text]);
+    } else {
+      await open(text);
+    }
+    remote.opened = true;
+    await changeCharacter();
+  }
+
+  /** The player's module has ended: another worker plays what was there before the edit. */
+  async #mend() {
+    const ended = this.#player;
+    const fresh = await this.#start();
+    try {
+      await this.#bring(fresh, await ended.call('textBefore'));
+    } catch (error) {
+      fresh.end();
+      throw error;
+    }
+    if (this.#closed) return fresh.end();
+    this.#types = null;
+    if (this.#player === ended) {
+      this.#player = fresh;
+    } else {  // an edit that was binding has put its own in place
+      fresh.end();
+      if (this.#spare === ended) this.#spare = null;
+    }
+    ended.end();
   }
 }

@@ -28,4 +28,8 @@ struct Pose {
   bool operator==(const Pose&) const = default;
 };
 
+/// `to` becomes `from`, in one copy where the sizes are equal: poses are copied several times a
+/// frame.
+void copyPose(const Pose& from, Pose& to);
+
 }  // namespace derm

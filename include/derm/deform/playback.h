@@ -70,9 +70,13 @@ class Playback {
   /// See StackRunner::keepChannels(): masks of layers, for pictures and files.
   void keepChannels(std::vector<std::string> names);
 
+  /// Forgets the motion so far: the next frame is that of a playback which has not started yet.
+  void startAnew();
   /// Another playback of the same stack and clip, not started yet.
   Playback another(SeekRule seek) const;
 
+  /// The pose that frameAt() takes at an instant.
+  Pose poseOf(double time_s) const;
   /// The pose the last frame was made of, and its joint-to-model matrices.
   const Pose& pose() const { return runner_.pose(); }
   std::span<const Affine3d> model() const { return runner_.model(); }
@@ -97,6 +101,8 @@ class Playback {
 
   Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const PlaybackDesc& desc);
   double timeOfStep(std::int64_t step) const;
+  double inRange(double time_s) const;
+  void samplePose(double time_s, Pose& out) const;
   void poseAt(double time_s);
   Vec3d position() const;
   void restartAt(std::int64_t step);

@@ -31,9 +31,19 @@ namespace derm {
 ///   with comments come or go.
 ///
 /// Fails where the text is no recipe, or `changed` is not one that can be read back. Cost: some
-/// five parses.
+/// four parses.
 Result<std::string> editRecipe(std::string_view text, const Recipe& changed,
                                const LayerTypes& types = builtInLayerTypes());
+
+struct EditedRecipe {
+  std::string text;
+  Recipe recipe;  ///< as parseRecipe() reads it
+};
+
+/// The same for those who have read the text already: `before` is what parseRecipe() gave for it.
+/// Cost: three parses.
+Result<EditedRecipe> editRecipe(std::string_view text, const Recipe& before, const Recipe& changed,
+                                const LayerTypes& types = builtInLayerTypes());
 
 /// Writes the file whole or not at all: by editRecipe() where it holds a recipe already, otherwise
 /// by writeRecipe().
