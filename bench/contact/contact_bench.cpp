@@ -71,7 +71,7 @@ Subject subject() {
 }
 
 /// Time of each layer and of all, the least of some evaluations shortly after a jump from the rest
-/// pose, when flesh swings.
+/// pose. Flesh hardly moves so soon: its share is that of elements at rest.
 std::vector<double> timed(StackRunner& runner, const Pose& pose) {
   const std::size_t count = runner.stack().layers().size();
   std::vector<double> least(count + 1, 1e9), spent(count);
