@@ -267,8 +267,9 @@ export class App {
       document.edit(what === 'all' ? 'auto' : `propose ${what}`, 'setRecipeText', text));
     if (done) {
       const names = document.recipe.layers.map((layer) => layer.name);
-      this.messages.say('done', 'It lives', names.length > 0
-        ? `Layers: ${names.join(', ')}.` : 'Nothing was found to add.');
+      if (names.length > 0) this.messages.say('done', 'It lives', `Layers: ${names.join(', ')}.`);
+      else this.messages.say('info', 'Nothing was found to add',
+        'There is no flesh that could swing, and nothing bends or folds here.');
       this.chooseLayer(names[0] ?? '');
       this.player.play(true);
     }

@@ -20,6 +20,7 @@ test('broken files: a panel each, and the page lives', { skip }, async () => {
       { name: 'cut.glb', bytes: bytes('glTF') },
       { name: 'empty.obj', bytes: bytes('') },
       { name: 'nan.obj', bytes: bytes('v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n') },
+      { name: 'nothing.gltf', bytes: bytes('{"asset":{"version":"2.0"},"nodes":[{}],"scenes":[{"nodes":[0]}]}') },
       { name: 'odd.toml', bytes: bytes('character = "cast:cat"\nclip = "jumpp"\n') },
       { name: 'other.toml', bytes: bytes('character = "cast:cat"\n[[layer]]\ntype = "flesh"\n'
         + 'dominant = "no_such_joint"\nends = ["nor_this"]\n') },
