@@ -2,7 +2,7 @@
 // done. Panels, keys, mouse and scripts all come here.
 import type { Hit } from 'derm';
 import * as THREE from 'three';
-import { kindOf, stemOf, type NamedBytes } from './files';
+import { kindOf, pathsIn, stemOf, type NamedBytes } from './files';
 import type { Library } from './library';
 import { Messages } from './ui/messages';
 import { Player } from './player';
@@ -81,6 +81,14 @@ export class App {
     const character = of('character')[0] ?? null;
     const files: FilesByName = {};
     for (const file of dropped) if (file !== recipe) files[file.name] = file.bytes;
+    for (const path of of('character').flatMap(pathsIn)) {
+      const bytes = files[path.replace(/^.*\//, '')];
+      if (bytes) files[path] ??= bytes;
+    }
+    const aside = [...of('recipe').slice(1), ...recipe ? [] : of('character').slice(1)];
+    if (aside.length > 0)
+      this.messages.say('info', `${(recipe ?? character)!.name} is opened`,
+        `One scene at a time: ${aside.map((file) => file.name).join(', ')} was left aside.`);
     if (recipe) return this.#openRecipe(recipe, files);
     if (character) {
       const waiting = this.#waitingRecipe;
@@ -178,9 +186,11 @@ export class App {
     return small.toDataURL('image/jpeg', 0.8);
   }
 
+  /** Also while edits go on without a pause. */
   #keepSoon(): void {
-    window.clearTimeout(this.#autosaveTimer);
+    if (this.#autosaveTimer !== 0) return;
     this.#autosaveTimer = window.setTimeout(() => {
+      this.#autosaveTimer = 0;
       const document = this.#document;
       if (!document) return;
       const scene = this.stored(document);
@@ -257,8 +267,9 @@ export class App {
       document.edit(what === 'all' ? 'auto' : `propose ${what}`, 'setRecipeText', text));
     if (done) {
       const names = document.recipe.layers.map((layer) => layer.name);
-      this.messages.say('done', 'It lives', names.length > 0
-        ? `Layers: ${names.join(', ')}.` : 'Nothing was found to add.');
+      if (names.length > 0) this.messages.say('done', 'It lives', `Layers: ${names.join(', ')}.`);
+      else this.messages.say('info', 'Nothing was found to add',
+        'There is no flesh that could swing, and nothing bends or folds here.');
       this.chooseLayer(names[0] ?? '');
       this.player.play(true);
     }

@@ -39,6 +39,50 @@ export async function readFiles(list: Iterable<File>): Promise<NamedBytes[]> {
   return out;
 }
 
+/** Files and folders that are dropped: all files, those of folders by their own names. To be called
+ *  while the event is handled. */
+export async function droppedFiles(transfer: DataTransfer): Promise<File[]> {
+  const loose = [...transfer.files];
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.() ?? null);
+  if (!entries.some((entry) => entry?.isDirectory)) return loose;
+  const out: File[] = [];
+  const walk = async (entry: FileSystemEntry): Promise<void> => {
+    if (entry.isFile) {
+      out.push(await new Promise<File>((done, failed) =>
+        (entry as FileSystemFileEntry).file(done, failed)));
+      return;
+    }
+    const reader = (entry as FileSystemDirectoryEntry).createReader();
+    for (;;) {  // it gives them in parts
+      const part = await new Promise<FileSystemEntry[]>((done, failed) =>
+        reader.readEntries(done, failed));
+      if (part.length === 0) return;
+      for (const each of part) await walk(each);
+    }
+  };
+  try {
+    for (const entry of entries) if (entry) await walk(entry);
+  } catch {
+    // Chromium lets pages that are files look into no folder.
+    throw new Error('This browser does not let the page look into folders: open the folder and drop '
+      + 'the files in it.');
+  }
+  return out;
+}
+
+/** Paths that a .gltf names its buffers and pictures by: dropped files have no folders. */
+export function pathsIn({ name, bytes }: NamedBytes): string[] {
+  if (!name.toLowerCase().endsWith('.gltf')) return [];
+  try {
+    const { buffers = [], images = [] } = JSON.parse(new TextDecoder().decode(bytes)) as
+      { buffers?: { uri?: unknown }[]; images?: { uri?: unknown }[] };
+    return [...buffers, ...images].map(({ uri }) => uri).filter((uri): uri is string =>
+      typeof uri === 'string' && !uri.startsWith('data:')).map(decodeURIComponent);
+  } catch {
+    return [];  // derm says what is wrong with it
+  }
+}
+
 /** Offers bytes as a download. */
 export function save(name: string, data: BlobPart, type: string): void {
   const url = URL.createObjectURL(new Blob([data], { type }));

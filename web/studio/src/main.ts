@@ -89,9 +89,14 @@ async function start(): Promise<void> {
   const plots = new Plots(app, byId('plots'));
   listenToKeys(commands, () => app.document !== null);
   app.opened.add((document) => {
+    // Another character's points are not asked for.
+    if (app.viewport.settings.points) app.setView({ points: false });
     byId('start').hidden = document !== null;
     byId('studio').classList.toggle('empty', document === null);
   });
+  // Who comes to the tools or panels is about to edit.
+  for (const place of ['side', 'rail'])
+    byId(place).addEventListener('pointerenter', () => void app.document?.scene.prepare());
   const run = makeScript(app, tools, commands);
   Object.assign(window, { studio: { app, run, tools, commands, plots, second } });
 

@@ -32,9 +32,11 @@ async function inStore<T>(mode: IDBTransactionMode,
     const database = await openDatabase();
     try {
       return await new Promise<T>((resolve, reject) => {
-        const request = work(database.transaction(kStore, mode).objectStore(kStore));
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error ?? new Error('the database failed'));
+        const transaction = database.transaction(kStore, mode);
+        const request = work(transaction.objectStore(kStore));
+        transaction.oncomplete = () => resolve(request.result);
+        transaction.onabort = transaction.onerror = () =>
+          reject(transaction.error ?? new Error('the database failed'));
       });
     } finally {
       database.close();
@@ -47,11 +49,35 @@ async function inStore<T>(mode: IDBTransactionMode,
 const bytesOf = (scene: StoredScene): number =>
   Object.values(scene.files).reduce((sum, file) => sum + file.byteLength, 0);
 
-export const keepAutosave = (scene: StoredScene) =>
-  inStore('readwrite', (store) => store.put(scene, 'autosave'));
-export const autosave = () =>
-  inStore<StoredScene | undefined>('readonly', (store) => store.get('autosave'));
-export const dropAutosave = () => inStore('readwrite', (store) => store.delete('autosave'));
+/** Files never change, so their bytes are written once: other tabs may have put others in place. */
+const kAutosave = 'autosave', kFiles = 'autosave files', kFilesId = 'autosave files id';
+const filesIds = new WeakMap<StoredScene['files'], string>();
+
+export function keepAutosave(scene: StoredScene) {
+  const id = filesIds.get(scene.files) ?? `${Date.now()} ${Math.random()}`;
+  filesIds.set(scene.files, id);
+  return inStore('readwrite', (store) => {
+    const there = store.get(kFilesId) as IDBRequest<string | undefined>;
+    there.onsuccess = () => {
+      if (there.result === id) return;
+      store.put(scene.files, kFiles);
+      store.put(id, kFilesId);
+    };
+    return store.put({ ...scene, files: {} }, kAutosave);
+  });
+}
+
+export async function autosave(): Promise<StoredScene | null> {
+  const scene = await inStore<StoredScene | undefined>('readonly', (store) => store.get(kAutosave));
+  const files = await inStore<StoredScene['files'] | undefined>('readonly', (store) => store.get(kFiles));
+  return scene ? { ...scene, files: files ?? scene.files } : null;
+}
+
+export const dropAutosave = () => inStore('readwrite', (store) => {
+  store.delete(kFiles);
+  store.delete(kFilesId);
+  return store.delete(kAutosave);
+});
 
 export async function recentScenes(): Promise<StoredScene[]> {
   const kept = await inStore<StoredScene[] | undefined>('readonly', (store) => store.get('recent'));

@@ -73,6 +73,8 @@ export class StudioDocument {
       const [character, recipe, now] = await Promise.all([
         scene.ask('character') as Promise<Character>, scene.ask('recipe') as Promise<Recipe>,
         scene.ask('recipeText') as Promise<string>]);
+      if (character.triangles === 0)
+        throw new Error(`${character.name || name} has no triangles: there is no skin to show.`);
       return new StudioDocument(library, scene, name, files, character, recipe, now);
     } catch (error) {
       scene.close();

@@ -69,6 +69,10 @@ test('a second head: matched by shape, corrected by hand, both undone', { skip }
       await page.waitForFunction((want) => JSON.stringify(window.studio.second.places()) === want,
         JSON.stringify(state));
     }
+    // Another character opens without the points of this one.
+    await page.click('[data-command=start]');
+    await openCast(page, 'arm');
+    assert.ok(!await inApp(page, (app) => app.viewport.settings.points));
     assert.deepEqual(studio.complaints, []);
   } finally {
     await studio.close();

@@ -23,15 +23,43 @@ const kArguments = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
 /** A machine that tests has much else to do: nothing fails because it is slow. */
 export const kPatience_ms = 300_000;
 
-/** Opens the studio; `profile` keeps what the browser keeps from one call to the next. Pixels are
- *  drawn by the processor here, so only tests that look at them draw all (`scale` 1). */
+const kLaunch = { executablePath: kBrowser, headless: true, timeout: kPatience_ms };
+
+// One browser for all tests of a file: each has a context of its own, which knows nothing of others.
+// It ends a moment after the last was closed.
+const kLinger_ms = 300;
+let browser = null, opened = 0, ending = null;
+
+async function contextOfOurs(view) {
+  clearTimeout(ending);
+  opened += 1;
+  browser ??= chromium.launch({ ...kLaunch, args: kArguments });
+  const context = await (await browser).newContext(view);
+  context.on('close', () => {
+    opened -= 1;
+    if (opened > 0) return;
+    ending = setTimeout(() => {
+      void browser.then((it) => it.close());
+      browser = null;
+    }, kLinger_ms);
+  });
+  return context;
+}
+
+/** Opens the studio; `profile` keeps what the browser keeps from one call to the next, `more` are
+ *  arguments of the browser: with either it is started anew. Pixels are drawn by the processor here,
+ *  so only tests that look at them draw all (`scale` 1). */
 export async function openStudio({ profile, width = 1280, height = 720, query = '', more = [],
   wait = true, scale = 0.5 } = {}) {
-  const folder = profile ?? mkdtempSync(join(tmpdir(), 'derm-studio-'));
-  const context = await chromium.launchPersistentContext(folder, {
-    executablePath: kBrowser, headless: true, args: [...kArguments, ...more],
-    viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true,
-    timeout: kPatience_ms });
+  const view = { viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true };
+  let context, folder = profile;
+  if (profile || more.length > 0) {
+    folder ??= mkdtempSync(join(tmpdir(), 'derm-studio-'));
+    context = await chromium.launchPersistentContext(folder,
+      { ...kLaunch, ...view, args: [...kArguments, ...more] });
+  } else {
+    context = await contextOfOurs(view);
+  }
   context.setDefaultTimeout(kPatience_ms);
   const page = await context.newPage();
   const requests = [];
@@ -49,10 +77,10 @@ export async function openStudio({ profile, width = 1280, height = 720, query = 
   if (wait) await page.waitForSelector('body[data-ready]');
   const opened_ms = performance.now() - began;
   return {
-    page, context, requests, complaints, opened_ms, folder,
+    page, context, requests, complaints, opened_ms,
     async close() {
       await context.close();
-      if (!profile) rmSync(folder, { recursive: true, force: true });
+      if (folder && !profile) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
@@ -71,14 +99,15 @@ export async function openRecipe(page, name) {
   await shown(page);
 }
 
-/** Until a frame is on the screen. */
+/** Until a frame is on the screen. (What a function gives back is held by the browser: a frame would be
+ *  kept for good, with its scene.) */
 export const shown = (page) => page.waitForFunction(
-  () => window.studio.app.document && window.studio.app.player.last);
+  () => window.studio.app.document !== null && window.studio.app.player.last !== null);
 
 /** Until no edit is under way and the frame of now is shown. */
 export async function idle(page) {
   await page.waitForTimeout(120);
-  await page.waitForFunction(() => window.studio.app.document?.busy === 0);
+  await page.waitForFunction(() => (window.studio.app.document?.busy ?? 0) === 0);
   await page.evaluate(() => new Promise((done) =>
     requestAnimationFrame(() => requestAnimationFrame(done))));
 }

@@ -21,7 +21,7 @@ function quiet() {
   return longest < 3;
 }
 
-test('no task over 50 ms while it binds, and the animation runs on', { skip },
+test('edits are there within a second, no task takes over 50 ms, and the animation runs on', { skip },
   async (t) => {
     const judged = quiet();
     const studio = await openStudio();
@@ -42,21 +42,33 @@ test('no task over 50 ms while it binds, and the animation runs on', { skip },
         window.frames = 0;
         window.studio.app.player.shown.add(() => { window.frames += 1; });
       });
-      const began = Date.now();
-      await inApp(page, (app) => app.document.edit('volume', 'addLayer', 'volume', {}));
-      await inApp(page, (app) => app.document.edit('centre', 'set', '', 'skinning.method', 'centre'));
-      const first_ms = Date.now() - began;
-      const again = Date.now();
-      await inApp(page, (app) => app.document.edit('strength', 'set', 'volume', 'beta', 0.5));
-      const ms = Date.now() - again;
+      // As the mouse comes to the panels; then edits that bind, and one that need not.
+      await inApp(page, (app) => app.document.scene.prepare());
+      const times = {};
+      const edit = async (what, ...args) => {
+        const began = Date.now();
+        assert.ok(await inApp(page, (app, rest) => app.document.edit('edit', ...rest), args), what);
+        times[what] = Date.now() - began;
+      };
+      await edit('volume', 'addLayer', 'volume', {});
+      await edit('contact', 'addLayer', 'contact', { index: 0 });
+      await edit('centre skinning', 'set', '', 'skinning.method', 'centre');
+      await edit('a number of the volume layer', 'set', 'volume', 'beta', 0.5);
+      await edit('a fold', 'addLayer', 'wrinkles',
+        { name: 'fold', keys: { from_vertex: 10, to_vertex: 60, width_m: 0.05 } });
+      await edit('its width', 'set', 'fold', 'width_m', 0.06);
       const { tasks, frames } = await page.evaluate(() => ({ tasks: window.tasks, frames: window.frames }));
       await idle(page);
       const vertices = await inApp(page, (app) => app.document.character.vertices);
-      console.log(`${vertices} vertices: first bind ${first_ms} ms, a parameter that binds ${ms} ms, `
+      console.log(`${vertices} vertices: ${Object.entries(times).map(([what, ms]) => `${what} ${ms} ms`).join(', ')}; `
         + `${frames} frames meanwhile, long tasks [${tasks}] ms`);
       assert.ok(frames > 0, 'frames go on');
-      if (!judged || !quiet()) t.diagnostic('busy machine: long tasks are not judged');
-      else assert.deepEqual(tasks.filter((duration) => duration > 50), []);
+      if (!judged || !quiet()) {
+        t.diagnostic('busy machine: times are not judged');
+      } else {
+        assert.deepEqual(tasks.filter((duration) => duration > 50), []);
+        assert.deepEqual(Object.entries(times).filter(([, ms]) => ms > 1000), []);
+      }
     } finally {
       await studio.close();
     }

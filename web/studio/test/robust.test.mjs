@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import test from 'node:test';
 import { dropFiles, hashAt, idle, inApp, openCast, openRecipe, openStudio, page_file,
   skip } from './harness.mjs';
@@ -20,6 +20,7 @@ test('broken files: a panel each, and the page lives', { skip }, async () => {
       { name: 'cut.glb', bytes: bytes('glTF') },
       { name: 'empty.obj', bytes: bytes('') },
       { name: 'nan.obj', bytes: bytes('v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n') },
+      { name: 'nothing.gltf', bytes: bytes('{"asset":{"version":"2.0"},"nodes":[{}],"scenes":[{"nodes":[0]}]}') },
       { name: 'odd.toml', bytes: bytes('character = "cast:cat"\nclip = "jumpp"\n') },
       { name: 'other.toml', bytes: bytes('character = "cast:cat"\n[[layer]]\ntype = "flesh"\n'
         + 'dominant = "no_such_joint"\nends = ["nor_this"]\n') },
@@ -62,19 +63,22 @@ test('a character without skin opens, and says so', { skip }, async () => {
   }
 });
 
-test('a killed tab is recovered, painted groups too', { skip }, async () => {
+test('a killed tab is recovered, its files and painted groups too', { skip }, async () => {
   const profile = mkdtempSync(join(tmpdir(), 'derm-profile-'));
   try {
     const first = await openStudio({ profile });
-    await openRecipe(first.page, 'cat_jump');
-    await first.page.click('[aria-label="volume: remove"]');
-    await idle(first.page);
+    await dropFiles(first.page, [
+      { name: 'mine.toml', bytes: bytes('# mine\ncharacter = "sheet.obj"\nfps = 12\n') },
+      { name: 'sheet.obj', bytes: sheet(8) }]);
+    await first.page.waitForFunction(() => window.studio.app.document?.name === 'mine.toml');
     await inApp(first.page, async (app) => {
+      await app.document.edit('slower', 'set', '', 'fps', 10);
       const strengths = new Float32Array(app.document.character.vertices).fill(0.5, 0, 40);
       await app.document.paintGroup('mine', strengths);
     });
     await idle(first.page);
     const text = await inApp(first.page, (app) => app.document.text);
+    assert.match(text, /fps = 10/);
     await first.page.waitForFunction(() =>
       window.studio.app.kept?.snapshot.groups.has('mine'));  // the browser has it
     const crash = first.page.waitForEvent('crash');
@@ -88,6 +92,7 @@ test('a killed tab is recovered, painted groups too', { skip }, async () => {
     await idle(second.page);
     assert.equal(await inApp(second.page, (app) => app.document.text), text);
     assert.ok(await inApp(second.page, (app) => app.document.character.groups.includes('mine')));
+    assert.equal(await inApp(second.page, (app) => app.document.character.vertices), 81);
     await second.close();
   } finally {
     rmSync(profile, { recursive: true, force: true });
@@ -148,6 +153,35 @@ test('out of memory in the module: a message, what was open plays on', { skip },
     await page.waitForSelector('.message.error');
     assert.match(await page.textContent('.message.error'), /memory/);
     assert.equal(await hashAt(page, 0.3), before, 'what was open plays on');
+    // Edits, too: those that show at once are made where the scene plays, others in a second worker.
+    const edit = (...args) => inApp(page, (app, rest) => app.document.edit('edit', ...rest), args);
+    // Along the whole upper side of the arm.
+    const [from_vertex, to_vertex] = await inApp(page, (app) => {
+      const p = app.viewport.body.positions;
+      const all = Array.from({ length: p.length / 3 }, (_, v) => v);
+      const heights = all.map((v) => p[3 * v + 1]);
+      const [low, high] = [Math.min(...heights), Math.max(...heights)];
+      const upper = all.filter((v) => heights[v] > low + 0.8 * (high - low))
+        .sort((a, b) => p[3 * a] - p[3 * b]);
+      return [upper[0], upper[upper.length - 1]];
+    });
+    const fold = { from_vertex, to_vertex, width_m: 10, points: 1025 };
+    assert.ok(await edit('addLayer', 'wrinkles', { name: 'fold', keys: { ...fold, subdivide: 0 } }));
+    const text = await inApp(page, (app) => app.document.text);
+    const folded = await hashAt(page, 0.3);
+    for (const args of [['set', 'fold', 'subdivide', 4],
+      ['addLayer', 'wrinkles', { name: 'finer', keys: { ...fold, subdivide: 4 } }]]) {
+      await page.evaluate(() => document.querySelectorAll('.message').forEach((box) => box.remove()));
+      assert.equal(await edit(...args), false, args[0]);
+      assert.match(await page.textContent('.message.error'), /memory/);
+      assert.equal(await inApp(page, (app) => app.document.text), text);
+      assert.equal(await hashAt(page, 0.3), folded, 'what was there before the edit plays on');
+      assert.ok(await edit('set', 'fold', 'points', 9));
+      assert.ok(await edit('enableLayer', 'fold', false));
+      await inApp(page, (app) => app.document.undo());
+      await inApp(page, (app) => app.document.undo());
+      assert.equal(await hashAt(page, 0.3), folded);
+    }
     await page.click('[data-command=start]');
     await openCast(page, 'cat');  // and others open
     assert.deepEqual(studio.complaints, []);
@@ -217,6 +251,27 @@ test('what a first visitor drops is answered in words, or opened', { skip }, asy
     await answered([{ name: 'other.toml', bytes: text('character = "sheet.obj"\n[[layer]]\n'
       + 'type = "flesh"\ndominant = "hip"\nends = ["knee"]\n') }], /other\.toml:4:12/);
     assert.equal(await page.locator('.message', { hasText: 'waits for its files' }).count(), 0);
+    // A folder, by a real drop; its files by themselves, which a .gltf names by paths.
+    const folder = mkdtempSync(join(tmpdir(), 'derm-folder-'));
+    const corners = Buffer.from(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]).buffer);
+    mkdirSync(join(folder, 'parts'));
+    writeFileSync(join(folder, 'parts', 'tri angle.bin'), corners);
+    writeFileSync(join(folder, 'scene.gltf'), JSON.stringify({ asset: { version: '2.0' },
+      buffers: [{ uri: 'parts/tri%20angle.bin', byteLength: corners.length }],
+      bufferViews: [{ buffer: 0, byteLength: corners.length }],
+      accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: 'VEC3', min: [0, 0, 0], max: [1, 1, 0] }],
+      meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }], nodes: [{ mesh: 0 }], scenes: [{ nodes: [0] }] }));
+    const devices = await studio.context.newCDPSession(page);
+    await page.evaluate(() => document.querySelectorAll('.message').forEach((box) => box.remove()));
+    for (const type of ['dragEnter', 'dragOver', 'drop'])
+      await devices.send('Input.dispatchDragEvent', { type, x: 400, y: 300,
+        data: { items: [], files: [folder], dragOperationsMask: 1 } });
+    await page.waitForSelector('.message.error');  // browsers hide folders from pages that are files
+    assert.match(await page.textContent('.message.error'), /drop the files in it/);
+    await dropFiles(page, [join('parts', 'tri angle.bin'), 'scene.gltf'].map((name) =>
+      ({ name: basename(name), bytes: readFileSync(join(folder, name)) })));
+    await page.waitForFunction(() => window.studio.app.document?.name === 'scene.toml');
+    rmSync(folder, { recursive: true, force: true });
     assert.deepEqual(studio.complaints, []);
   } finally {
     await studio.close();

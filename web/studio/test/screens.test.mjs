@@ -1,12 +1,13 @@
 // Pictures of every panel at two sizes, and what a program can tell about them: nothing is cut off,
-// nothing lies over another, everything can be reached by keys. DERM_SCREENS names a folder to keep
-// them in.
+// nothing lies over another, letters are not tiny, everything can be reached by keys. DERM_SCREENS
+// names a folder to keep them in.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { hashAt, idle, inApp, jointOnScreen, openCast, openRecipe, openStudio, skip } from './harness.mjs';
+import { dropFiles, hashAt, idle, inApp, jointOnScreen, openCast, openRecipe, openStudio,
+  skip } from './harness.mjs';
 
 const folder = process.env.DERM_SCREENS ?? mkdtempSync(join(tmpdir(), 'derm-screens-'));
 mkdirSync(folder, { recursive: true });
@@ -35,6 +36,16 @@ const faults = (page) => page.evaluate(() => {
   for (const label of document.querySelectorAll('.field-label'))
     if (label.scrollWidth > label.clientWidth + 1) found.push(`cut off: ${label.textContent}`);
   if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways');
+  // Letters: of all elements that have some of their own.
+  const least_px = innerWidth > 2200 ? 13.5 : 10.9;
+  for (const e of document.querySelectorAll('body *')) {
+    if (![...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')) continue;
+    if (!e.checkVisibility({ visibilityProperty: true }) || e.getClientRects().length === 0) continue;
+    const style = getComputedStyle(e);
+    if (parseFloat(style.fontSize) < least_px) found.push(`tiny: ${name(e)} ${style.fontSize}`);
+    const cut = style.overflowX === 'hidden' && e.scrollWidth > e.clientWidth + 1;
+    if (cut && !e.title && style.textOverflow !== 'ellipsis') found.push(`cut off: ${name(e)}`);
+  }
   return found;
 });
 
@@ -53,7 +64,7 @@ for (const [width, height] of [[1280, 720], [2560, 1440]])
     try {
       await shot('start');
       await openRecipe(page, 'cat_jump');
-      await page.waitForTimeout(2500);
+      await page.waitForFunction(() => window.studio.plots.recorder.size > 20);
       await hashAt(page, 0.9);
       await shot('stack');
       await command({ command: 'split' }, { command: 'strokes' });
@@ -75,7 +86,8 @@ for (const [width, height] of [[1280, 720], [2560, 1440]])
       await page.mouse.move(knee.x - 20, knee.y - 20);
       await page.mouse.down();
       await page.mouse.move(knee.x + 20, knee.y + 20, { steps: 8 });
-      await page.waitForTimeout(400);
+      await page.waitForFunction(() => window.studio.app.viewport.overlay.children.some((each) =>
+        each.isLineSegments && each.visible));
       await shot('fold');
       await page.mouse.up();
       await idle(page);
@@ -86,10 +98,16 @@ for (const [width, height] of [[1280, 720], [2560, 1440]])
       await command({ tool: 'look' }, { command: 'about' });
       await shot('about');
       await page.keyboard.press('Escape');
+      await dropFiles(page, [{ name: 'broken.glb', bytes: Buffer.from('glTF, but no more') }]);
+      await dropFiles(page, [{ name: 'other.toml', bytes: Buffer.from('character = "cast:cat"\n[[layer]]\n'
+        + 'type = "flesh"\ndominant = "no_such_joint"\nends = ["nor_this"]\n') }]);
+      await page.waitForFunction(() => document.querySelectorAll('.message.error').length === 2);
+      await shot('error');
+      await page.evaluate(() => document.querySelectorAll('.message').forEach((box) => box.remove()));
       await page.click('[data-command=start]');
       await page.waitForSelector('.drop-zone');
       await openCast(page, 'woman');
-      await page.waitForTimeout(1000);
+      await idle(page);
       await page.click('[aria-controls=panel-face]');
       await command({ command: 'points' });
       await shot('face');
@@ -100,8 +118,17 @@ for (const [width, height] of [[1280, 720], [2560, 1440]])
       await idle(page);
       await shot('heads');
       await command({ tool: 'look' }, { command: 'colour', argument: 'region:mouth' });
-      await page.waitForTimeout(300);
+      await page.waitForFunction(() => window.studio.app.player.last.channel?.some((v) => v > 0.9));
+      await idle(page);
       await shot('regions');
+      await page.click('[data-command=start]');
+      await openRecipe(page, 'wrinkle_maps');
+      await hashAt(page, 1);
+      await shot('maps');
+      await page.selectOption('#colour-by', 'wrinkle maps');
+      await page.waitForSelector('.legend-map');
+      await idle(page);
+      await shot('maps-colours');
       assert.deepEqual(studio.complaints, []);
     } finally {
       await studio.close();

@@ -113,9 +113,10 @@ export class BrushTool implements Tool {
     this.app.player.play(false);
     const count = document.character.vertices;
     if (this.#rest?.document !== document) {
-      await document.scene.ask('sample', -1, 0);
-      const frame = await document.scene.frame({ reset: true });
-      this.#rest = { document, positions: frame.positions.slice(0, 3 * count) };
+      // In one breath, and not as a frame: whoever draws has to see every change of the triangles.
+      const [, , positions] = await Promise.all([document.scene.ask('sample', -1, 0),
+        document.scene.ask('reset'), document.scene.ask('positions') as Promise<Float32Array>]);
+      this.#rest = { document, positions: positions.slice(0, 3 * count) };
       this.app.player.refresh();
     }
     const there = document.character.groups.includes(this.group)

@@ -1,6 +1,6 @@
 // What the character is, and the parts of a recipe that are no layers.
 import type { App } from '../app';
-import { h, hasFocus, shortNumber } from './dom';
+import { h, hasFocus, shortNumber, whileVisible } from './dom';
 import { fieldRow, ownValue } from './fields';
 
 const kTitles: Record<string, string> = {
@@ -18,9 +18,10 @@ export class CharacterPanel {
     };
     this.#body.addEventListener('pointerover', tell);
     this.#body.addEventListener('focusin', tell);
+    const show = whileVisible(place, () => this.#show());
     app.opened.add((document) => {
-      this.#show();
-      document?.changed.add(() => { if (!hasFocus(this.#body)) this.#show(); });
+      show();
+      document?.changed.add(() => { if (!hasFocus(this.#body)) show(); });
     });
   }
 

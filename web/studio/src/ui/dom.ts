@@ -34,3 +34,17 @@ export function shortNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
   return String(Number(value.toPrecision(4)));
 }
+
+/** A panel that shows what is only while it can be seen: tabs say when it comes up (`shown`). */
+export function whileVisible(panel: HTMLElement, show: () => void): () => void {
+  let stale = false;
+  panel.addEventListener('shown', () => {
+    if (!stale) return;
+    stale = false;
+    show();
+  });
+  return () => {
+    stale = panel.hidden;
+    if (!stale) show();
+  };
+}

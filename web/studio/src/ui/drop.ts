@@ -1,15 +1,15 @@
 // Files that are dropped anywhere on the page, or chosen.
 import type { App } from '../app';
-import { readFiles } from '../files';
+import { droppedFiles, readFiles } from '../files';
 import { h } from './dom';
 
 export function makeDrop(app: App): () => void {
   const veil = h('div', { class: 'veil', hidden: true },
     h('p', {}, 'Drop to open: .glb .gltf .obj .toml .bvh .csv'));
   document.body.append(veil);
-  const take = async (list: Iterable<File>) => {
+  const take = async (list: Iterable<File> | Promise<Iterable<File>>) => {
     try {
-      const files = await readFiles(list);
+      const files = await readFiles(await list);
       if (files.length > 0) await app.openFiles(files);
     } catch (error) {
       app.messages.error(error, 'The file cannot be opened');
@@ -31,7 +31,7 @@ export function makeDrop(app: App): () => void {
     event.preventDefault();
     depth = 0;
     veil.hidden = true;
-    void take([...event.dataTransfer!.files]);
+    void take(droppedFiles(event.dataTransfer!));
   });
   const chooser = h('input', { type: 'file', multiple: true, hidden: true, id: 'chooser',
     onchange: () => {

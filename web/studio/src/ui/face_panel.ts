@@ -6,7 +6,7 @@ import type { SecondHead } from '../second_head';
 import type { PointTool } from '../tools/point_tool';
 import type { Tools } from '../tools/tool';
 import type { FoundPoints } from 'derm';
-import { h, hasFocus, shortNumber } from './dom';
+import { h, hasFocus, shortNumber, whileVisible } from './dom';
 import { fieldRow, ownValue } from './fields';
 
 export class FacePanel {
@@ -16,9 +16,10 @@ export class FacePanel {
   constructor(private readonly app: App, private readonly tools: Tools,
     private readonly pointTool: PointTool, private readonly second: SecondHead, place: HTMLElement) {
     place.append(this.#body);
+    const show = whileVisible(place, () => this.#show());
     app.opened.add((document) => {
-      this.#show();
-      document?.changed.add(() => { if (!hasFocus(this.#body)) this.#show(); });
+      show();
+      document?.changed.add(() => { if (!hasFocus(this.#body)) show(); });
     });
   }
 

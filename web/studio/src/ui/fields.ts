@@ -75,9 +75,15 @@ function nameList(label: string, names: readonly string[], value: readonly strin
 
 function numberList(field: Field, value: unknown, actions: FieldActions): HTMLElement {
   const box = h('input', { type: 'text', 'aria-label': field.key, placeholder: 'none',
+    oninput: () => box.setCustomValidity(''),
     onchange: () => {
-      const parts = box.value.split(/[\s,;]+/).filter((part) => part !== '');
-      actions.done(parts.length === 0 ? undefined : parts.map(Number));
+      const numbers = box.value.split(/[\s,;]+/).filter((part) => part !== '').map(Number);
+      if (numbers.every(Number.isFinite)) {
+        actions.done(numbers.length === 0 ? undefined : numbers);
+        return;
+      }
+      box.setCustomValidity('Numbers, with commas between them');
+      box.reportValidity();
     } });
   box.value = Array.isArray(value) ? value.map((v) => shortNumber(Number(v))).join(', ') : '';
   return h('div', { class: 'number' }, box, h('span', { class: 'unit' }, field.unit ?? ''));

@@ -64,6 +64,7 @@ export function makeTabs(place: HTMLElement): void {
       tab.tabIndex = tab === chosen ? 0 : -1;
       byId(tab.getAttribute('aria-controls')!).hidden = tab !== chosen;
     }
+    byId(chosen.getAttribute('aria-controls')!).dispatchEvent(new Event('shown'));
   };
   tabs.forEach((tab, i) => {
     tab.addEventListener('click', () => choose(tab));

@@ -3,7 +3,7 @@ import type { RecipeLayer } from 'derm';
 import type { App } from '../app';
 import { keepPreset, ownPresets, type Preset } from '../storage';
 import type { StudioDocument } from '../studio_document';
-import { h, hasFocus } from './dom';
+import { h, hasFocus, whileVisible } from './dom';
 import { fieldRow, ownValue, type FieldActions } from './fields';
 import { icon } from './icons';
 
@@ -41,10 +41,11 @@ export class StackPanel {
     };
     this.#fields.addEventListener('pointerover', tell);
     this.#fields.addEventListener('focusin', tell);
+    const show = whileVisible(place, () => this.#show(false));
     app.opened.add((document) => {
       this.#shownText = '';
       this.#show(true);
-      document?.changed.add(() => this.#show(false));
+      document?.changed.add(show);
     });
     app.layerChosen.add(() => this.#show(true));
   }

@@ -132,8 +132,10 @@ export class Timeline {
     this.#track.setAttribute('aria-valuenow', player.time_s.toFixed(2));
     this.#track.setAttribute('aria-valuemin', String(recipe?.start_s ?? 0));
     this.#track.setAttribute('aria-valuemax', String(recipe?.end_s ?? 0));
-    this.#play.replaceChildren(icon(player.playing ? 'pause' : 'play'));
-    this.#play.setAttribute('aria-pressed', String(player.playing));
+    const pressed = String(player.playing);
+    if (this.#play.getAttribute('aria-pressed') !== pressed)
+      this.#play.replaceChildren(icon(player.playing ? 'pause' : 'play'));
+    this.#play.setAttribute('aria-pressed', pressed);
     this.#loop.setAttribute('aria-pressed', String(player.loop));
   }
 }
