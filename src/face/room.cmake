@@ -57,6 +57,7 @@ derm_room(face
     maps/texel_frames.cpp
     maps/wrinkle_poses.cpp
     margin_match.cpp
+    margin_nodes.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
     retarget_evaluation.cpp

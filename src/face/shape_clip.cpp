@@ -8,6 +8,7 @@
 #include "derm/face/shape_motion.h"
 
 #include "face/gaze.h"
+#include "face/margin_nodes.h"
 #include "face/shape_names.h"
 #include "face/shape_projection.h"
 #include "face/slit_curves.h"
@@ -130,22 +131,27 @@ void turnEyes(const Character& c, const FaceAxes& axes, const ShapeTracks& track
 /// The margins of one opening of a head with morph targets, and which weights may give way there.
 class MorphOpening {
  public:
-  static constexpr int kSteps = 16;
-
   /// `unit_m`: what gaps are measured in.
   MorphOpening(double unit_m, std::vector<std::size_t> free)
       : unit_m_(unit_m), free_(std::move(free)) {}
 
-  /// Points at equal steps along the opening.
-  void addMargins(const detail::WeldedMesh& welded, const FaceSlit& slit,
+  /// Margins as one sees them from `outward`; what they do to each other there is held back.
+  void addMargins(const detail::WeldedMesh& welded, const FaceSlit& slit, const Vec3d& outward,
                   std::span<const std::vector<Vec3d>> shapes) {
-    const detail::SlitCurve upper(welded, slit, slit.upper), lower(welded, slit, slit.lower);
-    for (int k = 1; k < kSteps; ++k) {
-      const double t = double(k) / kSteps;
-      addRow(welded.positions, shapes, [&](const std::vector<Vec3d>& values) {
-        return slit.up.dot(Vec3d(upper.valueAt(t, values)) - Vec3d(lower.valueAt(t, values)));
-      });
-    }
+    const Vec3d along = (slit.along - outward.dot(slit.along) * outward).normalized();
+    const Vec3d across = outward.cross(along), up = across.dot(slit.up) < 0 ? -across : across;
+    View view{marginOf(welded, slit, slit.upper, along, up, shapes),
+              marginOf(welded, slit, slit.lower, along, up, shapes)};
+    const auto limit = [](Margin& own, const Margin& other, double sign) {
+      for (std::size_t i = 0; i < own.limits.size(); ++i) {
+        const std::optional<detail::AcrossSlit> at = detail::acrossSlit(other.along, own.along[i]);
+        own.counts[i] = own.counts[i] && at;
+        if (at) own.limits[i] = std::min(sign * (own.up[i] - other.upAt(*at)), 0.0);
+      }
+    };
+    limit(view.upper, view.lower, 1);
+    limit(view.lower, view.upper, -1);
+    views_.push_back(std::move(view));
   }
 
   /// One place: `gap` of positions, or of a shape's displacements.
@@ -155,46 +161,157 @@ class MorphOpening {
     std::vector<double> all;
     for (const std::vector<Vec3d>& shape : shapes)
       all.push_back(shape.empty() ? 0.0 : gap(shape) / unit_m_);
-    limits_.push_back(-std::max(gap(rest) / unit_m_, 0.0));
-    for (const std::size_t s : free_) rows_.push_back(all[s]);
-    all_.push_back(std::move(all));
+    const double at_rest = gap(rest) / unit_m_;
+    places_.push_back({std::move(all), at_rest, std::min(at_rest, 0.0)});
   }
 
-  void finish() {
-    const std::size_t n = free_.size();
-    // Weights go down only, and not below 0.
-    for (const double sign : {1.0, -1.0})
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) rows_.push_back(i == j ? sign : 0.0);
-  }
-
-  /// Lowers coefficients so that the margins do not cross.
+  /// Lowers coefficients so that the margins do not cross: to the nearest ones below for which they
+  /// do not. Margins slide along each other, and which point is across from which depends on the
+  /// coefficients, so limits are made anew where the last ones led to.
   void hold(std::span<double> coefficients) {
+    constexpr int kRounds = 6;
+    constexpr double kTolerance = 1e-4;
     const std::size_t n = free_.size();
-    std::vector<double> x(n), limits = limits_, multipliers(limits_.size() + 2 * n);
-    double worst = 0;
-    for (std::size_t i = 0; i < n; ++i) x[i] = coefficients[free_[i]];
-    for (std::size_t k = 0; k < all_.size(); ++k) {
-      double sum = 0;
-      for (std::size_t s = 0; s < coefficients.size(); ++s) sum += all_[k][s] * coefficients[s];
-      worst = std::max(worst, limits_[k] - sum);
-      for (std::size_t i = 0; i < n; ++i) sum -= rows_[k * n + i] * x[i];
-      limits[k] -= sum;
+    std::vector<double> given(n), x(n);
+    for (std::size_t i = 0; i < n; ++i) given[i] = x[i] = coefficients[free_[i]];
+    for (int round = 0; round < kRounds; ++round) {
+      if (!(makeLimits(coefficients, x) > (round == 0 ? 0 : kTolerance))) return;
+      // Weights go down only, and not below 0.
+      for (const double sign : {1.0, -1.0})
+        for (std::size_t i = 0; i < n; ++i) {
+          for (std::size_t j = 0; j < n; ++j) rows_.push_back(i == j ? sign : 0.0);
+          limits_.push_back(sign > 0 ? 0.0 : -given[i]);
+        }
+      multipliers_.resize(limits_.size());
+      x = given;
+      detail::projectOntoLimits(x, rows_, limits_, multipliers_, 0.1 * kTolerance);
+      for (std::size_t i = 0; i < n; ++i)
+        coefficients[free_[i]] = x[i] = std::clamp(x[i], 0.0, given[i]);
     }
-    if (!(worst > 0)) return;
-    limits.resize(limits_.size() + n, 0.0);
-    for (std::size_t i = 0; i < n; ++i) limits.push_back(-x[i]);
-    detail::projectOntoLimits(x, rows_, limits, multipliers, 1e-5);
-    for (std::size_t i = 0; i < n; ++i)
-      coefficients[free_[i]] = std::clamp(x[i], 0.0, coefficients[free_[i]]);
   }
 
  private:
+  /// In units, seen from one direction; per node, and per node and shape.
+  struct Margin {
+    std::vector<double> rest_along, rest_up, shape_along, shape_up;
+    std::vector<char> counts;
+    std::vector<double> limits;     ///< height of the upper over the lower margin there, at least
+    std::vector<double> along, up;  ///< at present
+
+    double upAt(const detail::AcrossSlit& at) const {
+      return (1 - at.share) * up[at.segment] + at.share * up[at.segment + 1];
+    }
+  };
+  struct View {
+    Margin upper, lower;
+  };
+  /// One place whose height changes in proportion to the coefficients.
+  struct Place {
+    std::vector<double> shapes;
+    double rest, limit;
+  };
+
+  Margin marginOf(const detail::WeldedMesh& welded, const FaceSlit& slit,
+                  std::span<const std::uint32_t> chain, const Vec3d& along, const Vec3d& up,
+                  std::span<const std::vector<Vec3d>> shapes) const {
+    Margin out;
+    for (const detail::MarginNode& node :
+         detail::marginNodes(detail::SlitCurve(welded, slit, chain))) {
+      const auto at = [&](const std::vector<Vec3d>& values) -> Vec3d {
+        return ((1 - node.share) * values[node.first] + node.share * values[node.second]) / unit_m_;
+      };
+      out.rest_along.push_back(along.dot(at(welded.positions)));
+      out.rest_up.push_back(up.dot(at(welded.positions)));
+      for (const std::vector<Vec3d>& shape : shapes) {
+        const Vec3d moved = shape.empty() ? Vec3d(Vec3d::Zero()) : at(shape);
+        out.shape_along.push_back(along.dot(moved));
+        out.shape_up.push_back(up.dot(moved));
+      }
+      out.counts.push_back(detail::farFromCorners(node.parameter));
+      out.limits.push_back(0);
+    }
+    out.along = out.rest_along;
+    out.up = out.rest_up;
+    return out;
+  }
+
+  static void place(Margin& margin, std::span<const double> coefficients) {
+    const std::size_t shapes = coefficients.size();
+    for (std::size_t i = 0; i < margin.along.size(); ++i) {
+      margin.along[i] = margin.rest_along[i];
+      margin.up[i] = margin.rest_up[i];
+      for (std::size_t s = 0; s < shapes; ++s) {
+        if (coefficients[s] == 0) continue;
+        margin.along[i] += coefficients[s] * margin.shape_along[i * shapes + s];
+        margin.up[i] += coefficients[s] * margin.shape_up[i * shapes + s];
+      }
+    }
+  }
+
+  /// Limits of the free coefficients, now x, about where the margins are; the largest miss.
+  double makeLimits(std::span<const double> coefficients, std::span<const double> x) {
+    rows_.clear();
+    limits_.clear();
+    double worst = 0;
+    for (const Place& at : places_) {
+      double missing = at.limit - at.rest;
+      for (std::size_t s = 0; s < coefficients.size(); ++s)
+        missing -= at.shapes[s] * coefficients[s];
+      worst = std::max(worst, missing);
+      addLimit(missing, x, [&](std::size_t s) { return at.shapes[s]; });
+    }
+    for (View& view : views_) {
+      place(view.upper, coefficients);
+      place(view.lower, coefficients);
+      worst = std::max(worst, addLimits(view.upper, view.lower, 1, coefficients.size(), x));
+      worst = std::max(worst, addLimits(view.lower, view.upper, -1, coefficients.size(), x));
+    }
+    return worst;
+  }
+
+  double addLimits(const Margin& own, const Margin& other, double sign, std::size_t shapes,
+                   std::span<const double> x) {
+    constexpr double kFar = 0.2;     // what is so far apart does not meet in this round
+    constexpr double kSteepest = 2;  // of a margin: beyond, it is a fold
+    double worst = 0;
+    for (std::size_t i = 0; i < own.along.size(); ++i) {
+      if (!own.counts[i]) continue;
+      const std::optional<detail::AcrossSlit> at = detail::acrossSlit(other.along, own.along[i]);
+      if (!at) continue;
+      const double missing = own.limits[i] - sign * (own.up[i] - other.upAt(*at));
+      if (missing < -kFar) continue;
+      worst = std::max(worst, missing);
+      // A point that goes along a margin that rises comes nearer to it.
+      const std::size_t a = at->segment, b = a + 1;
+      const double slope =
+          std::clamp((other.up[b] - other.up[a]) / std::max(other.along[b] - other.along[a], 1e-9),
+                     -kSteepest, kSteepest);
+      addLimit(missing, x, [&](std::size_t s) {
+        const auto apart = [&](const std::vector<double>& mine, const std::vector<double>& theirs) {
+          return mine[i * shapes + s] - (1 - at->share) * theirs[a * shapes + s] -
+                 at->share * theirs[b * shapes + s];
+        };
+        return sign * (apart(own.shape_up, other.shape_up) -
+                       slope * apart(own.shape_along, other.shape_along));
+      });
+    }
+    return worst;
+  }
+
+  template <class Slope>
+  void addLimit(double missing, std::span<const double> x, const Slope& slope) {
+    for (std::size_t i = 0; i < free_.size(); ++i) {
+      rows_.push_back(slope(free_[i]));
+      missing += rows_.back() * x[i];
+    }
+    limits_.push_back(missing);
+  }
+
   double unit_m_;
   std::vector<std::size_t> free_;
-  std::vector<double> rows_;              ///< of free_, then the bounds
-  std::vector<double> limits_;            ///< [slit widths]
-  std::vector<std::vector<double>> all_;  ///< per step: what each of the 52 does to the gap
+  std::vector<View> views_;
+  std::vector<Place> places_;
+  std::vector<double> rows_, limits_, multipliers_;  ///< of the present frame
 };
 
 /// What keeps lids and lips of a head apart, where its control points tell where they are.
@@ -240,13 +357,12 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
                      {shapeIndex("eyeBlink" + side), shapeIndex("eyeSquint" + side),
                       shapeIndex("cheekSquint" + side)});
     if (const std::optional<FaceSlit>& slit = left ? slits.left_eye : slits.right_eye)
-      eye.addMargins(welded, *slit, shapes);
+      eye.addMargins(welded, *slit, axes.forward, shapes);
     // Painted eyes do not open, but have lids.
     eye.addRow(welded.positions, shapes, [&](const std::vector<Vec3d>& values) {
       return axes.up.dot(valueAt(left ? "3.1" : "3.2", values) -
                          valueAt(left ? "3.3" : "3.4", values));
     });
-    eye.finish();
     out.push_back(std::move(eye));
   }
   if (slits.mouth) {
@@ -257,8 +373,7 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
       if ((name.starts_with("mouth") && !sideways) || name == "cheekPuff") free.push_back(s);
     }
     MorphOpening mouth(units.mouth_width_m, std::move(free));
-    mouth.addMargins(welded, *slits.mouth, shapes);
-    mouth.finish();
+    mouth.addMargins(welded, *slits.mouth, slits.mouth->outward, shapes);
     out.push_back(std::move(mouth));
   }
   return out;
