@@ -13,6 +13,7 @@
 #include "derm/face/control_points.h"
 #include "derm/face/face_points.h"
 #include "derm/face/landmark_correspondence.h"
+#include "derm/face/open_jaw.h"
 #include "derm/face/watershed_landmarks.h"
 #include "derm/image/compose.h"
 #include "derm/io/file_bytes.h"
@@ -89,6 +90,7 @@ Result<HeadLandmarks> landmarksBetween(const HeadMatchOptions& options, Characte
     RegistrationDesc desc;
     desc.pose = options.upright ? HeadPose::Upright : HeadPose::Unknown;
     desc.target_points = std::move(known);
+    desc.source_jaw = [&] { return jawOpening(source); };
     ProgressBar bar("registering");
     DERM_TRY(out.registration,
              registerHeads(source.mesh, source.points, target.mesh, desc, notes, bar.callback()));
@@ -111,6 +113,18 @@ Result<FoundControlPoints> searchControlPoints(const TriMesh& head, bool upright
   ProgressBar bar("control points");
   return findControlPoints(head, references, upright ? HeadPose::Upright : HeadPose::Unknown, notes,
                            bar.callback());
+}
+
+/// Heads that no registration brings together, matched by points that both have.
+Result<HeadLandmarks> landmarksByPoints(const Character& source, const Character& target,
+                                        std::span<const LabelledPoint> points) {
+  HeadLandmarks out;
+  out.source = source;
+  out.method = "points";
+  for (const LabelledPoint& p : points) out.points.push_back({p.label, p.point, 1.0f});
+  DERM_TRY(out.source_frame, faceFrame(source.mesh, source.points));
+  DERM_TRY(out.target_frame, faceFrame(target.mesh, points));
+  return out;
 }
 
 /// As landmarksBetween(). Two heads may be too different for each other while a third fits the
@@ -136,6 +150,8 @@ Result<HeadLandmarks> bestLandmarks(const HeadMatchOptions& options, const Chara
   for (const LabelledPoint& p : found->points)
     if (has(source.points, p.label) && !has(known, p.label)) more.push_back(p);
   Result<HeadLandmarks> second = landmarksBetween(options, source, target, more, more_notes);
+  if (!second && second.error().code != ErrorCode::Cancelled && more.size() >= kEnoughPoints)
+    second = landmarksByPoints(source, target, more);
   if (!second) return keep();
   notes.warn("heads-differ", target_name,
              fmt::format("the heads fit badly (misfit {:.2f}): its control points were found from "
@@ -259,11 +275,7 @@ Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
              found.error().code != ErrorCode::Cancelled) {
     notes.warn("heads-by-points", target_name,
                "no registration (" + found.error().message + "); matched by its points alone");
-    out.landmarks.source = source;
-    out.landmarks.method = "points";
-    for (const LabelledPoint& p : known) out.landmarks.points.push_back({p.label, p.point, 1.0f});
-    DERM_TRY(out.landmarks.source_frame, faceFrame(source.mesh, source.points));
-    DERM_TRY(out.landmarks.target_frame, faceFrame(target.mesh, known));
+    DERM_TRY(out.landmarks, landmarksByPoints(source, target, known));
   } else {
     return atFile(found.error(), options.source.source, target_name);
   }

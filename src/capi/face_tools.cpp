@@ -90,7 +90,10 @@ Result<Json> findPoints(const Session& session, std::string_view source) {
     return Error{
         ErrorCode::BadData, "has no labelled points to find", {.file = std::string(source)}};
   DERM_TRY(const HeadRegistration found, uprightFirst([&](HeadPose pose) {
-             return registerHeads(known.mesh, known.points, head, {.pose = pose}, notes);
+             RegistrationDesc desc;
+             desc.pose = pose;
+             desc.source_jaw = [&] { return jawOpening(known); };
+             return registerHeads(known.mesh, known.points, head, desc, notes);
            }));
   Json points = Json::array();
   for (const LandmarkMatch& match : found.landmarks)

@@ -328,6 +328,28 @@ class ShapeMaker {
   std::vector<Vec3d> jaw_;  ///< [m] what mouthClose is used on top of
 };
 
+/// A head with the rig that its shapes are made by.
+struct RiggedHead {
+  Character head;
+  FaceRig rig;
+  FacePoser poser;
+  FacePoints points;
+};
+Result<RiggedHead> riggedHead(const Character& given, Diagnostics& notes) {
+  DERM_CHECK(validate(given));
+  Character head = given;
+  std::optional<FaceRig> rig = findFaceRig(head);
+  if (!rig) {
+    FaceRigDesc desc;
+    desc.clips = false;
+    DERM_TRY(rig, addFaceRig(head, desc, notes));
+  }
+  DERM_TRY(const FacePoints points, facePoints(head.points, head.mesh));
+  DERM_CHECK(validateControlPoints(points));
+  DERM_TRY(FacePoser poser, FacePoser::make(head, *rig));
+  return RiggedHead{std::move(head), *std::move(rig), std::move(poser), points};
+}
+
 }  // namespace
 
 Result<std::vector<PointDisplacement>> faceShapeDisplacements(std::string_view shape,
@@ -340,20 +362,16 @@ Result<std::vector<PointDisplacement>> faceShapeDisplacements(std::string_view s
   return out;
 }
 
+Result<MorphTarget> arkitShape(const Character& head, std::string_view name, Diagnostics& notes) {
+  DERM_TRY(const FaceShape* shape, faceShapeNamed(name));
+  DERM_TRY(const RiggedHead rigged, riggedHead(head, notes));
+  return ShapeMaker(rigged.head, rigged.rig, rigged.poser, rigged.points, notes).make(*shape);
+}
+
 Result<std::vector<MorphTarget>> arkitShapes(const Character& given, Diagnostics& notes,
                                              const Progress& progress) {
-  DERM_CHECK(validate(given));
-  Character head = given;
-  std::optional<FaceRig> rig = findFaceRig(head);
-  if (!rig) {
-    FaceRigDesc desc;
-    desc.clips = false;
-    DERM_TRY(rig, addFaceRig(head, desc, notes));
-  }
-  DERM_TRY(const FacePoints points, facePoints(head.points, head.mesh));
-  DERM_CHECK(validateControlPoints(points));
-  DERM_TRY(const FacePoser poser, FacePoser::make(head, *rig));
-  ShapeMaker maker(head, *rig, poser, points, notes);
+  DERM_TRY(const RiggedHead rigged, riggedHead(given, notes));
+  ShapeMaker maker(rigged.head, rigged.rig, rigged.poser, rigged.points, notes);
   std::vector<MorphTarget> out;
   const std::span<const FaceShape> shapes = faceShapes();
   for (std::size_t i = 0; i < shapes.size(); ++i) {

@@ -207,8 +207,11 @@ Result<FoundControlPoints> findControlPoints(const TriMesh& head,
   for (const ReferenceHead& reference : references) {
     DERM_TRY(const Character known, reference.make());
     Diagnostics own_notes;
-    const Result<HeadRegistration> fit = registerHeads(known.mesh, controlPointsOf(known), head,
-                                                       {.pose = pose}, own_notes, progress);
+    RegistrationDesc desc;
+    desc.pose = pose;
+    desc.source_jaw = [&] { return jawOpening(known); };
+    const Result<HeadRegistration> fit =
+        registerHeads(known.mesh, controlPointsOf(known), head, desc, own_notes, progress);
     if (!fit && fit.error().code == ErrorCode::Cancelled) return fit.error();
     if (!fit) {
       if (!refusal) refusal = fit.error();

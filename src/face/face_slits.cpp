@@ -31,6 +31,10 @@ constexpr double kShortestBorder = 0.6;  ///< a border that spans less is no sli
 
 /// Cosine below which a triangle is seen too much edge-on to count as skin.
 constexpr double kFacing = 0.05;
+/// Into a mouth that is open one looks past its margins, onto the inner sides of the lips: there
+/// the skin ends where it turns inwards, and not far behind the corners.
+constexpr double kOpenMouth = 0.12;  ///< height over width
+constexpr double kOpenFacing = 0.35, kOpenDepth = 0.08;
 constexpr double kSideView = 0.5;  ///< [rad]
 
 /// A corner beside which the skin turns away from the slit: an eye's outer one.
@@ -40,6 +44,7 @@ struct SlitPositions {
   Vec3d first, second, upper, lower;  ///< [m]
   std::uint32_t piece = 0;
   double depth = 0;
+  double facing = kFacing;
   TurnedCorner turned = TurnedCorner::None;
   std::optional<Vec3d> forward;  ///< unit length; from where the corners are the ends
 };
@@ -171,7 +176,7 @@ class SlitFinder {
       if (outwardOf(c) < deepest) continue;
       for (const Vec3d& view : views)
         visible[i] = visible[i] || (!looksIntoSocket(view, alongOf(c)) &&
-                                    normal.dot(view) > kFacing * normal.norm() &&
+                                    normal.dot(view) > points_.facing * normal.norm() &&
                                     !tree.firstHit(c + 1e-3 * w * view, c + kSight * w * view));
       if (visible[i] &&
           (std::abs(alongOf(c)) > kSkinLength * w || std::abs(upOf(c)) > kSkinHeight * w)) {
@@ -373,7 +378,14 @@ FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf,
     for (const double depth :
          lips ? std::span<const double>(kMouthDepths) : std::span<const double>(kEyeDepths)) {
       points->depth = depth;
-      if (std::optional<FaceSlit> found = SlitFinder(mesh, *points).find()) return found;
+      std::optional<FaceSlit> found = SlitFinder(mesh, *points).find();
+      if (!found) continue;
+      if (lips && found->opening_m > kOpenMouth * found->width_m) {
+        points->depth = kOpenDepth;
+        points->facing = kOpenFacing;
+        if (std::optional<FaceSlit> lip_edges = SlitFinder(mesh, *points).find()) return lip_edges;
+      }
+      return found;
     }
     notes.warn("face-no-slit", slit.name,
                lips ? "no slit between the lips: lips cannot part"
@@ -381,6 +393,20 @@ FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf,
     return {};
   };
   return {find(kLeftEye), find(kRightEye), find(kMouth)};
+}
+
+/// Of a surface that is inside out: around the tip of the nose it looks backwards.
+bool insideOut(const WeldedMesh& mesh, const FacePoints& points, const Vec3d& forward) {
+  const Vec3d& nose = points.at("9.3");
+  const double reach = (points.at("8.3") - points.at("8.4")).norm();
+  double facing = 0;
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+    if ((centroid(mesh, t) - nose).norm() < reach) facing += areaVector(mesh, t).dot(forward);
+  return facing < 0;
+}
+
+void turnInsideOut(WeldedMesh& mesh) {
+  for (Triangle& t : mesh.triangles) std::swap(t[1], t[2]);
 }
 
 /// The piece that most of the control points are nearest to.
@@ -409,7 +435,7 @@ std::uint32_t skinOf(const WeldedMesh& mesh, const FacePoints& points) {
 
 FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> points,
                         Diagnostics& notes) {
-  const WeldedMesh welded = detail::weldedMesh(mesh);
+  WeldedMesh welded = detail::weldedMesh(mesh);
   const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPositions> {
     std::array<Vec3d, 4> at;
     SlitPositions out;
@@ -428,18 +454,22 @@ FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> poin
     return out;
   };
   const Result<FacePoints> named = facePoints(points, mesh);
-  return slitsOf(welded, pointsOf, named ? forwardOf(*named) : std::nullopt, notes);
+  const std::optional<Vec3d> forward = named ? forwardOf(*named) : std::nullopt;
+  if (forward && insideOut(welded, *named, *forward)) turnInsideOut(welded);
+  return slitsOf(welded, pointsOf, forward, notes);
 }
 
 FaceSlits findFaceSlits(const TriMesh& mesh, const FacePoints& points, Diagnostics& notes) {
-  const WeldedMesh welded = detail::weldedMesh(mesh);
+  WeldedMesh welded = detail::weldedMesh(mesh);
+  const std::optional<Vec3d> forward = forwardOf(points);
+  if (forward && insideOut(welded, points, *forward)) turnInsideOut(welded);
   const std::uint32_t skin = skinOf(welded, points);
   const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPositions> {
     if (!points.missing(numbers).empty()) return {};
     return SlitPositions{points.at(numbers[0]), points.at(numbers[1]), points.at(numbers[2]),
                          points.at(numbers[3]), skin};
   };
-  return slitsOf(welded, pointsOf, forwardOf(points), notes);
+  return slitsOf(welded, pointsOf, forward, notes);
 }
 
 }  // namespace derm

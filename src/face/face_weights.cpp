@@ -87,11 +87,13 @@ class WeightMaker {
     const detail::HeadSurface& head = head_;
     const GeodesicSurface ways(head.positions, head.triangles);
     FaceWeights out;
-    out.lips_part = lipsPart(ways);
+    Diagnostics ignored;  // what does not open has contours all the same
+    const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
+    out.lips_part = isOpen(openings.mouth) || lipsPart(ways);
     if (!out.lips_part)
       notes.warn("face-lips-joined", "mouth",
                  "the skin goes on from the upper to the lower lip: the lips cannot part");
-    prepareSlits(ways);
+    prepareSlits(ways, openings);
     rows_.resize(head.positions.size());
     for (std::size_t v = 0; v < rows_.size(); ++v)
       if (onFace(v)) rows_[v] = blended(head.positions[v], v);
@@ -104,6 +106,12 @@ class WeightMaker {
   }
 
  private:
+  /// Around a mouth that is open at rest the way from lip to lip is not long for its distance.
+  static bool isOpen(const std::optional<FaceSlit>& mouth) {
+    constexpr double kOpen = 0.12;  // of its width
+    return mouth && mouth->opening_m > kOpen * mouth->width_m;
+  }
+
   /// Whether the way from lip to lip leads around a slit.
   bool lipsPart(const GeodesicSurface& ways) const {
     constexpr double kAround = 1.5;  // over the straight distance; closed lips without a slit: 1.2
@@ -114,7 +122,7 @@ class WeightMaker {
     return ways.distances(seed)[lower] > kAround * straight;
   }
 
-  void prepareSlits(const GeodesicSurface& ways) {
+  void prepareSlits(const GeodesicSurface& ways, const FaceSlits& openings) {
     const auto columns = [](std::span<const std::string_view> numbers) {
       std::vector<std::uint32_t> out;
       for (const std::string_view n : numbers) out.push_back(controlPointIndex(n));
@@ -125,8 +133,6 @@ class WeightMaker {
           {detail::slitSides(ways, contours), columns(points.upper), columns(points.lower)});
       return slits_.back();
     };
-    Diagnostics ignored;  // what does not open has contours all the same
-    const FaceSlits openings = findFaceSlits(mesh_, points_, ignored);
     const SlitPoints mouth = detail::mouthPoints();
     const SlitContours around = detail::contoursThrough(head_, points_, mouth, face_);
     if (desc_.separate_sides) {

@@ -52,12 +52,19 @@ SidedHead sidedHead(const TriMesh& mesh, const FaceFrame& frame) {
 
 }  // namespace
 
-Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_mesh,
+Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source_at_rest,
                                                const TriMesh& target_mesh,
                                                const HeadRegistration& registration,
                                                const Progress& progress) {
-  DERM_CHECK(validate(source_mesh, "source"));
+  DERM_CHECK(validate(source_at_rest, "source"));
   DERM_CHECK(validate(target_mesh, "target"));
+  TriMesh opened;
+  if (!registration.source_positions.empty()) {
+    DERM_REQUIRE(registration.source_positions.size() == source_at_rest.vertexCount());
+    opened.positions = registration.source_positions;
+    opened.triangles = source_at_rest.triangles;
+  }
+  const TriMesh& source_mesh = opened.positions.empty() ? source_at_rest : opened;
   const HeadMap& map = registration.map;
   if (!keepGoing(progress, 0, "sides")) return Error{ErrorCode::Cancelled, "cancelled", {}};
   const SidedHead source = sidedHead(source_mesh, map.sourceFrame());

@@ -9,6 +9,9 @@
 
 #include "derm/base/number_text.h"
 #include "derm/face/face_features.h"
+#include "derm/face/face_points.h"
+#include "derm/face/face_slits.h"
+#include "derm/face/open_jaw.h"
 #include "derm/math/decompositions.h"
 #include "derm/mesh/triangle_tree.h"
 
@@ -19,6 +22,8 @@
 #include "head_samples.h"
 #include "head_slits.h"
 #include "head_warp.h"
+#include "mouth_inside.h"
+#include "welded_mesh.h"
 
 namespace derm {
 namespace {
@@ -63,6 +68,14 @@ constexpr double kRimWeight = 20;
 constexpr double kSlitReach = 0.4;
 constexpr double kMouthReach = 0.9;
 constexpr double kFarPair = 0.2;
+
+// A mouth that is open at rest.
+constexpr double kMiddle = 0.15;              ///< face units: a slit in the middle is the mouth's
+constexpr double kOpenMouth = 0.12;           ///< of its width: a mouth so high is open
+constexpr double kOpenCoarseResidual = 0.65;  ///< above, it is no face with an open mouth either
+constexpr std::array kTriedJaws = {0.3, 0.6, 0.9};
+constexpr double kWidestJaw = 1.5;
+constexpr double kOpenWorse = 0.03;  ///< an open fit may leave so much more than a closed one
 
 // Faces that are their own mirror image, in face units.
 constexpr double kSymmetric = 0.001;  ///< median distance of its halves; 1e-4 modelled, 4e-3 people
@@ -118,7 +131,7 @@ std::vector<HardPair> slitPairs(std::span<const Slit> source, std::span<const Sl
       const double ratio = target[k].length / source[i].length;
       // There is one slit in the middle, the mouth: it may be far larger than the map expects.
       const bool middle =
-          std::abs(source[i].centre.x()) < 0.15 && std::abs(target[k].centre.x()) < 0.15;
+          std::abs(source[i].centre.x()) < kMiddle && std::abs(target[k].centre.x()) < kMiddle;
       const double reach = middle ? kMouthReach : kSlitReach;
       if (std::max(left, right) < reach && ratio > 0.4 && ratio < 2.5)
         links.push_back({left + right, i, k});
@@ -154,13 +167,51 @@ Error cancelled() { return {ErrorCode::Cancelled, "cancelled", {}}; }
 /// The source's side of a registration, ready for matching.
 struct SourceSide {
   FaceFrame frame;
+  TriMesh mesh;
+  std::vector<Vec3d> points;  ///< face units, the labelled ones
   WeldedHead welded;
   FramedHead head;
   Samples whole;
   Samples samples;
   MatchPoints face;
   Features deviation{};
+  std::optional<WarpFitter> fitter;
+  std::vector<Slit> slits;
 };
+
+/// Any corner is behind the lips.
+bool isBehind(const Triangle& t, const std::vector<bool>& behind) {
+  return std::any_of(t.begin(), t.end(), [&](std::uint32_t v) { return behind[v]; });
+}
+
+/// `jaw`: share by which it is opened.
+Result<SourceSide> sourceSide(const TriMesh& mesh, std::span<const LabelledPoint> points,
+                              const FaceFrame& frame, const RegistrationDesc& desc,
+                              const JawOpening& opening = {}, double jaw = 0) {
+  SourceSide out;
+  out.frame = frame;
+  out.mesh = withOpenJaw(mesh, opening, jaw);
+  for (const LabelledPoint& p : points)
+    out.points.push_back(
+        frame.toFace(positionAt(p.point, out.mesh.triangles, out.mesh.positions).cast<double>()));
+  out.welded = detail::weldedHead(out.mesh);
+  if (jaw != 0)
+    std::erase_if(out.welded.triangles,
+                  [&](const Triangle& t) { return isBehind(t, opening.inside); });
+  out.whole = detail::wholeSamples(out.welded, frame);
+  out.head = detail::framed(out.welded, frame);
+  out.samples = detail::faceSamples(out.head, out.welded);
+  out.face = detail::matchPoints(out.samples, kSourceRadius, kVoxel);
+  if (out.face.size() < kMinPoints)
+    return Error{ErrorCode::BadData, "has no surface around its points", {.element = "source"}};
+  out.deviation = detail::deviations(out.face.features);
+  detail::squash(out.face.features, out.deviation);
+  out.fitter.emplace(out.face, static_cast<std::size_t>(desc.sites));
+  if (desc.slits || desc.source_jaw)
+    out.slits =
+        detail::findSlits(out.head.positions, out.head.normals, out.welded.triangles, out.samples);
+  return out;
+}
 
 /// The target in one pose.
 struct TargetSide {
@@ -168,6 +219,7 @@ struct TargetSide {
   FramedHead head;
   Samples samples;
   MatchPoints face;
+  std::vector<Features> features;  ///< the face's, as they were before the source's size was known
   WarpFitter::State state;
 };
 
@@ -228,26 +280,40 @@ Vec3d longestDirection(const Samples& samples) {
   return symmetricEigen3(spread).vectors.col(2);
 }
 
-std::optional<TargetSide> coarseFit(const WeldedHead& target, const FaceFrame& frame,
-                                    const SourceSide& source, const WarpFitter& fitter,
-                                    std::span<const KnownPoint> known) {
+/// The target as one sees it in a frame, before anything is fitted.
+std::optional<TargetSide> targetSide(const WeldedHead& target, const FaceFrame& frame) {
   TargetSide side;
   side.frame = frame;
   side.head = detail::framed(target, frame);
   side.samples = detail::faceSamples(side.head, target);
   side.face = detail::matchPoints(side.samples, kTargetRadius, kVoxel);
   if (side.face.size() < kMinPoints) return std::nullopt;
-  detail::squash(side.face.features, source.deviation);
-  side.state = fitter.start();
+  side.features = side.face.features;
+  return side;
+}
+
+/// The coarse stages; `features` are the face's own before.
+void fitCoarsely(MatchPoints& face, std::span<const Features> features, const FaceFrame& frame,
+                 const SourceSide& source, std::span<const KnownPoint> known,
+                 WarpFitter::State& state) {
+  face.features.assign(features.begin(), features.end());
+  detail::squash(face.features, source.deviation);
+  state = source.fitter->start();
   std::vector<HardPair> pairs;
   for (const KnownPoint& k : known)
     pairs.push_back({k.from, frame.toFace(k.to), kKnownPointWeight});
   for (std::size_t s = 0; s < 2; ++s)
-    fitter.run(side.state, side.face, detail::kWarpStages[s], pairs);
+    source.fitter->run(state, face, detail::kWarpStages[s], pairs);
   // Known points far from where the pose puts them speak against it.
   for (const HardPair& pair : pairs)
-    side.state.residual +=
+    state.residual +=
         std::max(0.0, (pair.from - pair.to).norm() - 0.5) / static_cast<double>(pairs.size());
+}
+
+std::optional<TargetSide> coarseFit(const WeldedHead& target, const FaceFrame& frame,
+                                    const SourceSide& source, std::span<const KnownPoint> known) {
+  std::optional<TargetSide> side = targetSide(target, frame);
+  if (side) fitCoarsely(side->face, side->features, frame, source, known, side->state);
   return side;
 }
 
@@ -292,9 +358,8 @@ double trustIn(double residual) { return 1 / (1 + std::pow(residual / kGoodResid
 /// On a face that is its own mirror image, so must the points on it be. Where the map has put a
 /// point and the one across the face askew: the pairs that it was made with, and the labelled
 /// points, each with the one across taken to the middle; else none.
-std::vector<HardPair> evenedPairs(const TriMesh& source, std::span<const LabelledPoint> points,
-                                  const FaceFrame& frame, const TargetSide& to,
-                                  std::span<const HardPair> pairs) {
+std::vector<HardPair> evenedPairs(const SourceSide& source, std::span<const LabelledPoint> points,
+                                  const TargetSide& to, std::span<const HardPair> pairs) {
   const detail::FaceMirror mirror = detail::findFaceMirror(to.face);
   if (mirror.misfit > kSymmetric) return {};
   const auto across = [](const Vec3d& p, const Vec3d& q) {
@@ -302,16 +367,13 @@ std::vector<HardPair> evenedPairs(const TriMesh& source, std::span<const Labelle
   };
   std::vector<HardPair> out;
   double askew = 0;
-  for (const LabelledPoint& p : points) {
-    const FaceFeature* feature = findFaceFeature(p.label);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const FaceFeature* feature = findFaceFeature(points[i].label);
     if (feature == nullptr) continue;
-    const auto placeOf = [&](const LabelledPoint& l) {
-      return frame.toFace(positionAt(l.point, source.triangles, source.positions).cast<double>());
-    };
-    for (const LabelledPoint& q : points) {
-      const FaceFeature* other = findFaceFeature(q.label);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      const FaceFeature* other = findFaceFeature(points[k].label);
       if (other == nullptr || other->number != feature->mirror) continue;
-      const Vec3d here = placeOf(p), there = placeOf(q);
+      const Vec3d &here = source.points[i], &there = source.points[k];
       if (!across(here, there)) continue;
       const Vec3d moved = to.state.warp(here);
       const Vec3d middle = 0.5 * (moved + mirror(to.state.warp(there)));
@@ -331,11 +393,11 @@ std::vector<HardPair> evenedPairs(const TriMesh& source, std::span<const Labelle
 
 /// The source's points on the target: where the map takes them, then the nearest surface that
 /// faces the same way.
-std::vector<LandmarkMatch> carriedPoints(const TriMesh& source,
-                                         std::span<const LabelledPoint> points,
+std::vector<LandmarkMatch> carriedPoints(std::span<const LabelledPoint> points,
                                          const TriMesh& target, const RegistrationDesc& desc,
                                          const SourceSide& from, const TargetSide& to,
-                                         std::span<const HardPair> pairs, double residual) {
+                                         std::span<const HardPair> pairs, double residual,
+                                         const std::vector<bool>& behind_lips) {
   const Warp& warp = to.state.warp;
   const detail::Tree3 face_tree = detail::treeOf(to.face.positions);
   const detail::Tree3 source_tree = detail::treeOf(from.face.positions);
@@ -346,13 +408,13 @@ std::vector<LandmarkMatch> carriedPoints(const TriMesh& source,
   std::vector<Goal> goals;
   std::vector<LandmarkMatch> out;
   double farthest = 0;
-  for (const LabelledPoint& p : points) {
-    const Vec3d at =
-        from.frame.toFace(positionAt(p.point, source.triangles, source.positions).cast<double>());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const LabelledPoint& p = points[i];
+    const Vec3d& at = from.points[i];
     Vec3d n = Vec3d::Zero();
     for (int k = 0; k < 3; ++k)
       n += static_cast<double>(p.point.barycentric[k]) *
-           from.head.normals[source.triangles[p.point.triangle][static_cast<std::size_t>(k)]];
+           from.head.normals[from.mesh.triangles[p.point.triangle][static_cast<std::size_t>(k)]];
     n.normalize();
     Vec3d t1, t2;
     detail::tangents(n, Vec3d::UnitY(), t1, t2);
@@ -382,6 +444,7 @@ std::vector<LandmarkMatch> carriedPoints(const TriMesh& source,
   std::vector<std::uint32_t> near_index;
   for (std::uint32_t t = 0; t < target.triangles.size(); ++t) {
     const Triangle& corners = target.triangles[t];
+    if (!behind_lips.empty() && isBehind(corners, behind_lips)) continue;
     const Vec3d centre =
         (positions[corners[0]] + positions[corners[1]] + positions[corners[2]]) / 3;
     double size = 0;
@@ -416,6 +479,148 @@ std::vector<LandmarkMatch> carriedPoints(const TriMesh& source,
   return out;
 }
 
+/// What the slits of a target tell of its mouth.
+enum class MouthAtRest { Shut, Perhaps, Open };
+
+/// Open where its slit is, perhaps where none is one clean curve: where one looks into a mouth its
+/// rim is in pieces. A fit that is no face at all is not tried again.
+MouthAtRest mouthAtRest(const RegistrationDesc& desc, std::span<const Slit> slits, double residual,
+                        bool points_known) {
+  if (!desc.source_jaw || (residual > kOpenCoarseResidual && !points_known))
+    return MouthAtRest::Shut;
+  std::size_t rims = 0, shut = 0;
+  for (const Slit& slit : slits) {
+    if (std::abs(slit.centre.x()) > 2 * kMiddle || slit.centre.y() > 0) continue;
+    ++rims;
+    if (slit.upper.empty()) continue;
+    double height = 0;
+    for (std::size_t k = 0; k < Slit::kSides; ++k)
+      height += (slit.upper[k].y() - slit.lower[k].y()) / static_cast<double>(Slit::kSides);
+    if (height < kOpenMouth * slit.length) ++shut;
+  }
+  if (rims == 0 || (rims == 1 && shut == 1 && residual > kGoodCoarseResidual))
+    return MouthAtRest::Perhaps;
+  return rims == 1 && shut == 1 ? MouthAtRest::Shut : MouthAtRest::Open;
+}
+
+/// Height of an open mouth [m]: the largest of its upper margin over what of the lower one is
+/// across from it, with the jaw opened by a share.
+double mouthHeight(const TriMesh& mesh, const JawOpening& jaw, double share) {
+  const auto at = [&](std::uint32_t v) -> Vec3d {
+    return (mesh.positions[v] + static_cast<float>(share) * jaw.moves[v]).cast<double>();
+  };
+  double most = 0;
+  for (const std::uint32_t u : jaw.mouth.upper) {
+    double nearest = std::numeric_limits<double>::infinity(), height = 0;
+    for (const std::uint32_t l : jaw.mouth.lower) {
+      const Vec3d off = at(u) - at(l);
+      if (std::abs(jaw.mouth.along.dot(off)) >= nearest) continue;
+      nearest = std::abs(jaw.mouth.along.dot(off));
+      height = jaw.mouth.up.dot(off);
+    }
+    most = std::max(most, height);
+  }
+  return most;
+}
+
+/// The share of the source's jaw at which its mouth is as high as this [m].
+double jawShareOf(const TriMesh& mesh, const JawOpening& jaw, double height_m) {
+  double low = 0, high = kWidestJaw;
+  for (int i = 0; i < 20; ++i) {
+    const double middle = 0.5 * (low + high);
+    (mouthHeight(mesh, jaw, middle) < height_m ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+/// Both heads with their mouths open, matched coarsely.
+struct OpenFit {
+  double jaw = 0;
+  SourceSide source;
+  TargetSide target;
+  std::vector<Slit> slits;        ///< of the target, its mouth by its margins
+  std::vector<bool> behind_lips;  ///< per vertex of the target
+};
+
+/// The rims of these slits with the mouth's replaced by its margins.
+std::vector<Slit> withMouth(std::vector<Slit> slits, const FramedHead& head,
+                            std::span<const std::uint32_t> upper,
+                            std::span<const std::uint32_t> lower) {
+  const Slit mouth = detail::slitBetween(head.positions, upper, lower);
+  std::erase_if(slits, [&](const Slit& s) {
+    return std::abs(s.centre.x()) < 2 * kMiddle || (s.centre - mouth.centre).norm() < mouth.length;
+  });
+  slits.push_back(mouth);
+  return slits;
+}
+
+/// Known points of the target with those of a source side.
+using KnownOn = std::function<std::vector<KnownPoint>(const SourceSide&)>;
+
+/// Tries whether the target's mouth is open at rest: with the source's jaw opened by several shares
+/// the best fit tells where the lips' margins are, and those how far the mouth is open. None where
+/// it is not.
+std::optional<OpenFit> openFit(const TriMesh& source_mesh,
+                               std::span<const LabelledPoint> source_points,
+                               const SourceSide& closed, const TriMesh& target_mesh,
+                               const WeldedHead& target, const TargetSide& closed_fit,
+                               std::span<const Slit> slits, const RegistrationDesc& desc,
+                               const KnownOn& knownOn, bool sure) {
+  const JawOpening jaw = desc.source_jaw();
+  if (jaw.moves.empty()) return std::nullopt;
+  const FaceFrame& frame = closed.frame;
+  std::optional<SourceSide> opened;
+  MatchPoints face = closed_fit.face;
+  WarpFitter::State fit;
+  for (const double share : kTriedJaws) {
+    Result<SourceSide> side = sourceSide(source_mesh, source_points, frame, desc, jaw, share);
+    if (!side) return std::nullopt;
+    WarpFitter::State tried;
+    fitCoarsely(face, closed_fit.features, closed_fit.frame, *side, knownOn(*side), tried);
+    if (opened && fit.residual <= tried.residual) continue;
+    opened = *std::move(side);
+    fit = std::move(tried);
+  }
+  // Where no rim tells, the fit must.
+  if (!sure && fit.residual > closed_fit.state.residual) return std::nullopt;
+  face.features = closed_fit.features;
+  detail::squash(face.features, opened->deviation);
+  // Eyes hold it in place; what was taken for the mouth's rim may be deep inside.
+  std::vector<Slit> eyes(slits.begin(), slits.end());
+  std::erase_if(eyes, [](const Slit& s) { return std::abs(s.centre.x()) < 2 * kMiddle; });
+  const std::vector<HardPair> pairs = slitPairs(opened->slits, eyes, fit.warp);
+  for (std::size_t stage = 2; stage < detail::kWarpStages.size(); ++stage)
+    opened->fitter->run(fit, face, detail::kWarpStages[stage], pairs);
+  FacePoints points;
+  for (std::size_t i = 0; i < source_points.size(); ++i)
+    if (const FaceFeature* feature = findFaceFeature(source_points[i].label))
+      points.set(feature->number, closed_fit.frame.fromFace(fit.warp(opened->points[i])));
+  if (!validateControlPoints(points)) return std::nullopt;
+  Diagnostics ignored;
+  const std::optional<FaceSlit> mouth = findFaceSlits(target_mesh, points, ignored).mouth;
+  if (!mouth || mouth->opening_m < kOpenMouth * mouth->width_m) return std::nullopt;
+
+  // Without what is behind the lips, which is alike on no two heads.
+  WeldedHead outside = target;
+  OpenFit out;
+  out.behind_lips = detail::behindLips(detail::weldedMesh(target_mesh), *mouth, points);
+  std::erase_if(outside.triangles, [&](const Triangle& t) { return isBehind(t, out.behind_lips); });
+  if (outside.triangles.size() < target.triangles.size() / 2) return std::nullopt;
+  out.jaw = jawShareOf(source_mesh, jaw, mouth->opening_m * frame.unit / closed_fit.frame.unit);
+  Result<SourceSide> side = sourceSide(source_mesh, source_points, frame, desc, jaw, out.jaw);
+  if (!side) return std::nullopt;
+  out.source = *std::move(side);
+  std::optional<TargetSide> matched =
+      coarseFit(outside, closed_fit.frame, out.source, knownOn(out.source));
+  if (!matched || matched->state.residual > closed_fit.state.residual + kOpenWorse)
+    return std::nullopt;
+  out.target = *std::move(matched);
+  const FaceSlit& own = jaw.mouth;
+  out.source.slits = withMouth(out.source.slits, out.source.head, own.upper, own.lower);
+  out.slits = withMouth({slits.begin(), slits.end()}, out.target.head, mouth->upper, mouth->lower);
+  return out;
+}
+
 Result<void> checkInput(const TriMesh& source_mesh, std::span<const LabelledPoint> source_points,
                         const TriMesh& target_mesh, const RegistrationDesc& desc) {
   DERM_CHECK(validate(source_mesh, "source"));
@@ -434,43 +639,36 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
                                      std::span<const LabelledPoint> source_points,
                                      const TriMesh& target_mesh, const RegistrationDesc& desc,
                                      Diagnostics& notes, const Progress& progress) {
-  SourceSide source;
+  FaceFrame source_frame;
   if (desc.source_frame) {
-    source.frame = *desc.source_frame;
+    source_frame = *desc.source_frame;
   } else {
-    DERM_TRY(source.frame, faceFrame(source_mesh, source_points));
+    DERM_TRY(source_frame, faceFrame(source_mesh, source_points));
   }
   if (!keepGoing(progress, 0, "sampling")) return cancelled();
-
-  source.welded = detail::weldedHead(source_mesh);
-  source.whole = detail::wholeSamples(source.welded, source.frame);
-  source.head = detail::framed(source.welded, source.frame);
-  source.samples = detail::faceSamples(source.head, source.welded);
-  source.face = detail::matchPoints(source.samples, kSourceRadius, kVoxel);
-  if (source.face.size() < kMinPoints)
-    return Error{ErrorCode::BadData, "has no surface around its points", {.element = "source"}};
-  source.deviation = detail::deviations(source.face.features);
-  detail::squash(source.face.features, source.deviation);
-  const WarpFitter fitter(source.face, static_cast<std::size_t>(desc.sites));
+  DERM_TRY(SourceSide source, sourceSide(source_mesh, source_points, source_frame, desc));
 
   WeldedHead target = detail::weldedHead(target_mesh);
   const FaceFrame normalised = surfaceFrame(target);
   if (!(normalised.unit > 0)) return noFace("the target has no surface");
-  std::vector<KnownPoint> known;
-  for (const LabelledPoint& p : source_points)
-    for (const LabelledPoint& k : desc.target_points)
-      if (k.label == p.label)
-        known.push_back(
-            {source.frame.toFace(
-                 positionAt(p.point, source_mesh.triangles, source_mesh.positions).cast<double>()),
-             positionAt(k.point, target_mesh.triangles, target_mesh.positions).cast<double>()});
+  const KnownOn knownOn = [&](const SourceSide& side) {
+    std::vector<KnownPoint> out;
+    for (std::size_t i = 0; i < source_points.size(); ++i)
+      for (const LabelledPoint& k : desc.target_points)
+        if (k.label == source_points[i].label)
+          out.push_back(
+              {side.points[i],
+               positionAt(k.point, target_mesh.triangles, target_mesh.positions).cast<double>()});
+    return out;
+  };
+  std::vector<KnownPoint> known = knownOn(source);
   const Samples target_whole = detail::wholeSamples(target, normalised);
 
   // The pose: by known points where there are enough, else by search; a thorough one where the
   // first finds nothing good.
   std::optional<TargetSide> best;
   const auto consider = [&](const FaceFrame& frame) {
-    std::optional<TargetSide> side = coarseFit(target, frame, source, fitter, known);
+    std::optional<TargetSide> side = coarseFit(target, frame, source, known);
     if (side && (!best || side->state.residual < best->state.residual)) best = std::move(side);
   };
   const auto search = [&](const Samples& whole, const FaceFrame& frame, bool thorough) {
@@ -510,13 +708,29 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
   }
   if (!best) return noFace("no pose puts the source's face on the target");
 
+  std::vector<Slit> slits;
+  if (desc.slits || desc.source_jaw)
+    slits = detail::findSlits(best->head.positions, best->head.normals, target.triangles,
+                              best->samples);
+  double jaw = 0;
+  std::vector<bool> behind_lips;
+  const MouthAtRest mouth = mouthAtRest(desc, slits, best->state.residual, !known.empty());
+  if (mouth != MouthAtRest::Shut) {
+    if (!keepGoing(progress, 0.5, "mouth")) return cancelled();
+    if (std::optional<OpenFit> open =
+            openFit(source_mesh, source_points, source, target_mesh, target, *best, slits, desc,
+                    knownOn, mouth == MouthAtRest::Open)) {
+      source = std::move(open->source);
+      best = std::move(open->target);
+      slits = std::move(open->slits);
+      jaw = open->jaw;
+      behind_lips = std::move(open->behind_lips);
+      known = knownOn(source);
+    }
+  }
+
   std::vector<HardPair> pairs;
-  if (desc.slits)
-    pairs = slitPairs(detail::findSlits(source.head.positions, source.head.normals,
-                                        source.welded.triangles, source.samples),
-                      detail::findSlits(best->head.positions, best->head.normals, target.triangles,
-                                        best->samples),
-                      best->state.warp);
+  if (desc.slits) pairs = slitPairs(source.slits, slits, best->state.warp);
   // What is known counts more than what is found.
   std::erase_if(pairs, [&](const HardPair& pair) {
     for (const KnownPoint& k : known)
@@ -531,18 +745,17 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
   std::size_t stage = 2;
   if (farthest > kFarPair) {
     // The coarse fit went astray without them.
-    best->state = fitter.start();
+    best->state = source.fitter->start();
     stage = 0;
   }
   for (; stage < detail::kWarpStages.size(); ++stage) {
     if (!keepGoing(progress, 0.6 + 0.08 * static_cast<double>(stage), "fit")) return cancelled();
-    fitter.run(best->state, best->face, detail::kWarpStages[stage], pairs);
+    source.fitter->run(best->state, best->face, detail::kWarpStages[stage], pairs);
   }
   if (known.empty()) {
-    const std::vector<HardPair> even =
-        evenedPairs(source_mesh, source_points, source.frame, *best, pairs);
+    const std::vector<HardPair> even = evenedPairs(source, source_points, *best, pairs);
     for (std::size_t again = 2; again < detail::kWarpStages.size() && !even.empty(); ++again)
-      fitter.run(best->state, best->face, detail::kWarpStages[again], even);
+      source.fitter->run(best->state, best->face, detail::kWarpStages[again], even);
   }
 
   HeadRegistration out;
@@ -563,8 +776,17 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
   }
   const Warp& warp = best->state.warp;
   out.map = HeadMap(source.frame, best->frame, warp.centres, warp.weights, warp.affine);
-  out.landmarks = carriedPoints(source_mesh, source_points, target_mesh, desc, source, *best, pairs,
-                                out.residual);
+  out.landmarks = carriedPoints(source_points, target_mesh, desc, source, *best, pairs,
+                                out.residual, behind_lips);
+  out.jaw = jaw;
+  if (jaw != 0) {
+    out.source_positions = source.mesh.positions;
+    notes.warn("mouth-open", "target",
+               "its mouth is open at rest (the source's jaw was opened by " +
+                   fixedNumber(100 * jaw, 0) +
+                   " % to match it); shapes and motions start from there: they are best on a head "
+                   "with its mouth shut");
+  }
   if (!keepGoing(progress, 1, "done")) return cancelled();
   return out;
 }

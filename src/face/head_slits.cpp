@@ -109,7 +109,39 @@ void splitRim(Slit& slit, const std::vector<Vec3d>& points, const std::vector<Ed
   slit.lower_vertices = std::move(sides[1].vertices);
 }
 
+/// How finely a rim with steps of this length resolves a slit.
+double resolutionOf(const Slit& slit, double step) {
+  const double fineness = kFineEdge * slit.length / std::max(step, 1e-9);
+  return std::min(1.0, fineness * fineness);
+}
+
 }  // namespace
+
+Slit slitBetween(std::span<const Vec3d> positions, std::span<const std::uint32_t> upper,
+                 std::span<const std::uint32_t> lower) {
+  Slit slit;
+  double steps = 0, edges = 0;
+  const auto side = [&](std::span<const std::uint32_t> chain) {
+    std::vector<Vec3d> line;
+    for (const std::uint32_t v : chain) {
+      line.push_back(positions[v]);
+      slit.centre += positions[v] / static_cast<double>(upper.size() + lower.size());
+      if (line.size() < 2) continue;
+      steps += (line.back() - line[line.size() - 2]).norm();
+      ++edges;
+    }
+    return spaced(line, Slit::kSides);
+  };
+  slit.upper = side(upper);
+  slit.lower = side(lower);
+  slit.right = positions[upper.front()];
+  slit.left = positions[upper.back()];
+  slit.length = (slit.left - slit.right).norm();
+  slit.resolution = resolutionOf(slit, edges > 0 ? steps / edges : 0);
+  slit.upper_vertices.assign(upper.begin(), upper.end());
+  slit.lower_vertices.assign(lower.begin(), lower.end());
+  return slit;
+}
 
 std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Vec3d> normals,
                             std::span<const Triangle> triangles, const Samples& samples,
@@ -247,8 +279,7 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
       for (const std::uint32_t k : neighbours[i])
         edge +=
             (points[i] - points[k]).norm() / static_cast<double>(neighbours[i].size() * rim.size());
-    const double fineness = kFineEdge * slit.length / std::max(edge, 1e-9);
-    slit.resolution = std::min(1.0, fineness * fineness);
+    slit.resolution = resolutionOf(slit, edge);
     splitRim(slit, points, point_edges, neighbours, left, right);
     slits.push_back(std::move(slit));
   }

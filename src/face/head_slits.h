@@ -34,6 +34,10 @@ std::vector<Slit> findSlits(std::span<const Vec3d> positions, std::span<const Ve
                             std::span<const Triangle> triangles, const Samples& samples,
                             double min_length = 0.3);
 
+/// The same of an opening whose two sides are known: vertices from the right end to the left one.
+Slit slitBetween(std::span<const Vec3d> positions, std::span<const std::uint32_t> upper,
+                 std::span<const std::uint32_t> lower);
+
 /// Per vertex +1 near the upper side of a slit, -1 near the lower one, 0 elsewhere or undecided:
 /// by the way along the mesh, so that lips that touch are told apart.
 std::vector<signed char> rimSides(std::span<const Vec3d> positions,

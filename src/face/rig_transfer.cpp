@@ -14,6 +14,7 @@
 #include "face/control_units.h"
 #include "face/lid_closing.h"
 #include "face/margin_match.h"
+#include "face/mouth_inside.h"
 #include "face/shape_openings.h"
 #include "face/shape_solver.h"
 #include "face/share_pruning.h"
@@ -82,36 +83,6 @@ std::vector<std::optional<SurfacePoint>> counterparts(const WeldedMesh& from, co
   return out;
 }
 
-/// Marks what of the skin cannot be reached from the top of the head without crossing the lips'
-/// margins.
-std::vector<bool> insideMouth(const WeldedMesh& mesh, const FaceSlit& mouth) {
-  std::vector<bool> outside(mesh.pointCount(), false);
-  for (const std::vector<std::uint32_t>* chain : {&mouth.upper, &mouth.lower})
-    for (const std::uint32_t v : *chain) outside[mesh.of_vertex[v]] = true;
-  const std::uint32_t skin = mesh.pieces.of_vertex[mesh.of_vertex[mouth.upper.front()]];
-  std::uint32_t top = mesh.of_vertex[mouth.upper.front()];
-  for (std::uint32_t p = 0; p < outside.size(); ++p)
-    if (mesh.pieces.of_vertex[p] == skin &&
-        mouth.up.dot(mesh.positions[p] - mesh.positions[top]) > 0)
-      top = p;
-  const IndexLists neighbours = vertexNeighbours(mesh.triangles, mesh.pointCount());
-  std::vector<std::uint32_t> open = {top};
-  outside[top] = true;
-  while (!open.empty()) {
-    const std::uint32_t p = open.back();
-    open.pop_back();
-    for (const std::uint32_t n : neighbours[p])
-      if (!outside[n]) {
-        outside[n] = true;
-        open.push_back(n);
-      }
-  }
-  for (std::uint32_t p = 0; p < outside.size(); ++p)
-    if (mesh.pieces.of_vertex[p] != skin) outside[p] = true;
-  outside.flip();
-  return outside;
-}
-
 /// [0,1] per point of the mesh: how much of its weights are the target's own: all on the lips and
 /// in the mouth, less and less around, none where corners no longer pull. A narrow border between
 /// two heads' weights would fold the skin beside a smile.
@@ -123,7 +94,7 @@ std::vector<double> ownLips(const WeldedMesh& mesh, const FaceSlit& mouth) {
     for (std::size_t k = 0; k < side->points.size(); ++k)
       out[side->points[k]] =
           1 - detail::smoothStep(kLips, kAround, side->distances[k] / mouth.width_m);
-  const std::vector<bool> inside = insideMouth(mesh, mouth);
+  const std::vector<bool> inside = detail::insideMouth(mesh, mouth);
   for (std::size_t p = 0; p < out.size(); ++p)
     if (inside[p]) out[p] = 1;
   return out;

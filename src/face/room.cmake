@@ -58,6 +58,8 @@ derm_room(face
     maps/wrinkle_poses.cpp
     margin_match.cpp
     margin_nodes.cpp
+    mouth_inside.cpp
+    open_jaw.cpp
     profile_alignment.cpp
     profile_landmarks.cpp
     retarget_evaluation.cpp

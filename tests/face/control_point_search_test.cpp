@@ -4,10 +4,12 @@
 
 #include "derm/cast/cast.h"
 #include "derm/face/face_slits.h"
+#include "derm/face/open_jaw.h"
 #include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
 
 #include "face_fixtures.h"
+#include "rigged_head.h"
 #include "support/unpacked.h"
 
 namespace derm::control_point_search_test {
@@ -111,6 +113,79 @@ TEST(ControlPointSearch, AReferenceThatCannotBeMadeIsAnError) {
                                  HeadPose::Upright, notes));
 }
 
+/// A head that came with its mouth open: lips that are apart are not those of a mouth that is shut.
+TEST(ControlPointSearch, AMouthThatIsOpenAtRest) {
+  Character woman = makeCastMember("woman").value();
+  const JawOpening jaw = jawOpening(woman);
+  ASSERT_EQ(jaw.moves.size(), woman.mesh.vertexCount());
+  const TriMesh shut = woman.mesh;
+  for (const double share : {0.0, 0.4, 0.7, 1.0}) {
+    SCOPED_TRACE(share);
+    woman.mesh = withOpenJaw(shut, jaw, share);
+    const std::array<ReferenceHead, 1> references = {castHead("man")};
+    Diagnostics notes;
+    const Result<FoundControlPoints> found =
+        findControlPoints(woman.mesh, references, HeadPose::Unknown, notes);
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_EQ(notes.count("mouth-open"), share > 0 ? 1u : 0u);
+    RecordProperty("mean_" + std::to_string(share),
+                   std::to_string(meanError(woman.mesh, found->points, woman.points)));
+    RecordProperty("lips_" + std::to_string(share),
+                   std::to_string(farthestOfLips(woman.mesh, found->points, woman.points)));
+    EXPECT_LT(meanError(woman.mesh, found->points, woman.points), 0.8);
+    EXPECT_LT(farthestOfLips(woman.mesh, found->points, woman.points), 0.12);
+    EXPECT_GT(found->confidence, 0.35);
+    // A smile on top of it does not tear.
+    Character rigged = woman;
+    rigged.points = found->points;
+    const FaceRig rig = addFaceRig(rigged, {}, notes).value();
+    EXPECT_EQ(notes.count("face-lips-joined"), 0u);
+    const double stretch = largestStretch(rigged.mesh, inExpression(rigged, rig, "joy", true));
+    RecordProperty("stretch_" + std::to_string(share), std::to_string(stretch));
+    EXPECT_LT(stretch, 8);
+  }
+}
+
+/// What a vertex of the target is on the source does not depend on whose mouth is open.
+TEST(ControlPointSearch, LipsOfAnOpenMouthCorrespond) {
+  const Character man = makeCastMember("man").value();
+  const Character woman = makeCastMember("woman").value();
+  const TriMesh open = withOpenJaw(woman.mesh, jawOpening(woman), 0.7);
+  RegistrationDesc desc;
+  desc.source_jaw = [&] { return jawOpening(man); };
+  Diagnostics notes;
+  const Result<HeadRegistration> fit = registerHeads(man.mesh, man.points, open, desc, notes);
+  ASSERT_TRUE(fit) << fit.error().text();
+  EXPECT_GT(fit->jaw, 0.4);
+  EXPECT_LT(fit->jaw, 1.2);
+  ASSERT_EQ(fit->source_positions.size(), man.mesh.vertexCount());
+  const Result<HeadCorrespondence> dense = denseCorrespondence(man.mesh, open, *fit);
+  ASSERT_TRUE(dense) << dense.error().text();
+  // Both have one topology of the cast: lips are the same rows of vertices.
+  const FaceSlit mouth = *findFaceSlits(woman.mesh, woman.points, notes).mouth;
+  const double middle = double(man.mesh.positions[jawOpening(man).mouth.upper.front()].y());
+  std::size_t lips = 0, wrong = 0;
+  for (const auto& [chain, sign] : {std::pair{&mouth.upper, 1.0}, {&mouth.lower, -1.0}})
+    for (std::size_t i = chain->size() / 4; i < chain->size() * 3 / 4; ++i) {
+      if (!dense->has((*chain)[i])) continue;
+      ++lips;
+      const SurfacePoint& at = dense->source_points[(*chain)[i]];
+      const double height =
+          double(positionAt(at, man.mesh.triangles, fit->source_positions).y()) - middle;
+      wrong += sign * height < -0.002;
+    }
+  EXPECT_GT(lips, mouth.upper.size() / 2);
+  EXPECT_LE(wrong, lips / 20);
+  // Asked for only where a mouth may be open.
+  int asked = 0;
+  desc.source_jaw = [&] {
+    ++asked;
+    return JawOpening();
+  };
+  ASSERT_TRUE(registerHeads(man.mesh, man.points, woman.mesh, desc, notes));
+  EXPECT_EQ(asked, 0);
+}
+
 /// Points of scanned heads from a painted one: what "the eye's outer corner" means differs too.
 TEST(ControlPointSearchData, ScannedHeadsGetTheirPoints) {
   DERM_PACKED_DATA_OR_SKIP(folder, "faces-ict");
@@ -132,6 +207,43 @@ TEST(ControlPointSearchData, ScannedHeadsGetTheirPoints) {
     EXPECT_LT(meanError(head, found->points, truth), 1.4);
     EXPECT_LT(farthestFromMargin(head, found->points), 0.002);
     EXPECT_LT(farthestOfLips(head, found->points, truth), 0.12);
+  }
+}
+
+/// The same people with their jaws dropped by the model's own shape.
+TEST(ControlPointSearchData, ScannedHeadsWithOpenMouthsGetTheirPoints) {
+  DERM_PACKED_DATA_OR_SKIP(folder, "faces-ict");
+  Diagnostics notes;
+  const Character model =
+      loadCharacter(folder / "ict_generic_55morphs.glb", {.metres_per_unit = 0.01}, notes).value();
+  const auto drop = std::find_if(model.morphs.begin(), model.morphs.end(),
+                                 [](const MorphTarget& m) { return m.name == "jawOpen"; });
+  ASSERT_NE(drop, model.morphs.end());
+  for (const auto& [name, share] :
+       {std::pair{"generic", 0.3}, {"generic", 1.0}, {"id_B", 0.6}, {"id_C", 1.0}}) {
+    SCOPED_TRACE(std::string(name) + " " + std::to_string(share));
+    TriMesh head = model.mesh;
+    head.normals.clear();
+    head.positions =
+        testing_support::ictPositions((folder / (std::string(name) + "_neutral.obj")).string());
+    // The file's unit is the model's: both come in centimetres here.
+    const double unit = bounds(head.positions).diagonal() / bounds(model.mesh.positions).diagonal();
+    for (std::size_t i = 0; i < drop->vertices.size(); ++i)
+      head.positions[drop->vertices[i]] +=
+          static_cast<float>(share * (unit > 10 ? 100 : 1)) * drop->positions[i];
+    const std::array<ReferenceHead, 1> references = {castHead("man")};
+    Diagnostics own;
+    const Result<FoundControlPoints> found =
+        findControlPoints(head, references, HeadPose::Unknown, own);
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_EQ(own.count("mouth-open"), 1u);
+    const std::vector<LabelledPoint> truth =
+        testing_support::ictPoints((folder / "landmarks68.txt").string(), head);
+    const std::string key = std::string(name) + "_" + std::to_string(share);
+    RecordProperty("mean_" + key, std::to_string(meanError(head, found->points, truth)));
+    RecordProperty("lips_" + key, std::to_string(farthestOfLips(head, found->points, truth)));
+    EXPECT_LT(meanError(head, found->points, truth), 1.7);
+    EXPECT_LT(farthestOfLips(head, found->points, truth), 0.22);
   }
 }
 

@@ -42,6 +42,18 @@ TEST(FaceSlits, SaysWhereNothingOpens) {
   EXPECT_EQ(notes.count("face-no-slit"), 3u);
 }
 
+TEST(FaceSlits, OfASurfaceThatIsInsideOut) {
+  Character head = makeSyntheticHead(syntheticHeadA()).value();
+  Diagnostics notes;
+  const FaceSlits as_it_should = findFaceSlits(head.mesh, head.points, notes);
+  for (Triangle& t : head.mesh.triangles) std::swap(t[1], t[2]);
+  for (LabelledPoint& p : head.points) std::swap(p.point.barycentric[1], p.point.barycentric[2]);
+  const FaceSlits turned = findFaceSlits(head.mesh, head.points, notes);
+  ASSERT_TRUE(as_it_should.mouth && turned.mouth);
+  EXPECT_EQ(turned.mouth->upper, as_it_should.mouth->upper);
+  EXPECT_EQ(turned.mouth->lower, as_it_should.mouth->lower);
+}
+
 TEST(FaceSlits, WithoutControlPointsThereIsNothingToFind) {
   const Result<Character> head = makeSyntheticHead(syntheticHeadA());
   ASSERT_TRUE(head.ok());

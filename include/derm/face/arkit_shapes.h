@@ -34,5 +34,7 @@ Result<std::vector<PointDisplacement>> faceShapeDisplacements(std::string_view s
 /// validateControlPoints() rejects. Notes: as addFaceRig() and findFaceSlits().
 Result<std::vector<MorphTarget>> arkitShapes(const Character& head, Diagnostics& notes,
                                              const Progress& progress = {});
+/// One of them alone. Fails on an unknown name too.
+Result<MorphTarget> arkitShape(const Character& head, std::string_view name, Diagnostics& notes);
 
 }  // namespace derm

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "derm/base/result.h"
 #include "derm/face/head_correspondence.h"
 #include "derm/face/landmark_match.h"
+#include "derm/face/open_jaw.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/mesh/tri_mesh.h"
 
@@ -81,6 +83,10 @@ struct RegistrationDesc {
   int sites = 1200;
   /// Find the ends of the mouth's slit on both heads and bring them together.
   bool slits = true;
+  /// What opening the jaw does to the source: jawOpening(). Where the target's mouth may be open at
+  /// rest this is asked for, and the source matched with its own as far open. Without it lips that
+  /// are apart are matched badly by lips that touch.
+  std::function<JawOpening()> source_jaw;
 };
 
 /// How well two heads fit.
@@ -96,6 +102,10 @@ struct HeadRegistration {
   double residual = 0;
   RegistrationVerdict verdict = RegistrationVerdict::Good;
   std::vector<LandmarkMatch> landmarks;  ///< the source's points, in their order
+  /// Share by which the source's jaw was opened, and where its vertices were then [m]: `map` is
+  /// that of this rest shape. Empty: the source as it is.
+  double jaw = 0;
+  std::vector<Vec3f> source_positions;
 };
 
 /// Finds on the target head the points that the source head has labelled, from shape alone: no
@@ -104,7 +114,8 @@ struct HeadRegistration {
 /// Method: both surfaces become samples with normals and curvatures; what cannot be seen from
 /// outside (inside of mouth and nose) is left out. Pose: symmetry planes of the target, similarity
 /// ICP from starts around them. Warp: robust matches of position, normal and curvature, fitted by a
-/// stiff RBF in four stages from coarse to fine; ends of the mouth's slit are matched outright. The
+/// stiff RBF in four stages from coarse to fine; ends of the mouth's slit are matched outright. A
+/// mouth that is open at rest is matched by the source's own, as far open (note mouth-open). The
 /// page docs/faces.md has formulas, measured errors and limits.
 ///
 /// Errors: "cannot find a face: ..." with the reason; two heads in the target, of which no point is
@@ -118,7 +129,8 @@ Result<HeadRegistration> registerHeads(const TriMesh& source,
 
 /// For every vertex of the target its point on the source, by the inverse of the map and the
 /// nearest triangle that looks the same way (normals within 72 degrees) and belongs to the same
-/// side of mouth and lids. Vertices far from the face or without such a triangle have none.
+/// side of mouth and lids. The source is as it was matched: with its jaw open where it was.
+/// Vertices far from the face or without such a triangle have none.
 /// O(target vertices * (centres + log source triangles)).
 Result<HeadCorrespondence> denseCorrespondence(const TriMesh& source, const TriMesh& target,
                                                const HeadRegistration& registration,
