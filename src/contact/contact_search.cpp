@@ -134,11 +134,12 @@ std::size_t ContactSearch::Boxes::meeting(const Box& box, std::size_t first, std
                                           std::vector<std::uint32_t>& out) const {
   std::size_t count = 0;
   for (std::size_t i = first; i < end; ++i) {
-    const bool meets = (low[0][i] <= box.high[0]) & (high[0][i] >= box.low[0]) &
-                       (low[1][i] <= box.high[1]) & (high[1][i] >= box.low[1]) &
-                       (low[2][i] <= box.high[2]) & (high[2][i] >= box.low[2]);
+    // Integers, since && would branch at each of the six and keep the loop from being vectorised.
+    const int apart = int(low[0][i] > box.high[0]) | int(high[0][i] < box.low[0]) |
+                      int(low[1][i] > box.high[1]) | int(high[1][i] < box.low[1]) |
+                      int(low[2][i] > box.high[2]) | int(high[2][i] < box.low[2]);
     out[count] = static_cast<std::uint32_t>(i);
-    count += meets;
+    count += static_cast<std::size_t>(apart == 0);
   }
   return count;
 }
