@@ -9,6 +9,8 @@ target_compile_options(derm_build_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>
   # what g++ says of a class with a member of its own file's anonymous namespace in any included file
   $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>
+  # g++ tidies its memory whenever it doubles; a batch of sources ends before a gigabyte needs it
+  $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1048576>
   # what clang says of a name in one source's anonymous namespace when another source of its batch
   # has it, too; g++ tells of every shadow in one source
   $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>
