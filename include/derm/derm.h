@@ -42,7 +42,8 @@ DERM_API const char* derm_version(void);
 /* Why the last call on this thread that failed did so, as a JSON object:
  * {"code":"bad_data","text":"look.toml:2:8: clip: no clip \"jumpp\"","message":"no clip \"jumpp\"",
  *  "file":"look.toml","element":"clip","line":2,"column":8}
- * Codes: bad_data, bad_argument, unsupported, cannot_read, cannot_write, cancelled, out_of_memory.
+ * Codes: bad_data, bad_argument, unsupported, cannot_read, cannot_write, cancelled, out_of_memory,
+ * internal.
  * file and element may be empty, line and column 0. */
 DERM_API const char* derm_last_error(void);
 
@@ -59,8 +60,9 @@ DERM_API const char* derm_shipped_recipes(void);
  * FIELD: {"key":"frequency_hz","kind":"number","low":0.001,"high":1000,"unit":"Hz","default":3,
  *  "help":"of the free swing","live":true}
  * Kinds: flag, number, integer, text, numbers (with "count":[least,most]), joint, joints, group,
- * groups, word (with "words"), word_or_groups, tables (with "fields"). No "low" or "high": no such
- * limit. No "default": the key may be absent. "live": a change shows at once. */
+ * groups, word (with "words"), word_or_groups, word_or_joints, tables (with "fields"; those have no
+ * "live"). No "low" or "high": no such limit. No "default": the key may be absent. "live": a change
+ * shows at once. */
 DERM_API const char* derm_recipe_fields(void);
 /* JSON: what is said about faces. {"points":[{"label":"8.1","name":"upper_lip_middle","meaning"}],
  * the 28 control points, "regions":[name]} */
@@ -89,22 +91,23 @@ DERM_API derm_scene* derm_open(const derm_files* files, const char* recipe, cons
 DERM_API derm_scene* derm_open_character(const derm_files* files, const char* character);
 DERM_API void derm_close(derm_scene* scene);
 
-/* JSON, as it was opened: {"name","vertices","triangles","diagonal_m","closed",
+/* JSON: {"name","vertices","triangles","diagonal_m","has_skin",
  *  "joints":[{"name","parent","node","bone"}],  parent -1 = none; node: number in the glTF
  *  "clips":[{"name","duration_s","joints":[j],"morphs":[m]}],  what each moves
  *  "morphs":[{"name","preset"}], "controls":[{"name","low","high","preset"}],
  *  "points":[{"label","triangle","barycentric"}],
- *  "groups":[name], "images":[{"name","mime_type","bytes"}],
+ *  "groups":[name], "images":[{"name","mime_type","uri","bytes"}],
  *  "materials":[{"name","base_colour","base_colour_image","normal_image","metallic","roughness",
- *    "double_sided","transparent","detail_maps":[{"image","strength","uv_set","uv_scale",
+ *    "double_sided","transparent","source","detail_maps":[{"image","strength","uv_set","uv_scale",
  *    "uv_offset","group","control","channel"}]}],
- *  "parts":[{"name","material","node","mesh","primitive","first_vertex","vertex_count"}],
- *  "metres_per_unit","notes":[text]} */
+ *  "parts":[{"name","instance","material","node","mesh","primitive","rigid","first_morph",
+ *    "morph_count","first_vertex","vertex_count"}],  node, mesh, primitive: of the glTF, -1 = none
+ *  "metres_per_unit","notes":[text]}  what was odd when it was opened */
 DERM_API const char* derm_character(derm_scene* scene);
-/* JSON, changes with edits: {"clip":{"name","number"} or null,"start_s","end_s","loop","fps",
- *  "sections":{"":{"fps":60,…},"skinning":{…},…}, "controls":{name:value},
- *  "layers":[{"name","type","enabled","before_skinning","keys":{…},"masks":[name]}],
- *  "channels":[name],"notes":[text]} */
+/* JSON, changes with edits: {"clip":{"name","number","duration_s"} or null,"start_s","end_s",
+ *  "loop","fps","frames","sections":{"":{"fps":60,…},"skinning":{…},…}, "controls":{name:value},
+ *  "layers":[{"name","type","enabled","before_skinning","keys":{…}}],
+ *  "masks":[name],"channels":[name]} */
 DERM_API const char* derm_recipe(derm_scene* scene);
 /* The recipe as TOML, comments and order kept through edits. */
 DERM_API const char* derm_recipe_text(derm_scene* scene);
@@ -126,8 +129,8 @@ DERM_API const char* derm_move_layer(derm_scene* scene, const char* name, int in
 DERM_API const char* derm_enable_layer(derm_scene* scene, const char* name, int enabled);
 DERM_API const char* derm_rename_layer(derm_scene* scene, const char* name, const char* to);
 
-/* The recipe's text with proposals for this character in it, not yet set: "flesh", "wrinkles" (of
- * the clip that plays), "volume" (with centre skinning), or "all". */
+/* The recipe's text with proposals for this character in it, not yet set: "flesh", "contact",
+ * "wrinkles" (of the clip that plays), "volume" (with centre skinning), or "all". */
 DERM_API const char* derm_propose(derm_scene* scene, const char* what);
 
 /* ------------------------------------------------------------------------------------ playing */
@@ -149,7 +152,8 @@ DERM_API int derm_sample(derm_scene* scene, int clip, double time_s);
 DERM_API int derm_step(derm_scene* scene, double dt_s);
 /* After a cut: at rest in the host's pose. */
 DERM_API int derm_reset(derm_scene* scene);
-/* A control's value from here on, whatever the clip says; not finite = as the clip says. */
+/* A control's value until the next edit, whatever the clip says; not finite = as the clip says. (A
+ * value that stays is an edit: derm_set_key(scene, NULL, "controls.smile", "0.5").) */
 DERM_API int derm_hold_control(derm_scene* scene, int control, double value);
 
 /* ---------------------------------------------------------------------------- the present frame */
@@ -188,7 +192,7 @@ DERM_API const float* derm_channel(derm_scene* scene, const char* name);
  *   flesh: "elongation_m":[x,y,z],"velocity_m_per_s":[x,y,z]
  *   wrinkles: "tools":[{"name","length_m","rest_length_m","height_m","bumps","missing_m"}]
  *   volume: "regions":[{"name","rest_m3","before_m3","target_m3","after_m3","idle"}],
- *           "largest_move_m"}]} */
+ *           "largest_move_m","iterations"}]} */
 DERM_API const char* derm_frame_report(derm_scene* scene);
 
 typedef struct derm_hit {
@@ -228,7 +232,7 @@ DERM_API const char* derm_add_face_shapes(derm_scene* scene);
 
 /* ------------------------------------------------------------------------------------ bytes out */
 
-/* `options`: JSON {"format":"glb"|"gltf"|"pc2"|"mdd"|"obj","as":"cache"|"correctives",
+/* `options`: JSON {"format":"glb"|"pc2"|"mdd","as":"cache"|"correctives",
  * "shapes":n,"error_m":e,"measure":true} or NULL. NULL = failed. */
 DERM_API const unsigned char* derm_bake(derm_scene* scene, const char* options, size_t* size);
 /* JSON of the last bake, as `derm bake --report` writes it. */

@@ -43,10 +43,13 @@ struct derm_liquid {
 
 namespace {
 
-constexpr const char* kNoMemory =
+[[maybe_unused]] constexpr const char* kNoMemory =
     R"({"code":"out_of_memory","text":"out of memory","message":"out of memory",)"
     R"("file":"","element":"","line":0,"column":0})";
-thread_local bool no_memory = false;  // instead of the error below
+[[maybe_unused]] constexpr const char* kUnforeseen =
+    R"({"code":"internal","text":"an unforeseen failure","message":"an unforeseen failure",)"
+    R"("file":"","element":"","line":0,"column":0})";
+thread_local const char* fixed_error = nullptr;  // instead of the error below; needs no memory
 thread_local std::string last_error = "{}";
 thread_local std::string last_text;
 
@@ -57,12 +60,9 @@ const char* give(std::string text) {
 const char* give(const Json& json) { return give(textOf(json)); }
 
 void fail(const Error& error) {
-  no_memory = false;
+  fixed_error = nullptr;
   last_error = textOf(errorJson(error));
 }
-
-/// Said without allocating.
-[[maybe_unused]] void failWithoutMemory() { no_memory = true; }
 
 /// Nothing leaves here but a value. (The WebAssembly module has no exceptions: there, a page makes
 /// a new module where memory is used up.)
@@ -72,18 +72,25 @@ T guarded([[maybe_unused]] T failed, const Work& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    failWithoutMemory();
-    return failed;
+    fixed_error = kNoMemory;
   } catch (const std::length_error&) {
-    failWithoutMemory();
-    return failed;
+    fixed_error = kNoMemory;
+  } catch (...) {  // a library's own, a thread that cannot be started
+    fixed_error = kUnforeseen;
   }
+  return failed;
 #else
   return work();
 #endif
 }
 
 std::string_view viewOf(const char* text) { return text == nullptr ? "" : text; }
+
+/// What work() lists, whatever is open.
+template <class Work>
+const char* listed(const Work& work) {
+  return guarded(static_cast<const char*>(nullptr), [&] { return give(work()); });
+}
 
 Error noHandle() { return Error{ErrorCode::BadArgument, "a handle is NULL", {}}; }
 
@@ -123,7 +130,8 @@ template <class Work>
 const unsigned char* bytesFrom(derm_scene* scene, size_t* size, const Work& work) {
   if (size != nullptr) *size = 0;
   return guarded(static_cast<const unsigned char*>(nullptr), [&]() -> const unsigned char* {
-    if (scene == nullptr || size == nullptr) return fail(noHandle()), nullptr;
+    if (scene == nullptr) return fail(noHandle()), nullptr;
+    if (size == nullptr) return fail(Error{ErrorCode::BadArgument, "size is NULL", {}}), nullptr;
     Result<std::vector<std::uint8_t>> bytes = work(*scene->session);
     if (!bytes) return fail(bytes.error()), nullptr;
     scene->bytes = *std::move(bytes);
@@ -147,14 +155,13 @@ const float* floatsOf(std::span<const T> values) {
   return values.empty() ? nullptr : reinterpret_cast<const float*>(values.data());
 }
 
+/// May throw: to be called in guarded().
 derm_scene* opened(const derm_files* files, std::string text, std::string name) {
-  return guarded(static_cast<derm_scene*>(nullptr), [&]() -> derm_scene* {
-    // A copy of the table, not of the bytes' owner: files that are added later do not change it.
-    Result<std::unique_ptr<Session>> session =
-        Session::open(files == nullptr ? nullptr : files->files, std::move(text), std::move(name));
-    if (!session) return fail(session.error()), nullptr;
-    return new derm_scene{*std::move(session), {}};
-  });
+  // The table is shared: derm_files_add() copies it before it changes.
+  Result<std::unique_ptr<Session>> session =
+      Session::open(files == nullptr ? nullptr : files->files, std::move(text), std::move(name));
+  if (!session) return fail(session.error()), nullptr;
+  return new derm_scene{*std::move(session), {}};
 }
 
 RecipeValue::Table::iterator keyIn(RecipeValue::Table& table, std::string_view key) {
@@ -245,17 +252,25 @@ Result<Session::BakeOptions> bakeOptions(std::string_view text) {
 // ---------------------------------------------------------------------------------- what there is
 
 const char* derm_version(void) { return DERM_VERSION_TEXT; }
-const char* derm_last_error(void) { return no_memory ? kNoMemory : last_error.c_str(); }
-const char* derm_cast(void) { return give(membersJson(derm::castMembers())); }
-const char* derm_liquids(void) { return give(membersJson(derm::castLiquids())); }
-const char* derm_recipe_fields(void) { return give(recipeFieldsJson()); }
-const char* derm_face_names(void) { return give(faceNamesJson()); }
+const char* derm_last_error(void) {
+  return fixed_error != nullptr ? fixed_error : last_error.c_str();
+}
+const char* derm_cast(void) {
+  return listed([] { return membersJson(derm::castMembers()); });
+}
+const char* derm_liquids(void) {
+  return listed([] { return membersJson(derm::castLiquids()); });
+}
+const char* derm_recipe_fields(void) { return listed(recipeFieldsJson); }
+const char* derm_face_names(void) { return listed(faceNamesJson); }
 
 const char* derm_shipped_recipes(void) {
-  Json out = Json::array();
-  for (const ShippedRecipe& recipe : kShippedRecipes)
-    out.push_back({{"name", recipe.name}, {"text", recipe.text}});
-  return give(out);
+  return listed([] {
+    Json out = Json::array();
+    for (const ShippedRecipe& recipe : kShippedRecipes)
+      out.push_back({{"name", recipe.name}, {"text", recipe.text}});
+    return out;
+  });
 }
 
 // ------------------------------------------------------------------------------------------ files
@@ -266,7 +281,9 @@ derm_files* derm_files_new(void) {
 
 unsigned char* derm_files_add(derm_files* files, const char* name, size_t size) {
   return guarded(static_cast<unsigned char*>(nullptr), [&]() -> unsigned char* {
-    if (files == nullptr || viewOf(name).empty()) return fail(noHandle()), nullptr;
+    if (files == nullptr) return fail(noHandle()), nullptr;
+    if (viewOf(name).empty())
+      return fail(Error{ErrorCode::BadArgument, "a file needs a name", {}}), nullptr;
     // Scenes that were opened with the table so far keep it as it was.
     if (files->files.use_count() > 1) files->files = std::make_shared<MemoryFiles>(*files->files);
     files->files->put(name, MemoryFiles::Bytes(std::max<size_t>(size, 1)));
@@ -282,7 +299,9 @@ void derm_files_free(derm_files* files) { delete files; }
 // ------------------------------------------------------------------------------------------ scene
 
 derm_scene* derm_open(const derm_files* files, const char* recipe, const char* name) {
-  return opened(files, std::string(viewOf(recipe)), std::string(viewOf(name)));
+  return guarded(static_cast<derm_scene*>(nullptr), [&] {
+    return opened(files, std::string(viewOf(recipe)), std::string(viewOf(name)));
+  });
 }
 
 derm_scene* derm_open_character(const derm_files* files, const char* character) {
@@ -479,7 +498,7 @@ const char* derm_frame_report(derm_scene* scene) {
 }
 
 int derm_pick(derm_scene* scene, const float origin[3], const float direction[3], derm_hit* hit) {
-  if (hit == nullptr) return 0;
+  if (origin == nullptr || direction == nullptr || hit == nullptr) return 0;
   return ofFrame(scene, 0, [&](Session& s) {
     const derm::Vec3d from(origin[0], origin[1], origin[2]);
     const derm::Vec3d along(direction[0], direction[1], direction[2]);

@@ -66,7 +66,7 @@ Result<std::vector<PlacedPoint>> parsePlacedPoints(std::string_view text) {
       return wrong;
     PlacedPoint point{.label = each["label"].get<std::string>()};
     const double triangle = each["triangle"].get<double>();
-    if (!(std::abs(triangle) < 2147483647.0)) return wrong;
+    if (!(std::abs(triangle) < 2147483647.0) || triangle != std::floor(triangle)) return wrong;
     point.triangle = static_cast<int>(triangle);
     if (each.contains("barycentric")) {
       const Json& shares = each["barycentric"];

@@ -118,6 +118,37 @@ Json jointsJson(const Character& character) {
   return out;
 }
 
+/// Lists in lists, tables in tables: recipes need four, and this function calls itself.
+constexpr int kMaxDepth = 64;
+
+/// Objects become tables, null is an error.
+Result<RecipeValue> valueOf(const Json& json, int depth = 0) {
+  if (depth > kMaxDepth) return Error{ErrorCode::BadArgument, "is nested too deep", {}};
+  if (json.is_boolean()) return RecipeValue{json.get<bool>()};
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX)
+    return RecipeValue{json.get<double>()};
+  if (json.is_number_integer()) return RecipeValue{json.get<std::int64_t>()};
+  if (json.is_number()) return RecipeValue{json.get<double>()};
+  if (json.is_string()) return RecipeValue{json.get<std::string>()};
+  if (json.is_array()) {
+    RecipeValue::List list;
+    for (const Json& each : json) {
+      DERM_TRY(RecipeValue value, valueOf(each, depth + 1));
+      list.push_back(std::move(value));
+    }
+    return RecipeValue{std::move(list)};
+  }
+  if (json.is_object()) {
+    RecipeValue::Table table;
+    for (const auto& [key, each] : json.items()) {
+      DERM_TRY(RecipeValue value, valueOf(each, depth + 1));
+      table.push_back({.key = key, .value = std::move(value)});
+    }
+    return RecipeValue{std::move(table)};
+  }
+  return Error{ErrorCode::BadArgument, "a recipe has no value for JSON's null", {}};
+}
+
 }  // namespace
 
 std::string textOf(const Json& json) {
@@ -139,32 +170,6 @@ Json toJson(const RecipeValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value.content)) return *whole;
   if (const auto* number = std::get_if<double>(&value.content)) return *number;
   return std::get<std::string>(value.content);
-}
-
-Result<RecipeValue> valueOf(const Json& json) {
-  if (json.is_boolean()) return RecipeValue{json.get<bool>()};
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX)
-    return RecipeValue{json.get<double>()};
-  if (json.is_number_integer()) return RecipeValue{json.get<std::int64_t>()};
-  if (json.is_number()) return RecipeValue{json.get<double>()};
-  if (json.is_string()) return RecipeValue{json.get<std::string>()};
-  if (json.is_array()) {
-    RecipeValue::List list;
-    for (const Json& each : json) {
-      DERM_TRY(RecipeValue value, valueOf(each));
-      list.push_back(std::move(value));
-    }
-    return RecipeValue{std::move(list)};
-  }
-  if (json.is_object()) {
-    RecipeValue::Table table;
-    for (const auto& [key, each] : json.items()) {
-      DERM_TRY(RecipeValue value, valueOf(each));
-      table.push_back({.key = key, .value = std::move(value)});
-    }
-    return RecipeValue{std::move(table)};
-  }
-  return Error{ErrorCode::BadArgument, "a recipe has no value for JSON's null", {}};
 }
 
 Result<RecipeValue> parseJsonValue(std::string_view text) {

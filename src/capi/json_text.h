@@ -20,8 +20,7 @@ using Json = nlohmann::ordered_json;
 std::string textOf(const Json& json);
 
 Json toJson(const RecipeValue& value);
-/// Objects become tables, null is an error.
-Result<RecipeValue> valueOf(const Json& json);
+/// Objects become tables; null, and what is nested too deep, is an error.
 Result<RecipeValue> parseJsonValue(std::string_view text);
 
 Json errorJson(const Error& error);

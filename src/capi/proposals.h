@@ -9,7 +9,8 @@
 
 namespace derm::detail::capi {
 
-/// The session's text with proposed layers in it: "flesh", "wrinkles", "volume" or "all".
+/// The session's text with proposed layers in it: "flesh", "contact", "volume",
+/// "wrinkles" or "all".
 Result<std::string> proposeText(const Session& session, std::string_view what);
 
 }  // namespace derm::detail::capi

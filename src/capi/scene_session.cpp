@@ -72,9 +72,11 @@ bool bringTheSame(const Recipe& a, const Recipe& b) {
   return of_a == of_b;
 }
 
+/// Whether Scene::change() takes the one for the other: the same character and motion.
 bool samePlayers(const Recipe& a, const Recipe& b) {
   return a.character == b.character && a.metres_per_unit == b.metres_per_unit &&
-         a.motion == b.motion && a.motion_map == b.motion_map && a.face == b.face;
+         a.motion == b.motion && a.motion_map == b.motion_map && a.ground == b.ground &&
+         a.arms_out == b.arms_out && a.face == b.face;
 }
 
 bool finite(const Pose& pose) {
@@ -245,12 +247,21 @@ void Session::goOn() {
     return std::find(masks.begin(), masks.end(), name) == masks.end();
   });
   if (!scene_->keepChannels(kept_channels_).ok()) kept_channels_.clear();
-  if (live_) {
+  if (live_ && live_rate_hz_ != scene_->recipe().inner_rate_hz) {
+    makeLive();  // another clock: motion starts anew, as that of the clip does
+  } else if (live_) {
     live_->change(scene_->sharedStack());
     live_->keepChannels(kept_channels_);
   }
   edited_ = true;
   unsettle();
+}
+
+void Session::makeLive() {
+  live_rate_hz_ = scene_->recipe().inner_rate_hz;
+  live_.emplace(scene_->sharedStack(), LiveDesc{.inner_rate_hz = live_rate_hz_});
+  live_->keepChannels(kept_channels_);
+  live_->reset(pose_);
 }
 
 void Session::unsettle() {
@@ -299,9 +310,7 @@ Result<void> Session::step(double dt_s) {
   if (!(dt_s >= 0) || !std::isfinite(dt_s)) return badArgument("a step of time is not negative");
   if (!finite(pose_)) return badArgument("the pose has a number that is not finite");
   if (!live_) {
-    live_.emplace(scene_->sharedStack(), LiveDesc{.inner_rate_hz = scene_->recipe().inner_rate_hz});
-    live_->keepChannels(kept_channels_);
-    live_->reset(pose_);
+    makeLive();
   } else if (!live_playing_) {
     live_->reset(pose_);  // the clip was played meanwhile: a cut
   }
@@ -539,7 +548,9 @@ Result<std::vector<std::uint8_t>> Session::bake(const BakeOptions& options) {
   DERM_TRY(const BakeReport report, derm::bake(desc, notes));
   bake_report_ = toJson(report);
   const MemoryFiles::Bytes* bytes = out.find(name);
-  if (bytes == nullptr) return badArgument("the bake made several files: take glb, pc2 or mdd");
+  // A .gltf has its numbers in a file beside it.
+  if (bytes == nullptr || out.files().size() > 1)
+    return badArgument("the bake made several files: take glb, pc2 or mdd");
   return *bytes;
 }
 

@@ -141,6 +141,8 @@ class Session {
                        Diagnostics& notes) const;
   /// Goes on with the scene: its stack may be another.
   void goOn();
+  /// A runner for the host's own poses, at rest in the present one.
+  void makeLive();
   /// The frame is another; it is made when somebody asks for it.
   void unsettle();
   void evaluateAgain();
@@ -163,6 +165,7 @@ class Session {
   std::shared_ptr<const Character> own_;  ///< without motions, as edited
   std::optional<Scene> scene_;
   std::optional<LiveRunner> live_;
+  double live_rate_hz_ = 0;    ///< inner rate that live_ was made with
   bool live_playing_ = false;  ///< the present frame is of live_
   bool edited_ = false;        ///< motion so far is of layers from before an edit
   bool stale_ = false;         ///< the present frame is from before an edit

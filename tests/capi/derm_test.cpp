@@ -138,6 +138,61 @@ TEST(CInterface, EditsKeepCommentsAndSayWhatWasBound) {
   EXPECT_EQ(text, derm_recipe_text(cat.get()));
 }
 
+TEST(CInterface, AMotionThatIsPutElsewhereIsOpenedAnew) {
+  derm::Diagnostics notes;
+  const auto glb = derm::encodeGlb(*derm::makeCastMember("arm"), notes);
+  ASSERT_TRUE(glb.ok());
+  const std::unique_ptr<derm_files, Closer> files(derm_files_new());
+  std::copy(glb->begin(), glb->end(), derm_files_add(files.get(), "other.glb", glb->size()));
+  const ScenePointer arm(
+      derm_open(files.get(), "character = \"cast:arm\"\nmotion = \"other.glb\"\n", "arm.toml"));
+  ASSERT_NE(arm, nullptr) << derm_last_error();
+  for (const char* key : {"arms_out", "ground"}) {
+    const bool preset = parsed(derm_recipe(arm.get()))["sections"][""][key].get<bool>();
+    const json report = parsed(derm_set_key(arm.get(), "", key, preset ? "false" : "true"));
+    EXPECT_EQ(report["reopened"], true) << key;
+    EXPECT_EQ(parsed(derm_recipe(arm.get()))["sections"][""][key], !preset);
+  }
+}
+
+TEST(CInterface, WhatCannotBeAValueIsAnError) {
+  const ScenePointer cat = open(kCat);
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  EXPECT_EQ(derm_set_key(cat.get(), "belly", "from_m", deep.c_str()), nullptr);
+  EXPECT_NE(std::string(derm_last_error()).find("nested"), std::string::npos);
+  EXPECT_EQ(derm_set_points(cat.get(), R"([{"label":"tip","triangle":1.5}])"), nullptr);
+  const float ray[3] = {0, 0, 1};
+  derm_hit hit;
+  EXPECT_EQ(derm_pick(cat.get(), nullptr, ray, &hit), 0);
+  EXPECT_EQ(derm_pick(cat.get(), ray, nullptr, &hit), 0);
+  EXPECT_EQ(derm_character_glb(cat.get(), nullptr), nullptr);
+  EXPECT_NE(std::string(derm_last_error()).find("size"), std::string::npos);
+  EXPECT_EQ(derm_files_add(nullptr, "x.glb", 1), nullptr);
+  size_t size = 1;
+  EXPECT_EQ(derm_bake(cat.get(), R"({"format":"gltf"})", &size), nullptr) << "its numbers are lost";
+  EXPECT_EQ(size, 0u);
+}
+
+TEST(CInterface, AnotherInnerRateCountsForTheHostsPosesToo) {
+  const auto swung = [](const ScenePointer& cat) {
+    derm_sample(cat.get(), -1, 0);
+    derm_reset(cat.get());
+    for (int i = 0; i < 5; ++i) {
+      derm_pose(cat.get())[1] += 0.05f;
+      derm_step(cat.get(), 1 / 30.0);
+    }
+    return positions(cat);
+  };
+  const ScenePointer edited = open(kCat);
+  const std::vector<float> before = swung(edited);
+  parsed(derm_set_key(edited.get(), "", "simulation.rate_hz", "30"));
+  const ScenePointer fresh(derm_open(nullptr, derm_recipe_text(edited.get()), "cat.toml"));
+  ASSERT_NE(fresh, nullptr) << derm_last_error();
+  const std::vector<float> want = swung(fresh);
+  EXPECT_NE(want, before);
+  EXPECT_EQ(swung(edited), want);
+}
+
 TEST(CInterface, UndoIsTheTextFromBefore) {
   const ScenePointer cat = open(kCat);
   derm_seek(cat.get(), 0.6);
