@@ -165,7 +165,7 @@ export interface Hit {
   characterTriangle: number;
 }
 export interface BakeOptions {
-  format?: 'glb' | 'gltf' | 'pc2' | 'mdd' | 'obj';
+  format?: 'glb' | 'pc2' | 'mdd' | 'obj';
   as?: 'cache' | 'correctives';
   shapes?: number;
   error_m?: number;
@@ -228,12 +228,13 @@ export class Scene {
   moveLayer(name: string, index: number): Edit;
   enableLayer(name: string, enabled: boolean): Edit;
   renameLayer(name: string, to: string): Edit;
-  propose(what?: 'flesh' | 'wrinkles' | 'volume' | 'all'): string;
+  propose(what?: 'flesh' | 'contact' | 'volume' | 'wrinkles' | 'all'): string;
 
   seek(time_s: number): void;
   step(dt_s: number): void;
   reset(): void;
   sample(clip: number, time_s: number): void;
+  /** Until the next edit, whatever the clip says; without a value: as the clip says. */
   holdControl(control: number, value?: number): void;
   readonly pose: Float32Array | null;
   readonly morphWeights: Float32Array | null;

@@ -60,6 +60,30 @@ async function withFile(name, work) {
   }
 }
 
+const outOfMemory = () =>
+  new DermError({ code: 'out_of_memory', text: 'out of memory', message: 'out of memory' });
+
+/** An address as the module gives it: above 2 GiB it comes as a negative number. */
+const address = (pointer) => pointer >>> 0;
+
+/** Memory of the module's that work(address) may use. */
+function withMemory(core, size, work) {
+  const at = address(core._malloc(size));
+  if (at === 0) throw outOfMemory();
+  const result = work(at);
+  core._free(at);
+  return result;
+}
+
+/** Three numbers, as the module takes them. What callers give wrongly must not come so far as to end
+ *  the module. */
+function threeOf(values, what) {
+  const three = Float32Array.from(values ?? []);
+  if (three.length !== 3)
+    throw new DermError({ code: 'bad_argument', text: `${what}: three numbers are needed` });
+  return three;
+}
+
 /** Called where the second file is not there: no way leads here, or it would have asked. */
 const kAbsent = new Proxy({}, { get: () => () => { throw new Error('derm.rest.wasm is not loaded'); } });
 
@@ -121,9 +145,8 @@ export class Derm {
 
   /** Opens a recipe's text. `files`: {name: bytes} that it refers to. */
   async open(recipe, { name = 'recipe.toml', files = {} } = {}) {
-    return this.#opened((core, handle) => [
-      this.#withText(recipe, (text) => this.#withText(name, (file) =>
-        core._derm_open(handle, text, file)))][0], files);
+    return this.#opened((core, handle) => this.#withText(recipe, (text) =>
+      this.#withText(name, (file) => core._derm_open(handle, text, file))), files);
   }
   /** A character by itself: "cast:cat", or the name of one of the files ("body.glb"). */
   async openCharacter(character, { files = {} } = {}) {
@@ -147,19 +170,23 @@ export class Derm {
   }
 
   async #startNow() {
+    this.#printed = '';
     let exported;
-    const options = {
-      instantiateWasm: (imports, done) => {
-        WebAssembly.instantiate(this.#compiled, { ...imports, rest: kAbsent }).then((instance) => {
-          exported = instance.exports;
-          done(instance);
-        });
-        return {};
-      },
-      print: () => {},
-      printErr: (line) => { this.#printed = String(line); },
-    };
-    const core = await createModule(options);
+    const core = await new Promise((resolve, reject) => {
+      const options = {
+        instantiateWasm: (imports, done) => {
+          // What goes wrong here the glue does not hear of: it would wait for ever.
+          WebAssembly.instantiate(this.#compiled, { ...imports, rest: kAbsent }).then((instance) => {
+            exported = instance.exports;
+            done(instance);
+          }).catch(reject);
+          return {};
+        },
+        print: () => {},
+        printErr: (line) => { this.#printed = String(line); },
+      };
+      createModule(options).then(resolve, reject);
+    });
     core.first = exported;
     // One that follows a module that ended has what that had.
     if (this.#rest !== null) await this.#addRest(core);
@@ -183,19 +210,20 @@ export class Derm {
       if (error.code !== 'not_loaded') throw error;
     }
     await this.loadRest();
+    await this.#start();  // another scene may have ended the module meanwhile
     return this.#openedNow(open, files);
   }
 
   #openedNow(open, files) {
     const core = this.#core;
+    const named = Object.entries(files ?? {}).map(([name, data]) => [name, bytesOf(data, name)]);
     const handle = this.#call(() => {
       const table = core._derm_files_new();
       try {
-        for (const [name, data] of Object.entries(files)) {
-          const bytes = bytesOf(data, name);
-          const at = this.#withText(name, (text) =>
-            core._derm_files_add(table, text, bytes.length));
-          if (at === 0 && bytes.length > 0) throw this.#error();
+        for (const [name, bytes] of named) {
+          const at = address(this.#withText(name, (text) =>
+            core._derm_files_add(table, text, bytes.length)));
+          if (at === 0) throw this.#error();
           core.HEAPU8.set(bytes, at);
         }
         return open(core, table);
@@ -234,10 +262,10 @@ export class Derm {
       if (error instanceof DermError) throw error;
       const core = this.#core;
       this.#core = null;
-      let memory = error instanceof RangeError;
+      // A stack that is too deep is a RangeError, too.
+      let memory = error instanceof RangeError && !/call stack/.test(error.message);
       try { memory ||= core._derm_ran_out_of_memory() !== 0; } catch { /* it has ended */ }
-      throw memory
-        ? new DermError({ code: 'out_of_memory', text: 'out of memory', message: 'out of memory' })
+      throw memory ? outOfMemory()
         : new DermError({ code: 'internal', text: this.#printed || error.message });
     }
   }
@@ -245,21 +273,17 @@ export class Derm {
   #withText(text, work) {
     const core = this.#core;
     const bytes = utf8.encode(String(text));
-    const at = core._malloc(bytes.length + 1);
-    if (at === 0)
-      throw new DermError({ code: 'out_of_memory', text: 'out of memory', message: 'out of memory' });
-    core.HEAPU8.set(bytes, at);
-    core.HEAPU8[at + bytes.length] = 0;
-    const result = work(at);
-    core._free(at);
-    return result;
+    return withMemory(core, bytes.length + 1, (at) => {
+      core.HEAPU8.set(bytes, at);
+      core.HEAPU8[at + bytes.length] = 0;
+      return work(at);
+    });
   }
 
   #textAt(pointer) {
     const heap = this.#core.HEAPU8;
-    let end = pointer;
-    while (heap[end] !== 0) ++end;
-    return fromUtf8.decode(heap.subarray(pointer, end));
+    const begin = address(pointer);
+    return fromUtf8.decode(heap.subarray(begin, heap.indexOf(0, begin)));
   }
 
   #text(name) {
@@ -310,18 +334,16 @@ class Handle {
   _withText(text, work) { return this.#border.withText(text, work); }
   _view(work, length, Kind = Float32Array) {
     return this._do((core, at) => {
-      const pointer = work(core, at);
+      const pointer = address(work(core, at));
       return pointer === 0 ? null : new Kind(core.HEAPU8.buffer, pointer, length);
     }, false);
   }
   _bytes(work) {
-    return this._do((core, at) => {
-      const size = core._malloc(4);
-      const pointer = work(core, at, size);
+    return this._do((core, at) => withMemory(core, 4, (size) => {
+      const pointer = address(work(core, at, size));
       const length = new Uint32Array(core.HEAPU8.buffer, size, 1)[0];
-      core._free(size);
       return pointer === 0 ? 0 : core.HEAPU8.slice(pointer, pointer + length);
-    });
+    }));
   }
 }
 
@@ -357,8 +379,9 @@ export class Scene extends Handle {
       this._withText(json, (v) => core._derm_set_key(at, l, k, v)))));
   }
   addLayer(type, { name = '', index = -1, keys = {} } = {}) {
+    const json = JSON.stringify(keys);
     return this.#edit((core, at) => this._withText(type, (t) => this._withText(name, (n) =>
-      this._withText(JSON.stringify(keys), (k) => core._derm_add_layer(at, t, n, index, k)))));
+      this._withText(json, (k) => core._derm_add_layer(at, t, n, index, k)))));
   }
   removeLayer(name) {
     return this.#edit((core, at) => this._withText(name, (n) => core._derm_remove_layer(at, n)));
@@ -375,7 +398,8 @@ export class Scene extends Handle {
     return this.#edit((core, at) => this._withText(name, (n) =>
       this._withText(to, (t) => core._derm_rename_layer(at, n, t))));
   }
-  /** The recipe's text with proposals in it, not yet set: 'flesh', 'wrinkles', 'volume', 'all'. */
+  /** The recipe's text with proposals in it, not yet set: 'flesh', 'contact', 'volume',
+   *  'wrinkles', 'all'. */
   propose(what = 'all') {
     return this._text((core, at) => this._withText(what, (w) => core._derm_propose(at, w)));
   }
@@ -449,47 +473,43 @@ export class Scene extends Handle {
   frameReport() { return this._json((core, at) => core._derm_frame_report(at)); }
   /** What a ray meets first on the present surface, or null. */
   pick(origin, direction) {
-    return this._do((core, at) => {
-      const memory = core._malloc(96);
-      new Float32Array(core.HEAPU8.buffer, memory, 3).set(origin);
-      new Float32Array(core.HEAPU8.buffer, memory + 12, 3).set(direction);
+    const from = threeOf(origin, 'origin'), along = threeOf(direction, 'direction');
+    return this._do((core, at) => withMemory(core, 96, (memory) => {
+      new Float32Array(core.HEAPU8.buffer, memory, 3).set(from);
+      new Float32Array(core.HEAPU8.buffer, memory + 12, 3).set(along);
       const hit = core._derm_pick(at, memory, memory + 12, memory + 24);
       const words = new Uint32Array(core.HEAPU8.buffer, memory + 24, 15).slice();
       const ints = new Int32Array(words.buffer), floats = new Float32Array(words.buffer);
-      core._free(memory);
       return hit === 0 ? null : {
         triangle: words[0], vertex: words[1], joint: ints[2], part: words[3],
         barycentric: [...floats.subarray(4, 7)], position: [...floats.subarray(7, 10)],
         normal: [...floats.subarray(10, 13)], distance: floats[13], characterTriangle: ints[14],
       };
-    }, false);
+    }), false);
   }
 
   // ---------------------------------------------------------------- changing the character
 
   setGroup(name, strengths) {
-    return this.#edit((core, at) => this._withText(name, (n) => {
-      const memory = core._malloc(4 * strengths.length + 4);
-      new Float32Array(core.HEAPU8.buffer, memory, strengths.length).set(strengths);
-      const result = core._derm_set_group(at, n, memory, strengths.length);
-      core._free(memory);
-      return result;
-    }));
+    const values = Float32Array.from(strengths ?? []);
+    return this.#edit((core, at) => this._withText(name, (n) =>
+      withMemory(core, 4 * values.length + 4, (memory) => {
+        new Float32Array(core.HEAPU8.buffer, memory, values.length).set(values);
+        return core._derm_set_group(at, n, memory, values.length);
+      })));
   }
   setPoint(label, triangle, barycentric = [1, 0, 0]) {
-    return this.#edit((core, at) => this._withText(label, (n) => {
-      const memory = core._malloc(12);
-      new Float32Array(core.HEAPU8.buffer, memory, 3).set(barycentric);
-      const result = core._derm_set_point(at, n, triangle, memory);
-      core._free(memory);
-      return result;
-    }));
+    const shares = threeOf(barycentric, 'barycentric');
+    return this.#edit((core, at) => this._withText(label, (n) => withMemory(core, 12, (memory) => {
+      new Float32Array(core.HEAPU8.buffer, memory, 3).set(shares);
+      return core._derm_set_point(at, n, triangle, memory);
+    })));
   }
 
   /** Several at once, [{label, triangle, barycentric}]; triangle -1 takes a point away. */
   setPoints(points) {
-    return this.#edit((core, at) => this._withText(JSON.stringify(points),
-      (json) => core._derm_set_points(at, json)));
+    const json = JSON.stringify(points);
+    return this.#edit((core, at) => this._withText(json, (text) => core._derm_set_points(at, text)));
   }
   /** ARKit's 52 shapes as morph targets, made from the 28 control points of the face. */
   addFaceShapes() {
@@ -510,8 +530,9 @@ export class Scene extends Handle {
   /** {bytes, report}; options: {format: 'glb', as: 'cache' | 'correctives', shapes, error_m}. */
   bake(options = {}) {
     this._needRest('bake');
+    const json = JSON.stringify(options);
     const bytes = this._bytes((core, at, size) =>
-      this._withText(JSON.stringify(options), (o) => core._derm_bake(at, o, size)));
+      this._withText(json, (text) => core._derm_bake(at, text, size)));
     return { bytes, report: this._json((core, at) => core._derm_bake_report(at)) };
   }
   characterGlb() {

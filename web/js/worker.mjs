@@ -28,6 +28,8 @@ function frameOf(scene, have) {
   return frame;
 }
 
+const noScene = () => new DermError({ code: 'closed', text: 'no scene is open' });
+
 /** Answers messages {id, method, args} with {id, result} or {id, error}. */
 export function serve(port) {
   let derm = null;
@@ -42,6 +44,7 @@ export function serve(port) {
       return true;
     },
     frame: ({ time_s, dt_s, reset, pose, morphWeights, controls, have }) => {
+      if (scene === null) throw noScene();
       const write = (values, to) => { if (values && to) to.set(values); };
       if (time_s !== undefined) scene.seek(time_s);
       write(pose, scene.pose);
@@ -53,7 +56,7 @@ export function serve(port) {
     },
     ask: (name, args) => {
       const answer = () => {
-        if (scene === null) throw new DermError({ code: 'closed', text: 'no scene is open' });
+        if (scene === null) throw noScene();
         if (kEdits.includes(name)) text = scene.recipeText;
         const value = scene[name];
         const result = typeof value === 'function' ? scene[name](...args) : value;
@@ -102,34 +105,37 @@ class Remote {
   #worker;
   #waiting = new Map();
   #next = 0;
+  #ended = false;
   applied = 0;  // edits of the character that it has
   opened = false;
   constructor(worker) {
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
-      const { resolve, reject } = this.#waiting.get(data.id);
+      const asked = this.#waiting.get(data.id);
+      if (!asked) return;  // it was told of an error already
       this.#waiting.delete(data.id);
-      if (data.error) reject(new DermError(data.error));
-      else resolve(data.result);
+      if (data.error) asked.reject(new DermError(data.error));
+      else asked.resolve(data.result);
     };
-    worker.onerror = (event) => {
-      const error = new DermError({ code: 'internal', text: `worker: ${event.message}` });
-      for (const { reject } of this.#waiting.values()) reject(error);
-      this.#waiting.clear();
-    };
+    worker.onerror = worker.onmessageerror = (event) => this.#rejectAll(new DermError(
+      { code: 'internal', text: `worker: ${event.message ?? 'it does not start or answer'}` }));
+  }
+  #rejectAll(error) {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
   }
   call(method, ...args) {
     return new Promise((resolve, reject) => {
+      if (this.#ended) throw new DermError({ code: 'closed', text: 'it is closed' });
       const id = this.#next++;
-      this.#waiting.set(id, { resolve, reject });
       this.#worker.postMessage({ id, method, args });
+      this.#waiting.set(id, { resolve, reject });
     });
   }
   end() {
+    this.#ended = true;
     this.#worker.terminate();
-    const error = new DermError({ code: 'closed', text: 'it is closed' });
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+    this.#rejectAll(new DermError({ code: 'closed', text: 'it is closed' }));
   }
 }
 

@@ -197,6 +197,23 @@ await run({
     bare.close();
   },
 
+  async wrongArgumentsDoNotEndTheModule() {
+    const cat = await derm.openCharacter('cast:cat');
+    await fails(() => cat.pick([0, 0, 0, 0], [0, 0, 1]), 'bad_argument', 'origin');
+    await fails(() => cat.pick([0, 0, 0]), 'bad_argument', 'direction');
+    await fails(() => cat.setPoint('tip', 0, [1]), 'bad_argument', 'barycentric');
+    await fails(() => cat.setGroup('patch'), 'bad_argument', '0 strengths');
+    await fails(() => derm.openCharacter('x.glb', { files: null }), 'bad_data');
+    cat.seek(0.2);
+    check(cat.positions.length > 0, 'lives');
+    cat.close();
+  },
+
+  async aModuleThatIsAnotherIsAnError() {
+    const empty = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
+    await fails(() => Derm.load({ wasm: empty }), 'cannot_read', 'derm.wasm');
+  },
+
   async littleMemoryIsAnError() {
     const { grow } = WebAssembly.Memory.prototype;
     WebAssembly.Memory.prototype.grow = function (pages) {
