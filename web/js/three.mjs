@@ -11,7 +11,7 @@ import {
 } from 'three';
 
 import { DermError } from './derm.mjs';
-import { detailMaterial, textureOf } from './three_detail.mjs';
+import { detailMaterial, pictureTexture } from './three_detail.mjs';
 
 const kOwnName = 'model.gltf';
 const kMark = 'livingSkin';  // in the user data of meshes that are ours, also after cloning
@@ -118,6 +118,7 @@ export class LivingSkin {
    *   files: others that the recipe names
    */
   static async from(gltf, { derm, recipe = '', root = gltf.scene, files = {} }) {
+    if (!root) throw new DermError({ code: 'bad_argument', text: 'the glTF has no scene' });
     const own = await filesOf(gltf);
     const scene = await derm.open(recipeFor(recipe),
       { files: { ...files, ...own.files, [kOwnName]: own.text } });
@@ -190,7 +191,7 @@ export class LivingSkin {
       this.#hidden.push([original, mesh.layers.mask]);
       original.layers.disableAll();
       const maps = character.materials[part.material]?.detail_maps ?? [];
-      if (maps.length === 0) continue;
+      if (maps.length === 0 || !original.material.normalScale) continue;  // unlit ones show none
       const detail = await detailMaterial(this.scene, maps, original.material);
       this.#details.set(number, detail);
       mesh.material = detail.material;
@@ -246,6 +247,7 @@ export class LivingSkin {
   #show() {
     if (this.scene.topology !== this.#topology) this.#rebuild();
     const { position, normal, tangent } = this.#shared;
+    if (!position) return;  // a glTF without triangles
     position.array.set(this.scene.positions);
     position.needsUpdate = true;
     if (normal) {
@@ -277,6 +279,7 @@ export class LivingSkin {
       ...this.#furtherUvs(),
     };
     const { triangles, partRanges } = this.scene;
+    if (!triangles) return;
     this.meshes.forEach((mesh, part) => {
       const [first, count] = [partRanges[2 * part], partRanges[2 * part + 1]];
       const geometry = new BufferGeometry();
@@ -309,6 +312,15 @@ export class LivingSkin {
   }
 }
 
+/** A texture; null where there is none, and where the browser cannot decode it (KTX2, a picture that
+ *  was not found): the plain colour is shown. */
+async function pictureOf(scene, index) {
+  if (index < 0) return null;
+  const { mime_type } = scene.character.images[index];
+  const bytes = scene.image(index);
+  return pictureTexture(bytes, mime_type).catch(() => null);
+}
+
 /** The materials of a scene's character for three.js, textures included, one for each part. */
 export async function materialsOf(scene) {
   const { materials, parts } = scene.character;
@@ -320,11 +332,9 @@ export async function materialsOf(scene) {
       vertexColors: scene.colours !== null,
     });
     if (from.double_sided) material.side = DoubleSide;
-    if (from.base_colour_image >= 0) {
-      material.map = await textureOf(scene, from.base_colour_image);
-      material.map.colorSpace = SRGBColorSpace;
-    }
-    if (from.normal_image >= 0) material.normalMap = await textureOf(scene, from.normal_image);
+    material.map = await pictureOf(scene, from.base_colour_image);
+    if (material.map) material.map.colorSpace = SRGBColorSpace;
+    material.normalMap = await pictureOf(scene, from.normal_image);
     return material;
   }));
   const plain = new MeshStandardMaterial({ vertexColors: scene.colours !== null, roughness: 0.8 });
@@ -370,7 +380,7 @@ export class SurfaceMesh extends Mesh {
     add('normal', source.normals, 3);
     add('uv', source.uvs, 2);
     add('color', source.colours, 4);
-    geometry.setIndex(new BufferAttribute(source.triangles.slice(), 1));
+    geometry.setIndex(new BufferAttribute(source.triangles?.slice() ?? new Uint32Array(), 1));
     if (Array.isArray(this.material))
       this.material.forEach((_, part) =>
         geometry.addGroup(3 * source.partRanges[2 * part], 3 * source.partRanges[2 * part + 1], part));

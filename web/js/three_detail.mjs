@@ -23,7 +23,7 @@ export async function pictureTexture(bytes, mime_type) {
   return texture;
 }
 
-export const textureOf = (scene, index) =>
+const textureOf = (scene, index) =>
   pictureTexture(scene.image(index), scene.character.images[index].mime_type);
 
 const weightAt = (i) => `vDermDetail${i >> 2}[${i & 3}]`;
