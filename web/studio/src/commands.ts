@@ -68,9 +68,15 @@ export function makeCommands(app: App, tools: Tools, chooseFiles: () => void,
   return new Map(list.map((command) => [command.id, command]));
 }
 
+/** What goes on while its key is held down; all else is done once. */
+const kRepeats: ReadonlySet<string> =
+  new Set(['stepBack', 'stepForth', 'smaller', 'larger', 'undo', 'redo']);
+
 const nameOf = (event: KeyboardEvent): string => {
   const key = event.key === ' ' ? 'space' : event.key.toLowerCase();
-  const ctrl = event.ctrlKey || event.metaKey ? 'ctrl+' : '';
+  // AltGr writes [ and ] on many keyboards; Windows tells of it as Ctrl and Alt.
+  const control = (event.ctrlKey || event.metaKey) && !event.getModifierState('AltGraph');
+  const ctrl = control ? 'ctrl+' : '';
   const shift = event.shiftKey && key.length === 1 && ctrl ? 'shift+' : '';
   return ctrl + shift + key;
 };
@@ -81,6 +87,9 @@ export function listenToKeys(commands: Commands, active: () => boolean): void {
   for (const command of commands.values())
     for (const key of command.keys ?? []) byKey.set(key, command);
   window.addEventListener('keydown', (event) => {
+    if (!event.key) return;  // a form that the browser fills in
+    // Alt with a letter or an arrow is the browser's; with AltGr or a Mac's Alt, signs are written.
+    if (event.altKey && !['[', ']', ',', '.'].includes(event.key)) return;
     const target = event.target as HTMLElement;
     const typing = target.matches?.('input:not([type=range]):not([type=checkbox]), textarea, select');
     const pressing = target.matches?.('button, input, select, summary, a, [role=slider]');
@@ -93,6 +102,6 @@ export function listenToKeys(commands: Commands, active: () => boolean): void {
       return;
     if (!active() && command.id !== 'open') return;
     event.preventDefault();
-    command.run();
+    if (!event.repeat || kRepeats.has(command.id)) command.run();
   });
 }

@@ -77,9 +77,18 @@ export function pathsIn({ name, bytes }: NamedBytes): string[] {
     const { buffers = [], images = [] } = JSON.parse(new TextDecoder().decode(bytes)) as
       { buffers?: { uri?: unknown }[]; images?: { uri?: unknown }[] };
     return [...buffers, ...images].map(({ uri }) => uri).filter((uri): uri is string =>
-      typeof uri === 'string' && !uri.startsWith('data:')).map(decodeURIComponent);
+      typeof uri === 'string' && !uri.startsWith('data:')).map(decodedPath);
   } catch {
     return [];  // derm says what is wrong with it
+  }
+}
+
+/** Some programs write names as they are: "100%.png". */
+function decodedPath(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
   }
 }
 

@@ -57,8 +57,11 @@ async function start(): Promise<void> {
       + 'Chrome 91, Firefox 113, Safari 16.4 or newer.');
   }
   const app = new App(library, byId<HTMLCanvasElement>('canvas'), byId('messages'));
-  window.addEventListener('error', (event) => app.messages.error(event.error ?? event.message,
-    'Something went wrong; the page lives on'));
+  window.addEventListener('error', (event) => {
+    // Browsers say so when a size changes twice between two pictures: nothing is wrong.
+    if (event.message.startsWith('ResizeObserver loop')) return;
+    app.messages.error(event.error ?? event.message, 'Something went wrong; the page lives on');
+  });
   window.addEventListener('unhandledrejection', (event) => app.messages.error(event.reason,
     'Something went wrong; the page lives on'));
   const stage = byId('stage');

@@ -54,7 +54,7 @@ export async function film(app: App): Promise<void> {
   recorder.ondataavailable = (event) => pieces.push(event.data);
   const stopped = new Promise<void>((done) => { recorder.onstop = () => done(); });
   const loop = player.loop;
-  await app.long('Recording the clip once …', async () => {
+  const recorded = await app.long('Recording the clip once …', async () => {
     player.play(false);
     player.loop = false;
     player.seek(player.start_s);
@@ -73,9 +73,11 @@ export async function film(app: App): Promise<void> {
     });
     recorder.stop();
     await stopped;
+    return true;
   });
   player.loop = loop;
   player.changed.emit();
+  if (!recorded) return;
   const ending = type.startsWith('video/mp4') ? 'mp4' : 'webm';
   save(`${stemOf(document.name)}.${ending}`, new Blob(pieces, { type }), type);
 }

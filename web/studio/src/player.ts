@@ -62,9 +62,10 @@ export class Player {
 
   constructor() {
     const tick = (now_ms: number) => {
-      this.#tick(Math.min((now_ms - this.#then) / 1000, kLongestStep_s));
+      requestAnimationFrame(tick);  // first: a listener that fails must not stop the clock
+      const passed_s = (now_ms - this.#then) / 1000;
       this.#then = now_ms;
-      requestAnimationFrame(tick);
+      this.#tick(Math.min(passed_s, kLongestStep_s));
     };
     requestAnimationFrame(tick);
   }
@@ -79,7 +80,9 @@ export class Player {
     this.range = null;
     if (document) {
       this.time_s = document.recipe.start_s;
+      if (!(this.end_s > this.start_s)) this.playing = false;
       this.#stopListening = document.changed.add(() => {
+        this.#keepRange();
         if (this.live && document.character.joints.length * 10 !== this.live.pose.length)
           this.live = null;
         if (!this.playing) this.refresh();  // else the next frame shows it, and motion goes on
@@ -127,6 +130,14 @@ export class Player {
     this.changed.emit();
   }
 
+  /** Another clip, or a part of it, may be shorter than what was played. */
+  #keepRange(): void {
+    const recipe = this.#document?.recipe;
+    if (!this.range || !recipe) return;
+    const from = Math.max(this.range[0], recipe.start_s), to = Math.min(this.range[1], recipe.end_s);
+    this.range = from < to ? [from, to] : null;
+  }
+
   /** Takes the pose into one's own hands, from where the clip stands. */
   async hold(): Promise<LivePose | null> {
     if (this.live) return this.live;
@@ -135,7 +146,8 @@ export class Player {
     this.play(false);
     const [pose, morphWeights] = await Promise.all([
       document.scene.ask('pose') as Promise<Float32Array | null>,
-      document.scene.ask('morphWeights') as Promise<Float32Array | null>]);
+      document.scene.ask('morphWeights') as Promise<Float32Array | null>])
+      .catch((): [null, null] => [null, null]);  // the scene was closed
     if (this.#document !== document || !pose) return null;
     this.live = { pose, morphWeights };
     this.#liveDt_s = 0;
@@ -222,6 +234,10 @@ export class Player {
       this.shown.emit(this.last);
     } catch (error) {
       if (this.#document !== document || document.closed) return;
+      if (document.scene !== scene) {  // another took its place meanwhile: that is asked
+        this.#again = true;
+        return;
+      }
       this.playing = false;
       this.live = null;
       this.failed.emit(error);

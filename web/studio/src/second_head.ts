@@ -50,14 +50,23 @@ export class SecondHead {
   get pointCount(): number { return this.#character?.points.length ?? 0; }
 
   async show(character: string, files: FilesByName = {}): Promise<void> {
+    const document = this.app.document;
     const opened = await this.app.long(`Opening ${stemOf(character)} …`, async () => {
       const scene = await this.app.library.openScene(`character = ${JSON.stringify(character)}\n`,
         `${stemOf(character)}.toml`, files);
-      const [about, frame] = await Promise.all([
-        scene.ask('character') as Promise<Character>, scene.seek(0)]);
-      return { scene, about, frame };
+      try {
+        const [about, frame] = await Promise.all([
+          scene.ask('character') as Promise<Character>, scene.seek(0)]);
+        if (!frame.surface || !frame.positions)
+          throw new Error(`${about.name || character} has no triangles: there is no skin to show.`);
+        return { scene, about, frame, surface: frame.surface };
+      } catch (error) {
+        scene.close();
+        throw error;
+      }
     });
     if (!opened) return;
+    if (document !== this.app.document) return opened.scene.close();  // another character is open now
     this.hide();
     this.name = stemOf(character);
     this.#scene = opened.scene;
@@ -71,10 +80,16 @@ export class SecondHead {
     this.#group.add(body.group);
     body.setMaterials(opened.about, (i) => opened.scene.ask('image', i) as Promise<Uint8Array>,
       () => this.app.viewport.draw());
-    body.setSurface(opened.about, opened.frame.surface!);
+    body.setSurface(opened.about, opened.surface);
     body.setFrame(opened.frame);
     this.#stand();
-    await this.#readPoints();
+    try {
+      await this.#readPoints();
+    } catch {
+      if (this.#scene === opened.scene) this.hide();
+      return;
+    }
+    if (this.#scene !== opened.scene) return;  // it was hidden meanwhile
     this.#group.visible = this.#lines.visible = true;
     this.app.setView({ points: true });
     this.app.viewport.also = this.#box(body.positions).translate(this.#group.position);

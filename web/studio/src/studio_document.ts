@@ -172,17 +172,11 @@ export class StudioDocument {
   pointsBeside(head: string): PlacedPoints { return this.#beside.get(head) ?? new Map(); }
 
   undo(): Promise<boolean> {
-    return this.#inTurn(async () => {
-      const state = this.history.back();
-      if (state) await this.#restore(state);
-    });
+    return this.#inTurn(() => this.#goTo(this.history.back(), () => this.history.forth()));
   }
 
   redo(): Promise<boolean> {
-    return this.#inTurn(async () => {
-      const state = this.history.forth();
-      if (state) await this.#restore(state);
-    });
+    return this.#inTurn(() => this.#goTo(this.history.forth(), () => this.history.back()));
   }
 
   /** Puts a state in place, as one step of undo: what was kept by the browser. */
@@ -258,19 +252,30 @@ export class StudioDocument {
     await this.#apply(report);
   }
 
+  /** A step of undo or redo; where it fails, the history stays where the scene is. */
+  async #goTo(state: Snapshot | null, back: () => void): Promise<void> {
+    if (!state) return;
+    try {
+      await this.#restore(state);
+    } catch (error) {
+      back();
+      throw error;
+    }
+  }
+
   /** Another scene in place of this one; what plays goes on until it is ready. */
   async #reopen(files: FilesByName, state: Snapshot): Promise<void> {
     const scene = await this.library.openScene(headOf(state), this.name, files);
     try {
       await bringUp(scene, state);
+      const character = await scene.ask('character') as Character;
+      if (this.#closed) throw new Error('it was closed meanwhile');
+      this.scene.close();
+      [this.scene, this.files, this.character] = [scene, files, character];
     } catch (error) {
       scene.close();
       throw error;
     }
-    this.scene.close();
-    this.scene = scene;
-    this.files = files;
-    this.character = await scene.ask('character') as Character;
   }
 
   async #restore(state: Snapshot): Promise<void> {

@@ -23,6 +23,11 @@ export class BrushTool implements Tool {
   #neighbours: { of: Uint32Array; list: number[][] } | null = null;
   #painting = false;
   #painted = false;
+  #active = false;
+  /** Strokes that are on their way into the character. */
+  #saving = 0;
+  /** The newest reading of the group: those before it come too late. */
+  #reading = 0;
   #channelWas = '';
   #size: HTMLInputElement | null = null;
   readonly #dabs = new Newest<{ at: Pointer; way: Way }>(async ({ at, way }) => {
@@ -30,14 +35,22 @@ export class BrushTool implements Tool {
     if (hit && this.#strengths) this.#dab(hit.vertex, way);
   });
 
-  constructor(private readonly app: App) {}
+  constructor(private readonly app: App) {
+    // Undo and redo change what was painted, and the next stroke goes on from there.
+    app.opened.add((document) => document?.changed.add(({ reopened }) => {
+      if (reopened && this.#active && !this.#painting && this.#saving === 0) void this.#read();
+    }));
+  }
 
   enter(): void {
+    this.#active = true;
     this.#channelWas = this.app.viewport.settings.channel;
     void this.#begin();
   }
 
   leave(): void {
+    this.#active = false;
+    this.#reading += 1;
     this.app.viewport.paint(null);
     this.#strengths = null;
     const known = this.app.document?.character.groups.includes(this.group);
@@ -90,14 +103,18 @@ export class BrushTool implements Tool {
     const way: Way = at.shift ? 'remove' : at.ctrl ? 'smooth' : this.way;
     this.#painting = false;
     this.#dabs.clear();
-    void (async () => {
-      const hit = await this.app.pick(at.x, at.y);
-      if (hit) this.#dab(hit.vertex, way);
-      const strengths = this.#strengths, document = this.app.document;
-      if (!strengths || !document || !this.#painted) return;
-      const done = await document.paintGroup(this.group, strengths.slice());
-      if (done && this.#strengths) this.app.setView({ channel: `group:${this.group}` });
-    })();
+    this.#saving += 1;
+    void this.#save(at, way).finally(() => { this.#saving -= 1; });
+  }
+
+  async #save(at: Pointer, way: Way): Promise<void> {
+    const hit = await this.app.pick(at.x, at.y);
+    if (hit) this.#dab(hit.vertex, way);
+    const strengths = this.#strengths, document = this.app.document;
+    if (!strengths || !document || !this.#painted) return;
+    const done = await document.paintGroup(this.group, strengths.slice());
+    if (!done && this.#active) void this.#read();  // as it is, not as it was meant to be
+    else if (this.#strengths) this.app.setView({ channel: `group:${this.group}` });
   }
 
   cancel(): void {
@@ -106,23 +123,36 @@ export class BrushTool implements Tool {
     void this.#begin();
   }
 
-  /** The group as it is, and the shape at rest. */
   async #begin(): Promise<void> {
+    this.app.player.play(false);
+    await this.#read();
+  }
+
+  /** The group as it is, and the shape at rest. Until they are there, nothing is painted. */
+  async #read(): Promise<void> {
     const document = this.app.document;
     if (!document) return;
-    this.app.player.play(false);
+    const reading = ++this.#reading;
+    this.#strengths = null;
+    const { scene } = document;
     const count = document.character.vertices;
-    if (this.#rest?.document !== document) {
-      // In one breath, and not as a frame: whoever draws has to see every change of the triangles.
-      const [, , positions] = await Promise.all([document.scene.ask('sample', -1, 0),
-        document.scene.ask('reset'), document.scene.ask('positions') as Promise<Float32Array>]);
-      this.#rest = { document, positions: positions.slice(0, 3 * count) };
-      this.app.player.refresh();
+    try {
+      if (this.#rest?.document !== document) {
+        // In one breath, and not as a frame: whoever draws has to see every change of the triangles.
+        const [, , positions] = await Promise.all([scene.ask('sample', -1, 0),
+          scene.ask('reset'), scene.ask('positions') as Promise<Float32Array>]);
+        this.#rest = { document, positions: positions.slice(0, 3 * count) };
+        this.app.player.refresh();
+      }
+      const there = document.character.groups.includes(this.group)
+        ? await scene.ask('channel', `group:${this.group}`) as Float32Array : null;
+      if (reading !== this.#reading || document !== this.app.document) return;
+      this.#strengths = there ? there.slice(0, count) : new Float32Array(count);
+      this.app.viewport.paint(this.#strengths);
+    } catch (error) {
+      // Where another scene took its place meanwhile, that is read.
+      if (!document.closed && document.scene === scene) throw error;
     }
-    const there = document.character.groups.includes(this.group)
-      ? await document.scene.ask('channel', `group:${this.group}`) as Float32Array : null;
-    this.#strengths = there ? there.slice(0, count) : new Float32Array(count);
-    this.app.viewport.paint(this.#strengths);
   }
 
   #dab(vertex: number, way: Way): void {

@@ -36,7 +36,8 @@ export interface Tool {
 export class Tools {
   readonly changed = new Signal<Tool>();
   #current: Tool;
-  #taken = false;
+  /** The pointer that the tool has taken; other fingers do nothing meanwhile. */
+  #taken: number | null = null;
 
   constructor(private readonly app: App, readonly all: readonly Tool[]) {
     this.#current = all[0]!;
@@ -47,26 +48,25 @@ export class Tools {
     };
     // Before the camera hears of it: listeners of the capture phase come first.
     canvas.addEventListener('pointerdown', (event) => {
-      if (event.button !== 0 || this.#taken || !app.document) return;
-      this.#taken = this.#current.down?.(at(event)) ?? false;
-      if (!this.#taken) return;
+      if (event.button !== 0 || this.#taken !== null || !app.document) return;
+      if (!this.#current.down?.(at(event))) return;
+      this.#taken = event.pointerId;
       controls.enabled = false;
       canvas.setPointerCapture(event.pointerId);
     }, { capture: true });
     canvas.addEventListener('pointermove', (event) => {
-      if (this.#taken) this.#current.move?.(at(event));
-      else if (event.buttons === 0) this.#current.hover?.(at(event));
+      if (this.#taken === event.pointerId) this.#current.move?.(at(event));
+      else if (this.#taken === null && event.buttons === 0) this.#current.hover?.(at(event));
     }, { capture: true });
-    const end = (event: PointerEvent) => {
-      if (!this.#taken) return;
-      this.#taken = false;
+    canvas.addEventListener('pointerup', (event) => {
+      if (this.#taken !== event.pointerId) return;
+      this.#taken = null;
       controls.enabled = true;
       this.#current.up?.(at(event));
-    };
-    canvas.addEventListener('pointerup', end, { capture: true });
+    }, { capture: true });
+    // The browser took the finger for itself: nothing was meant to happen where it was.
     canvas.addEventListener('pointercancel', (event) => {
-      this.#current.cancel?.();
-      end(event);
+      if (this.#taken === event.pointerId) this.cancel();
     });
     canvas.addEventListener('wheel', (event) => {
       if (!this.#current.wheel?.(event.deltaY > 0 ? -1 : 1)) return;
@@ -92,7 +92,7 @@ export class Tools {
   }
 
   cancel(): void {
-    this.#taken = false;
+    this.#taken = null;
     this.app.viewport.controls.enabled = true;
     this.#current.cancel?.();
   }

@@ -170,11 +170,21 @@ export class StackPanel {
         document.drag(layer, key, value);
         void document.commit(`${layer} ${key}`.trim()).then(() => {
           this.#markSet();
-          if (!hasFocus(this.#fields) || value === undefined || typeof value === 'object')
+          // A value that was refused is not left standing.
+          const taken = JSON.stringify(this.#valueOf(layer, key)) === JSON.stringify(value);
+          if (!taken || !hasFocus(this.#fields) || value === undefined || typeof value === 'object')
             this.#showFields();
         });
       },
     };
+  }
+
+  /** What the recipe says; a section's keys are written "section.key". */
+  #valueOf(layer: string, key: string): unknown {
+    const document = this.#document;
+    if (layer !== '') return document?.layer(layer)?.keys[key];
+    const [section = '', name = ''] = key.split('.');
+    return document?.recipe.sections[section]?.[name];
   }
 
   #showFields(): void {

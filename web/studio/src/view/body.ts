@@ -54,8 +54,8 @@ export class Body {
       made.userData = { opacity: made.opacity, transparent: made.transparent };
       return made;
     });
-    if (this.#materials.length === 0)
-      this.#materials.push(new THREE.MeshStandardMaterial({ color: 0xc9b8a8, roughness: 0.7 }));
+    // Of parts that have none.
+    this.#materials.push(new THREE.MeshStandardMaterial({ color: 0xc9b8a8, roughness: 0.7 }));
     const mine = this.#materials;
     character.materials.forEach((material, index) => {
       const decode = async (number: number): Promise<THREE.Texture | null> => {
@@ -82,7 +82,7 @@ export class Body {
         put(material.normal_image, (texture) => { mine[index]!.normalMap = texture; });
         return;
       }
-      this.#mapChannels = maps.map(channelOf);
+      if (maps.length >= this.#mapChannels.length) this.#mapChannels = maps.map(channelOf);
       void Promise.all([material.normal_image, ...maps.map((map) => map.image)].map(decode))
         .then(([normal, ...textures]) => {
           if (this.#materials !== mine || textures.some((texture) => !texture)) return;
@@ -110,7 +110,8 @@ export class Body {
       if (surface.uvs) each.setAttribute('uv', new THREE.BufferAttribute(surface.uvs, 2));
       character.parts.forEach((part, i) => {
         const first = surface.partRanges[2 * i] ?? 0, triangles = surface.partRanges[2 * i + 1] ?? 0;
-        if (triangles > 0) each.addGroup(3 * first, 3 * triangles, Math.max(part.material, 0));
+        const material = part.material < 0 ? character.materials.length : part.material;
+        if (triangles > 0) each.addGroup(3 * first, 3 * triangles, material);
       });
       if (each.groups.length === 0) each.addGroup(0, surface.triangles.length, 0);
     }

@@ -82,7 +82,6 @@ export class Viewport {
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.scene.background = new THREE.Color(0x23262b);
     this.scene.add(new THREE.HemisphereLight(0xf2f5ff, 0x4a4540, 1.5));
@@ -102,8 +101,8 @@ export class Viewport {
     new ResizeObserver(() => this.#resize()).observe(canvas.parentElement!);
     canvas.addEventListener('webglcontextrestored', () => this.draw());
     const tick = () => {
+      requestAnimationFrame(tick);  // first: a picture that fails must not be the last
       if (this.#dirty) this.#drawNow();
-      requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
     this.#resize();
@@ -322,6 +321,8 @@ export class Viewport {
   #resize(): void {
     const parent = this.canvas.parentElement!;
     const width = Math.max(parent.clientWidth, 1), height = Math.max(parent.clientHeight, 1);
+    const ratio = Math.min(window.devicePixelRatio, 2);  // zooming changes it
+    if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(width, height, false);
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
