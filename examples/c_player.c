@@ -9,9 +9,15 @@ static int fail(void) { return fprintf(stderr, "%s\n", derm_last_error()), 1; }
 /* The whole file, or NULL. */
 static char* textOf(const char* name) {
   FILE* file = fopen(name, "rb");
-  char* text = file == NULL ? NULL : calloc(1, 1 << 16);
-  if (text != NULL && fread(text, 1, (1 << 16) - 1, file) == 0) text[0] = 0;
-  if (file != NULL) fclose(file);
+  if (file == NULL) return NULL;
+  const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  char* text = size < 0 ? NULL : calloc((size_t)size + 1, 1);
+  rewind(file);
+  if (text != NULL && fread(text, 1, (size_t)size, file) != (size_t)size) {
+    free(text);
+    text = NULL;
+  }
+  fclose(file);
   return text;
 }
 

@@ -18,6 +18,12 @@ export class Recorder {
   #text = '';
 
   constructor(private readonly app: App) {
+    // The same text may be of another file, or of a character that was painted since.
+    const forget = () => this.#reports.clear();
+    app.opened.add((document) => {
+      forget();
+      document?.changed.add(({ reopened }) => { if (reopened) forget(); });
+    });
     app.player.shown.add(({ document, report, time_s }) => {
       if (!report || app.player.live) return;
       if (document.text !== this.#text) {

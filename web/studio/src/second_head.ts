@@ -8,6 +8,7 @@ import { save, stemOf } from './files';
 import { listOf, type FilesByName, type PlacedPoint } from './studio_document';
 import { Body } from './view/body';
 import { dot } from './view/dot';
+import { setPositions } from './view/positions';
 
 export class SecondHead {
   readonly #group = new THREE.Group();
@@ -223,8 +224,7 @@ export class SecondHead {
     const positions = await scene.ask('pointPositions') as Float32Array | null;
     if (scene !== this.#scene) return;
     this.#positions = positions ?? new Float32Array();
-    this.#points.geometry.setAttribute('position',
-      new THREE.BufferAttribute(this.#positions.slice(), 3));
+    setPositions(this.#points.geometry, this.#positions);
     this.#join();
     this.app.viewport.draw();
   }
@@ -238,6 +238,6 @@ export class SecondHead {
       const k = this.#character!.points.findIndex((other) => other.label === point.label);
       if (k >= 0) ends.push(...last.points!.subarray(3 * i, 3 * i + 3), ...this.#pointAt(k).toArray());
     });
-    this.#lines.geometry.setAttribute('position', new THREE.Float32BufferAttribute(ends, 3));
+    setPositions(this.#lines.geometry, ends);
   }
 }

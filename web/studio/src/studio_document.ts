@@ -37,6 +37,9 @@ export type FilesByName = Record<string, Uint8Array>;
 export class StudioDocument {
   readonly changed = new Signal<{ reopened: boolean }>();
   readonly failed = new Signal<unknown>();
+  /** Undo or redo put another state in place: what is shown of it, a value that has the focus too, is
+   *  made anew. */
+  readonly restored = new Signal();
   /** Undo or redo changed points of heads beside it. */
   readonly besideRestored = new Signal();
   character: Character;
@@ -261,6 +264,7 @@ export class StudioDocument {
       back();
       throw error;
     }
+    this.restored.emit();
   }
 
   /** Another scene in place of this one; what plays goes on until it is ready. */

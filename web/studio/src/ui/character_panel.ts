@@ -1,6 +1,6 @@
 // What the character is, and the parts of a recipe that are no layers.
 import type { App } from '../app';
-import { h, hasFocus, shortNumber, whileVisible } from './dom';
+import { h, hasFocus, replaceRows, shortNumber, whileVisible } from './dom';
 import { fieldRow, ownValue } from './fields';
 
 const kTitles: Record<string, string> = {
@@ -22,6 +22,7 @@ export class CharacterPanel {
     app.opened.add((document) => {
       show();
       document?.changed.add(() => { if (!hasFocus(this.#body)) show(); });
+      document?.restored.add(show);
     });
   }
 
@@ -33,7 +34,7 @@ export class CharacterPanel {
       h('div', { class: 'fact' }, h('span', {}, name), h('span', {}, value));
     const bones = character.joints.filter((joint) => joint.bone).length;
     const sections = this.app.library.fields.sections.filter((s) => s.name in kTitles);
-    this.#body.replaceChildren(h('h3', {}, character.name || 'Character'),
+    replaceRows(this.#body, h('h3', {}, character.name || 'Character'),
       fact('vertices', character.vertices.toLocaleString('en')),
       fact('triangles', character.triangles.toLocaleString('en')),
       fact('size', `${shortNumber(character.diagonal_m)} m`),

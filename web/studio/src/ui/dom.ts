@@ -28,6 +28,23 @@ export const byId = <T extends HTMLElement = HTMLElement>(id: string): T => {
 /** Keeps what is typed or dragged: a part that has the focus is not made anew. */
 export const hasFocus = (element: Element): boolean => element.contains(document.activeElement);
 
+/** Puts rows (with data-key or data-name) in the place of others; who came there by keys stays where
+ *  they were. */
+export function replaceRows(panel: HTMLElement, ...rows: (Node | string)[]): void {
+  const kRow = '[data-key], [data-name]', kInput = 'input, select, textarea, button';
+  const focused = panel.querySelector<HTMLElement>(':focus-visible');
+  const row = focused?.closest<HTMLElement>(kRow);
+  const place = focused && row ? [...row.querySelectorAll<HTMLElement>(kInput)].indexOf(focused) : -1;
+  panel.replaceChildren(...rows);
+  if (!row || place < 0) return;
+  const same = [...panel.querySelectorAll<HTMLElement>(kRow)].find((each) =>
+    each.dataset.key === row.dataset.key && each.dataset.name === row.dataset.name);
+  const inputs = [...same?.querySelectorAll<HTMLElement>(kInput) ?? []];
+  inputs[place]?.focus({ preventScroll: true });
+  // The button of a default is gone with what it took back.
+  if (!hasFocus(panel)) inputs[0]?.focus({ preventScroll: true });
+}
+
 /** A number in as few digits as tell it. */
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return '–';

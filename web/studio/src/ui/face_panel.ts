@@ -6,7 +6,7 @@ import type { SecondHead } from '../second_head';
 import type { PointTool } from '../tools/point_tool';
 import type { Tools } from '../tools/tool';
 import type { FoundPoints } from 'derm';
-import { h, hasFocus, shortNumber, whileVisible } from './dom';
+import { h, hasFocus, replaceRows, shortNumber, whileVisible } from './dom';
 import { fieldRow, ownValue } from './fields';
 
 export class FacePanel {
@@ -20,6 +20,7 @@ export class FacePanel {
     app.opened.add((document) => {
       show();
       document?.changed.add(() => { if (!hasFocus(this.#body)) show(); });
+      document?.restored.add(show);
     });
   }
 
@@ -78,7 +79,7 @@ export class FacePanel {
         title: 'the 28 control points of a face, by its shape',
         onclick: () => void this.#find() }, points.length > 0 ? 'Find them anew' : 'Find the points')),
       h('div', { class: 'chips' }, ...points), ...this.#beside(), ...this.#motion()];
-    this.#body.replaceChildren(...shown.filter((each): each is HTMLElement => typeof each === 'object'));
+    replaceRows(this.#body, ...shown.filter((each): each is HTMLElement => typeof each === 'object'));
   }
 
   /** A face whose expressions have no ARKit names yet. */

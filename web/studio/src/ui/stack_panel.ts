@@ -3,7 +3,7 @@ import type { RecipeLayer } from 'derm';
 import type { App } from '../app';
 import { keepPreset, ownPresets, type Preset } from '../storage';
 import type { StudioDocument } from '../studio_document';
-import { h, hasFocus, whileVisible } from './dom';
+import { h, hasFocus, replaceRows, whileVisible } from './dom';
 import { fieldRow, ownValue, type FieldActions } from './fields';
 import { icon } from './icons';
 
@@ -46,6 +46,10 @@ export class StackPanel {
       this.#shownText = '';
       this.#show(true);
       document?.changed.add(show);
+      document?.restored.add(() => {
+        this.#stroking = false;
+        this.#show(true);
+      });
     });
     app.layerChosen.add(() => this.#show(true));
   }
@@ -196,7 +200,7 @@ export class StackPanel {
     if (name === kSkinning) {
       const section = this.app.library.fields.sections.find((each) => each.name === kSkinning);
       const values = recipe.sections[kSkinning] ?? {};
-      this.#fields.replaceChildren(h('h3', {}, 'Skinning'),
+      replaceRows(this.#fields, h('h3', {}, 'Skinning'),
         h('p', { class: 'summary' }, 'how the skin follows the joints, before any layer'),
         ...(section?.fields ?? []).map((field) => fieldRow(field, ownValue(field, values), character,
           this.#actions('', `${kSkinning}.${field.key}`))));
@@ -209,7 +213,7 @@ export class StackPanel {
         'No layers yet. Auto finds flesh, volume and folds for this character.'));
       return;
     }
-    this.#fields.replaceChildren(h('h3', {}, layer.name),
+    replaceRows(this.#fields, h('h3', {}, layer.name),
       h('p', { class: 'summary' }, type.summary), this.#presets(layer),
       ...type.fields.map((field) => fieldRow(field, layer.keys[field.key], character,
         this.#actions(layer.name, field.key))));

@@ -3,6 +3,7 @@ import * as THREE from 'three';
 import type { App } from '../app';
 import { h } from '../ui/dom';
 import { dot } from './dot';
+import { setPositions } from './positions';
 
 export class PointsView {
   readonly #points: THREE.Points;
@@ -48,7 +49,7 @@ export class PointsView {
   #set(labels: string[], positions: Float32Array): void {
     this.#labels = labels;
     this.#positions = positions;
-    this.#points.geometry.setAttribute('position', new THREE.BufferAttribute(positions, 3));
+    setPositions(this.#points.geometry, positions);
   }
 
   #placeLabel(): void {
