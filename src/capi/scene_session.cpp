@@ -10,6 +10,7 @@
 #include "derm/face/face_features.h"
 #include "derm/face/face_regions.h"
 #include "derm/face/head_shapes.h"
+#include "derm/io/file_ending.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/scene/bake.h"
 #include "derm/scene/recipe_text.h"
@@ -91,6 +92,8 @@ bool finite(const Pose& pose) {
 Error badArgument(std::string message) {
   return Error{ErrorCode::BadArgument, std::move(message), {}};
 }
+
+Error severalFiles() { return badArgument("the bake makes several files: take glb, pc2 or mdd"); }
 
 }  // namespace
 
@@ -535,6 +538,7 @@ Result<std::vector<std::uint8_t>> Session::bake(const BakeOptions& options) {
     return badArgument("bake as \"cache\" or \"correctives\"");
   const FileOverlay overlay(*files_);
   const std::string name = "baked." + options.format;
+  if (fileEnding(name) == ".gltf") return severalFiles();  // its numbers are in a file beside it
   MemoryFiles out;
   BakeDesc desc;
   desc.recipe = scene_->recipe();
@@ -548,9 +552,7 @@ Result<std::vector<std::uint8_t>> Session::bake(const BakeOptions& options) {
   DERM_TRY(const BakeReport report, derm::bake(desc, notes));
   bake_report_ = toJson(report);
   const MemoryFiles::Bytes* bytes = out.find(name);
-  // A .gltf has its numbers in a file beside it.
-  if (bytes == nullptr || out.files().size() > 1)
-    return badArgument("the bake made several files: take glb, pc2 or mdd");
+  if (bytes == nullptr) return severalFiles();
   return *bytes;
 }
 

@@ -24,6 +24,8 @@ async function filesOf(gltf) {
   const json = { ...parser.json };
   const files = {};
   json.buffers = await Promise.all((json.buffers ?? []).map(async (buffer, i) => {
+    // A fallback of EXT_meshopt_compression that is not there: the loader would fetch the page.
+    if (buffer.uri === undefined && i > 0) return buffer;
     const data = await parser.getDependency('buffer', i);
     files[`buffer${i}.bin`] = new Uint8Array(data);
     return { ...buffer, uri: `buffer${i}.bin` };
