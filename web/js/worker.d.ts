@@ -43,6 +43,9 @@ export class RemoteScene {
   close(): void;
 }
 
+/** A recipe's head: what stands before its first layer. */
+export function withoutLayers(recipe: string): string;
+
 /** Serves a RemoteScene from a worker of one's own. */
 export function serve(port: { onmessage: unknown;
   postMessage(message: unknown, transfer?: Transferable[]): void }): void;

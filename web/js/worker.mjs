@@ -144,8 +144,8 @@ const kCharacterEdits = ['setGroup', 'setPoint', 'setPoints', 'addFaceShapes'];
 /** After these a worker's scene is gone, or nobody knows what is left of it. */
 const hasEnded = (error) => ['out_of_memory', 'closed', 'internal'].includes(error.code);
 
-/** A recipe's head: what stands before its first layer. */
-function withoutLayers(text) {
+/** A recipe's head: what stands before its first layer. Layers may name groups that are not there yet. */
+export function withoutLayers(text) {
   const at = text.search(/^\s*\[\[\s*layer\s*\]\]/m);
   return at < 0 ? text : text.slice(0, at);
 }

@@ -1,6 +1,7 @@
 // The studio without its panels: what is open, what plays, what is drawn, and everything that can be
 // done. Panels, keys, mouse and scripts all come here.
 import type { Hit } from 'derm';
+import { withoutLayers } from 'derm/worker';
 import * as THREE from 'three';
 import { kindOf, pathsIn, stemOf, type NamedBytes } from './files';
 import type { Library } from './library';
@@ -8,7 +9,7 @@ import { Messages } from './ui/messages';
 import { Player } from './player';
 import { Signal } from './signal';
 import { keepAutosave, keepRecent, type StoredScene } from './storage';
-import { StudioDocument, withoutLayers, type FilesByName } from './studio_document';
+import { StudioDocument, type FilesByName } from './studio_document';
 import { kMapColours } from './view/heat';
 import { Viewport, mapChannels, type ViewSettings } from './view/viewport';
 

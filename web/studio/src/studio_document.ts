@@ -1,7 +1,7 @@
 // The open scene: its recipe, what was changed on the character, and the way back. All edits go
 // through here, one after another, whoever asks: panels, mouse, scripts.
 import type { Character, Edit, Recipe } from 'derm';
-import type { EditMethod, RemoteScene } from 'derm/worker';
+import { withoutLayers, type EditMethod, type RemoteScene } from 'derm/worker';
 import { History } from './history';
 import type { Library } from './library';
 import { Signal } from './signal';
@@ -342,9 +342,3 @@ async function bringUp(scene: RemoteScene, state: Snapshot): Promise<void> {
 /** As the library takes points. */
 export const listOf = (points: PlacedPoints): object[] => [...points].map(([label, point]) =>
   ({ label, triangle: point?.triangle ?? -1, ...(point ? { barycentric: point.barycentric } : {}) }));
-
-/** A recipe's head: what stands before its first layer. */
-export function withoutLayers(text: string): string {
-  const at = text.search(/^\s*\[\[\s*layer\s*\]\]/m);
-  return at < 0 ? text : text.slice(0, at);
-}
