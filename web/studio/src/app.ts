@@ -30,6 +30,8 @@ export class App {
   #document: StudioDocument | null = null;
   #waitingRecipe: NamedBytes | null = null;
   #autosaveTimer = 0;
+  /** Long work that is under way. */
+  readonly #long: string[] = [];
   /** What the browser keeps of the scene for a tab that is killed. */
   kept: StoredScene | null = null;
 
@@ -80,6 +82,7 @@ export class App {
     const of = (kind: string) => dropped.filter((file) => kindOf(file) === kind);
     const recipe = of('recipe')[0] ?? null;
     const character = of('character')[0] ?? null;
+    const motion = of('motion')[0];
     const files: FilesByName = {};
     for (const file of dropped) if (file !== recipe) files[file.name] = file.bytes;
     for (const path of of('character').flatMap(pathsIn)) {
@@ -95,11 +98,11 @@ export class App {
       const waiting = this.#waitingRecipe;
       if (waiting && decoded(waiting.bytes).includes(character.name))
         return this.#openRecipe(waiting, files);
-      return this.openText(`character = ${JSON.stringify(character.name)}\n`,
+      const opened = await this.openText(`character = ${JSON.stringify(character.name)}\n`,
         `${stemOf(character.name)}.toml`, files);
+      return opened && motion ? this.#playMotion(motion, undefined, null) : opened;
     }
-    const document = this.#document;
-    const motion = of('motion')[0], table = of('faceTable')[0], foreign = of('foreign')[0];
+    const table = of('faceTable')[0], foreign = of('foreign')[0];
     if (foreign && !motion && !table) {
       this.messages.say('warning', `${foreign.name} is in a format that no web page reads`,
         'Save it as .glb in the program that it comes from. The program derm reads .fbx and .dae, and '
@@ -111,13 +114,21 @@ export class App {
         'It opens .glb, .gltf, .obj, .ply, .off, .stl, .toml, .bvh, .csv and .json files.');
       return false;
     }
-    if (!document) {
+    if (!this.#document) {
       this.messages.say('warning', 'Open a character first',
         `${(motion ?? table)!.name} is a motion: it is played by the character that is open.`);
       return false;
     }
+    return this.#playMotion(motion, table, files);
+  }
+
+  /** One of the two, by what is open; `files` are those that it has not yet. */
+  async #playMotion(motion: NamedBytes | undefined, table: NamedBytes | undefined,
+    files: FilesByName | null): Promise<boolean> {
+    const document = this.#document;
+    if (!document) return false;
     const done = await this.long('Taking over the motion …', async () => {
-      if (!await document.addFiles(files)) return false;
+      if (files && !await document.addFiles(files)) return false;
       return motion
         ? document.edit(`motion ${motion.name}`, 'set', '', 'motion', motion.name)
         : document.edit(`motion ${table!.name}`, 'set', '', 'face.motion', [{ source: table!.name }]);
@@ -213,6 +224,7 @@ export class App {
 
   /** Long work with a word about it; an error is shown, and null is the answer. */
   async long<T>(what: string, work: () => Promise<T>): Promise<T | null> {
+    this.#long.push(what);
     this.working.emit(what);
     try {
       return await work();
@@ -220,7 +232,8 @@ export class App {
       this.messages.error(error, what.replace(/ …$/, ' did not work'));
       return null;
     } finally {
-      this.working.emit('');
+      this.#long.splice(this.#long.indexOf(what), 1);
+      this.working.emit(this.#long.at(-1) ?? '');  // what goes on beside it
     }
   }
 
