@@ -45,7 +45,12 @@ export function serve(port) {
     },
     frame: ({ time_s, dt_s, reset, pose, morphWeights, controls, have }) => {
       if (scene === null) throw noScene();
-      const write = (values, to) => { if (values && to) to.set(values); };
+      const write = (values, to) => {
+        if (!values || !to) return;
+        if (values.length > to.length)
+          throw new DermError({ code: 'bad_argument', text: `${values.length} numbers for ${to.length}` });
+        to.set(values);
+      };
       if (time_s !== undefined) scene.seek(time_s);
       write(pose, scene.pose);
       write(morphWeights, scene.morphWeights);

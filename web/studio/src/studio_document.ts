@@ -209,7 +209,8 @@ export class StudioDocument {
     this.busyChanged.emit();
     const done = this.#tail.then(async () => {
       try {
-        if (!this.#closed) await work();
+        if (this.#closed) return false;
+        await work();
         return true;
       } catch (error) {
         if (!this.#closed) {
