@@ -284,9 +284,7 @@ export class StudioDocument {
   }
 
   async #restore(state: Snapshot): Promise<void> {
-    if (state.shapes && !this.#shapes) {
-      await this.#apply(await this.scene.edit('addFaceShapes'));
-    } else if (!state.shapes && this.#shapes) {  // shapes cannot be taken away one by one
+    if (!state.shapes && this.#shapes) {  // shapes cannot be taken away one by one
       await this.#reopen(this.files, state);
       [this.#groups, this.#points, this.#shapes] = [state.groups, state.points, false];
       const [recipe, text] = await Promise.all([this.scene.ask('recipe') as Promise<Recipe>,
@@ -294,7 +292,6 @@ export class StudioDocument {
       [this.recipe, this.text] = [recipe, text];
       this.changed.emit({ reopened: true });
     }
-    this.#shapes = state.shapes ?? false;
     // A recipe may name groups, so those that come are set before it, those that go after it.
     const goes: [string, Float32Array][] = [];
     for (const name of new Set([...this.#groups.keys(), ...state.groups.keys()])) {
@@ -310,6 +307,9 @@ export class StudioDocument {
       if (wanted !== this.#points.get(label)) points.set(label, wanted);
     }
     if (points.size > 0) await this.#setPoints(points);
+    // They are made from the points.
+    if (state.shapes && !this.#shapes) await this.#apply(await this.scene.edit('addFaceShapes'));
+    this.#shapes = state.shapes ?? false;
     if (state.text !== this.text)
       await this.#apply(await this.scene.edit('setRecipeText', state.text));
     for (const [name, strengths] of goes) await this.#setGroup(name, strengths);
