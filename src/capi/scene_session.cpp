@@ -244,7 +244,10 @@ void Session::goOn() {
   const std::shared_ptr<const Stack>& stack = scene_->sharedStack();
   const bool same_surface = linear_of_ != nullptr && &linear_of_->output() == &stack->output() &&
                             &linear_of_->input() == &stack->input();
-  if (!same_surface) linear_.reset();
+  if (!same_surface) {
+    linear_.reset();
+    linear_of_.reset();  // it holds a whole stack, and a character
+  }
   const std::vector<std::string> masks = scene_->stack().masks();
   std::erase_if(kept_channels_, [&](const std::string& name) {
     return std::find(masks.begin(), masks.end(), name) == masks.end();

@@ -103,8 +103,12 @@ async function start(): Promise<void> {
   const run = makeScript(app, tools, commands);
   Object.assign(window, { studio: { app, run, tools, commands, plots, second } });
 
-  const scene = embeddedScene();
-  if (scene) await app.openText(scene.recipe, scene.name, scene.files);
+  try {
+    const scene = embeddedScene();
+    if (scene) await app.openText(scene.recipe, scene.name, scene.files);
+  } catch (error) {
+    app.messages.error(error, 'The scene in this page cannot be read');
+  }
   if (!app.document) await startPage.show();
   document.body.dataset.ready = 'yes';
   const script = new URLSearchParams(location.search).get('script');
