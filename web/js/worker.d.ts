@@ -43,8 +43,8 @@ export class RemoteScene {
   close(): void;
 }
 
-/** A recipe's head: what stands before its first layer. */
-export function withoutLayers(recipe: string): string;
+/** A recipe of the same character and of nothing else. */
+export function bareRecipe(recipe: string): string;
 
 /** Serves a RemoteScene from a worker of one's own. */
 export function serve(port: { onmessage: unknown;

@@ -149,10 +149,13 @@ const kCharacterEdits = ['setGroup', 'setPoint', 'setPoints', 'addFaceShapes'];
 /** After these a worker's scene is gone, or nobody knows what is left of it. */
 const hasEnded = (error) => ['out_of_memory', 'closed', 'internal'].includes(error.code);
 
-/** A recipe's head: what stands before its first layer. Layers may name groups that are not there yet. */
-export function withoutLayers(text) {
-  const at = text.search(/^\s*\[\[\s*layer\s*\]\]/m);
-  return at < 0 ? text : text.slice(0, at);
+/** A recipe of the same character and of nothing else: layers, motions of faces and controls may need
+ *  groups and points that the character does not have yet. */
+export function bareRecipe(text) {
+  const tables = text.search(/^\s*\[/m);
+  const top = tables < 0 ? text : text.slice(0, tables);
+  const lines = top.match(/^[ \t]*"?(?:character|metres_per_unit)"?[ \t]*=.*$/gm) ?? [];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** A Scene in a worker: the same methods, as promises. */
@@ -344,7 +347,7 @@ export class RemoteScene {
       for (; remote.applied < this.#characterEdits.length; ++remote.applied)
         await remote.call('ask', ...this.#characterEdits[remote.applied]);
     };
-    // The text may name groups that are still to come; those that go are named no more.
+    // The text may name groups and points that are still to come; those that go are named no more.
     const open = (recipe) => remote.call('open', recipe, { name: this.#name, files: this.#files });
     if (remote.opened) {
       await remote.call('ask', 'setRecipeText', [text]).catch(async (error) => {
@@ -353,7 +356,7 @@ export class RemoteScene {
         await remote.call('ask', 'setRecipeText', [text]);
       });
     } else if (this.#characterEdits.length > 0) {
-      await open(withoutLayers(text));
+      await open(bareRecipe(text));
       await changeCharacter();
       await remote.call('ask', 'setRecipeText', [text]);
     } else {

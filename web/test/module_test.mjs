@@ -4,6 +4,7 @@ import os from 'node:os';
 import { check, largestDifference, load, run } from './setup.mjs';
 
 const { Derm, DermError, Scene } = await load('derm.mjs');
+const { bareRecipe } = await load('worker.mjs');
 const derm = await Derm.load();
 
 const kCat = `# the cat
@@ -207,6 +208,13 @@ await run({
     cat.seek(0.2);
     check(cat.positions.length > 0, 'lives');
     cat.close();
+  },
+
+  async aBareRecipeHasTheCharacterAlone() {
+    const text = '# mine\nfps = 3\n  character="x.glb"  # his\nmetres_per_unit = 0.01\nrange_s = [\n0, 1]\n'
+      + '[controls]\ncharacter = 1\n[[face.motion]]\nsource = "talk.csv"\n[[layer]]\ntype = "volume"\n';
+    check(bareRecipe(text) === '  character="x.glb"  # his\nmetres_per_unit = 0.01\n', bareRecipe(text));
+    check(bareRecipe('character = "cast:cat"') === 'character = "cast:cat"\n', 'without a table');
   },
 
   async aModuleThatIsAnotherIsAnError() {

@@ -1,7 +1,7 @@
 // The studio without its panels: what is open, what plays, what is drawn, and everything that can be
 // done. Panels, keys, mouse and scripts all come here.
 import type { Hit } from 'derm';
-import { withoutLayers } from 'derm/worker';
+import { bareRecipe } from 'derm/worker';
 import * as THREE from 'three';
 import { kindOf, pathsIn, stemOf, type NamedBytes } from './files';
 import type { Library } from './library';
@@ -62,11 +62,11 @@ export class App {
   }
 
   async openStored(stored: StoredScene): Promise<boolean> {
-    // Painted groups are put in first: layers may name them.
+    // What was painted and placed is put in first: layers and motions may need it.
     const { snapshot } = stored;
     const painted = snapshot.groups.size + snapshot.points.size + (snapshot.beside?.size ?? 0) > 0
       || snapshot.shapes;
-    const head = painted ? withoutLayers(snapshot.text) : snapshot.text;
+    const head = painted ? bareRecipe(snapshot.text) : snapshot.text;
     if (!await this.openText(head, stored.name, stored.files)) return false;
     return painted ? this.#document!.takeOver(snapshot, 'recover') : true;
   }

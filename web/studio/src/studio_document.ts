@@ -1,7 +1,7 @@
 // The open scene: its recipe, what was changed on the character, and the way back. All edits go
 // through here, one after another, whoever asks: panels, mouse, scripts.
 import type { Character, Edit, Recipe } from 'derm';
-import { withoutLayers, type EditMethod, type RemoteScene } from 'derm/worker';
+import { bareRecipe, type EditMethod, type RemoteScene } from 'derm/worker';
 import { History } from './history';
 import type { Library } from './library';
 import { Signal } from './signal';
@@ -327,9 +327,10 @@ export class StudioDocument {
 const changesCharacter = ({ groups, points, shapes }: Snapshot): boolean =>
   groups.size + points.size > 0 || shapes;
 
-/** The text that a scene is opened with: layers may name groups that are not yet painted. */
+/** The text that a scene is opened with: layers and motions may need groups and points that are not
+ *  there yet. */
 const headOf = (state: Snapshot): string =>
-  (changesCharacter(state) ? withoutLayers(state.text) : state.text);
+  (changesCharacter(state) ? bareRecipe(state.text) : state.text);
 
 /** Brings a scene that was opened with the head to the state. */
 async function bringUp(scene: RemoteScene, state: Snapshot): Promise<void> {
