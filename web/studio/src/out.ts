@@ -48,8 +48,8 @@ export async function film(app: App): Promise<void> {
     app.messages.say('error', 'This browser records no films', 'derm render --film makes them.');
     return;
   }
-  const recorder = new MediaRecorder(viewport.canvas.captureStream(60),
-    { mimeType: type, videoBitsPerSecond: 12_000_000 });
+  const stream = viewport.canvas.captureStream(60);
+  const recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: 12_000_000 });
   const pieces: Blob[] = [];
   recorder.ondataavailable = (event) => pieces.push(event.data);
   const stopped = new Promise<void>((done) => { recorder.onstop = () => done(); });
@@ -75,6 +75,7 @@ export async function film(app: App): Promise<void> {
     await stopped;
     return true;
   });
+  for (const track of stream.getTracks()) track.stop();  // else every picture is copied from here on
   player.loop = loop;
   player.changed.emit();
   if (!recorded) return;
