@@ -167,7 +167,7 @@ export class RemoteScene {
   #name;
   #live = new Set();
   #types = null;  // of the recipe's layers, by name; null = to be asked for
-  #characterEdits = [];
+  #characterEdits = [];  // in order; null where a later one replaces it
   #queue = Promise.resolve();
   #meanwhile = null;  // live edits made while another binds
   #mending = null;  // the player's module has ended: until there is another
@@ -295,6 +295,7 @@ export class RemoteScene {
       const spare = await this.#caughtUp();
       const report = await spare.call('ask', method, args);
       if (kCharacterEdits.includes(method)) {
+        if (method === 'setGroup') this.#forgetGroup(args[0]);
         this.#characterEdits.push([method, args]);
         spare.applied = this.#characterEdits.length;
       }
@@ -316,6 +317,13 @@ export class RemoteScene {
       this.#types = null;
       this.#meanwhile = null;
     }
+  }
+
+  /** A group that is set anew replaces what it was: strokes of a brush are not kept one by one. */
+  #forgetGroup(name) {
+    this.#characterEdits.forEach((edit, i) => {
+      if (edit?.[0] === 'setGroup' && edit[1][0] === name) this.#characterEdits[i] = null;
+    });
   }
 
   /** The second worker, with the scene as it is. */
@@ -344,8 +352,10 @@ export class RemoteScene {
   /** Brings a worker's scene to a text, and to the edits of the character so far. */
   async #bring(remote, text) {
     const changeCharacter = async () => {
-      for (; remote.applied < this.#characterEdits.length; ++remote.applied)
-        await remote.call('ask', ...this.#characterEdits[remote.applied]);
+      for (; remote.applied < this.#characterEdits.length; ++remote.applied) {
+        const edit = this.#characterEdits[remote.applied];
+        if (edit !== null) await remote.call('ask', ...edit);
+      }
     };
     // The text may name groups and points that are still to come; those that go are named no more.
     const open = (recipe) => remote.call('open', recipe, { name: this.#name, files: this.#files });
