@@ -129,6 +129,18 @@ TEST(Contact, PiecesThatLieInEachOtherAtRestDoNotMeet) {
   }
 }
 
+// A grid as fine as the skin over all between them would have 10^12 nodes.
+TEST(Contact, SmallPiecesFarFromEachOtherFitIntoMemory) {
+  Character c = balls();
+  const Vec3f away(30, 40, 20);
+  for (std::size_t v = c.mesh.positions.size() / 2; v < c.mesh.positions.size(); ++v)
+    c.mesh.positions[v] += away;
+  c.skeleton.joints[2].rest.translation += away;
+  c.skin.slots[1].inverse_bind.translation() -= away;
+  EXPECT_EQ(contactOf(c, c.restPose()), c.mesh.positions);
+  for (const Vec3f& p : contactOf(c, pressed(c, 2 * kRadius - 0.02))) EXPECT_TRUE(p.allFinite());
+}
+
 TEST(Contact, WhatACharacterCarriesIsNoSkin) {
   Character c = balls();
   const std::uint32_t vertices = c.parts[0].vertex_count / 2;
