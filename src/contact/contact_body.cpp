@@ -17,6 +17,8 @@ constexpr double kUnits = 1370;
 constexpr float kGap = 2, kMaxCap = 50, kMaxThickness = 400, kSpacing = 10, kBand = 60,
                 kMargin = 30, kBeside = 15;  // in units
 constexpr int kThicknessPasses = 4;
+/// Of ContactLengths::to_units: its fourth power is a float.
+constexpr int kMaxExponent = 31;
 /// Between the normals beside an edge at rest: sharper ones are meant to be.
 constexpr float kRestCrease = -0.35f;
 
@@ -337,6 +339,8 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
   body.lengths.max_cap = kMaxCap * unit;
   body.lengths.max_thickness = kMaxThickness * unit;
   if (body.closed.empty() || !(unit > 0)) return body;
+  body.lengths.to_units =
+      std::ldexp(1.0f, std::clamp(-std::ilogb(unit), -kMaxExponent, kMaxExponent));
 
   std::vector<Vec3d> points(surface.pointCount());
   measurePoints(surface, rest.positions, Vec3d::Zero(), points);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -209,6 +210,24 @@ TEST(Contact, MovingScalingMirroringAndReorderingGoThroughIt) {
                        return {plain[v].x(), plain[v].y(), -plain[v].z()};
                      }),
             2e-5f);
+}
+
+TEST(Contact, TheSizeOfACharacterDoesNotMatter) {
+  const Character c = balls();
+  const Pose pose = pressed(c, 2 * kRadius - 0.015);
+  const std::vector<Vec3f> plain = contactOf(c, pose);
+  for (const int exponent : {-17, 10}) {  // some micrometres, and half a kilometre
+    const float size = std::ldexp(1.0f, exponent);
+    Character sized = c;
+    scaleLengths(sized, double{size});
+    Pose sized_pose = pose;
+    for (Transform& local : sized_pose.local) local.translation *= size;
+    const std::vector<Vec3f> out = contactOf(sized, sized_pose);
+    float most = 0;
+    for (std::size_t v = 0; v < out.size(); ++v)
+      most = std::max(most, (out[v] / size - plain[v]).norm());
+    EXPECT_LT(most, 2e-5f) << exponent;
+  }
 }
 
 TEST(Contact, TheSameBitsForAnyNumberOfThreadsAndNothingAllocated) {
