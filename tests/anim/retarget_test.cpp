@@ -372,6 +372,43 @@ TEST(Retarget, LimbsPointAsTheSourcesDoWhateverTheRestPose) {
   EXPECT_GT(worstLimbAngle(clip, source, *plain, target), 30);  // the A-pose shows
 }
 
+/// The same body at rest, with a joint that mirrors along x and what hangs on it made up for that.
+Skeleton mirroredAt(Skeleton s, const char* name) {
+  const JointId mirror = s.find(name);
+  s.joints[mirror.index()].rest.scale = Vec3f(-1, 1, 1);
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    if (JointId(j) == mirror || !isBelow(s, JointId(j), mirror)) continue;
+    Transform& rest = s.joints[j].rest;
+    rest.translation.x() = -rest.translation.x();
+    rest.rotation =
+        Quatf(rest.rotation.w(), rest.rotation.x(), -rest.rotation.y(), -rest.rotation.z());
+  }
+  return s;
+}
+
+TEST(Retarget, WhatHangsOnAMirroredJointMovesAsWithoutTheMirror) {
+  const Skeleton source = person(), plain = giant(), mirrored = mirroredAt(plain, "upper_arm.R");
+  const auto farthest = [](const Skeleton& s, const Clip& a, const Skeleton& t, const Clip& b) {
+    double most = 0;
+    for (int k = 0; k <= 10; ++k) {
+      const std::vector<Affine3d> at = modelAt(s, a, 0.1f * float(k));
+      const std::vector<Affine3d> other = modelAt(t, b, 0.1f * float(k));
+      for (std::size_t j = 0; j < at.size(); ++j)
+        most = std::max(most, (at[j].translation() - other[j].translation()).norm());
+    }
+    return most;
+  };
+  Diagnostics notes;
+  const Result<Clip> a = retarget(walkOf(source), source, plain, {.rate_hz = 10}, notes);
+  const Result<Clip> b = retarget(walkOf(source), source, mirrored, {.rate_hz = 10}, notes);
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_LT(farthest(plain, *a, mirrored, *b), 1e-4);
+  const Result<Clip> from_a = retarget(*a, plain, source, {.rate_hz = 10}, notes);
+  const Result<Clip> from_b = retarget(*b, mirrored, source, {.rate_hz = 10}, notes);
+  ASSERT_TRUE(from_a.ok() && from_b.ok());
+  EXPECT_LT(farthest(source, *from_a, source, *from_b), 1e-4);
+}
+
 TEST(Retarget, TrunkAndHeadTurnByWhatTheSourcesTurnBy) {
   const Skeleton source = person(), target = giant();
   const Clip clip = walkOf(source);
