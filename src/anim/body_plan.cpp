@@ -111,6 +111,10 @@ void findLeg(const Limb& limb, BodyPlan::Side& side) {
   }
   side.thigh = limb.first("thigh");
   side.shin = limb.first("shin");
+  if (!side.thigh && limb.second("shin")) {  // "leg, knee, ankle": the joints are meant
+    side.thigh = side.shin;
+    side.shin = limb.second("shin");
+  }
   side.foot = limb.first("foot");
   side.toe = limb.first("toe") ? limb.first("toe") : limb.second("foot");
 }
@@ -204,7 +208,11 @@ std::optional<BodyPlan> findBody(const Skeleton& skeleton) {
     if (!found.thigh || !found.shin || !found.upper_arm) return std::nullopt;
   }
   const Slot hips = findHips(skeleton, meanings, plan);
-  const Slot chest = commonAncestor(skeleton, {*plan.sides[0].upper_arm, *plan.sides[1].upper_arm});
+  Slot chest = commonAncestor(skeleton, {*plan.sides[0].upper_arm, *plan.sides[1].upper_arm});
+  // 3ds Max hangs the collar bones on the neck.
+  while (hips && chest && chest != hips && meanings[*chest].base == "neck" &&
+         within(skeleton, *chest, *hips))
+    chest = skeleton.joints[*chest].parent.value;
   if (!hips || !chest || !within(skeleton, *chest, *hips)) return std::nullopt;
   plan.hips = *hips;
   plan.spine = pathBetween(skeleton, *hips, *chest);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numbers>
 
 #include <gtest/gtest.h>
+
+#include "derm/anim/body_joints.h"
 
 #include "anim/retarget_rig.h"
 
@@ -144,6 +147,61 @@ TEST(JointNames, NumberedLimbsAreToldByTheirOrder) {
   EXPECT_TRUE(has("LeftUpLeg", "leg_joint_L_1"));
   EXPECT_TRUE(has("LeftFoot", "leg_joint_L_3"));
   EXPECT_TRUE(has("LeftToeBase", "leg_joint_L_5"));
+}
+
+TEST(JointNames, BodiesOfEveryCommonRigAreKnownAsBodies) {
+  const char* const known[] = {"pelvis",  "spine",     "neck",        "head",      "upper_arm.L",
+                               "hand.L",  "forearm.L", "upper_arm.R", "forearm.R", "hand.R",
+                               "thigh.L", "shin.L",    "foot.L",      "toe.L",     "thigh.R",
+                               "shin.R",  "foot.R",    "toe.R"};
+  const char* const rigs[][18] = {
+      {"Bip01 Pelvis", "Bip01 Spine", "Bip01 Neck", "Bip01 Head", "Bip01 L UpperArm",
+       "Bip01 L Hand", "Bip01 L Forearm", "Bip01 R UpperArm", "Bip01 R Forearm", "Bip01 R Hand",
+       "Bip01 L Thigh", "Bip01 L Calf", "Bip01 L Foot", "Bip01 L Toe0", "Bip01 R Thigh",
+       "Bip01 R Calf", "Bip01 R Foot", "Bip01 R Toe0"},
+      {"ValveBiped.Bip01_Pelvis", "ValveBiped.Bip01_Spine", "ValveBiped.Bip01_Neck1",
+       "ValveBiped.Bip01_Head1", "ValveBiped.Bip01_L_UpperArm", "ValveBiped.Bip01_L_Hand",
+       "ValveBiped.Bip01_L_Forearm", "ValveBiped.Bip01_R_UpperArm", "ValveBiped.Bip01_R_Forearm",
+       "ValveBiped.Bip01_R_Hand", "ValveBiped.Bip01_L_Thigh", "ValveBiped.Bip01_L_Calf",
+       "ValveBiped.Bip01_L_Foot", "ValveBiped.Bip01_L_Toe0", "ValveBiped.Bip01_R_Thigh",
+       "ValveBiped.Bip01_R_Calf", "ValveBiped.Bip01_R_Foot", "ValveBiped.Bip01_R_Toe0"},
+      {"J_Bip_C_Hips", "J_Bip_C_Spine", "J_Bip_C_Neck", "J_Bip_C_Head", "J_Bip_L_UpperArm",
+       "J_Bip_L_Hand", "J_Bip_L_LowerArm", "J_Bip_R_UpperArm", "J_Bip_R_LowerArm", "J_Bip_R_Hand",
+       "J_Bip_L_UpperLeg", "J_Bip_L_LowerLeg", "J_Bip_L_Foot", "J_Bip_L_ToeBase",
+       "J_Bip_R_UpperLeg", "J_Bip_R_LowerLeg", "J_Bip_R_Foot", "J_Bip_R_ToeBase"},
+      {"Character1_Hips", "Character1_Spine", "Character1_Neck", "Character1_Head",
+       "Character1_LeftArm", "Character1_LeftHand", "Character1_LeftForeArm", "Character1_RightArm",
+       "Character1_RightForeArm", "Character1_RightHand", "Character1_LeftUpLeg",
+       "Character1_LeftLeg", "Character1_LeftFoot", "Character1_LeftToeBase",
+       "Character1_RightUpLeg", "Character1_RightLeg", "Character1_RightFoot",
+       "Character1_RightToeBase"},
+      {"Hips", "Spine", "Neck", "Head", "Left arm", "Left wrist", "Left elbow", "Right arm",
+       "Right elbow", "Right wrist", "Left leg", "Left knee", "Left ankle", "Left toe", "Right leg",
+       "Right knee", "Right ankle", "Right toe"}};
+  const Names plain = matchJointNames(person(), giant());
+  ASSERT_EQ(plain.size(), std::size(known));
+  for (const auto& rig : rigs) {
+    Skeleton body = giant();
+    Names wanted = plain;
+    for (std::size_t i = 0; i < std::size(known); ++i) {
+      body.joints[giant().find(known[i]).index()].name = rig[i];
+      for (auto& [from, to] : wanted)
+        if (to == known[i]) to = rig[i];
+    }
+    EXPECT_EQ(upperArms(body).size(), 2u) << rig[0];
+    EXPECT_EQ(matchJointNames(person(), body), wanted) << rig[0];
+  }
+}
+
+TEST(JointNames, ANeckThatTheArmsHangOnIsNoPartOfTheSpine) {
+  Skeleton body = giant();
+  const JointId neck = body.find("neck");
+  for (const char* arm : {"upper_arm.L", "upper_arm.R"})
+    body.joints[body.find(arm).index()].parent = neck;
+  const Names pairs = matchJointNames(person(), body);
+  EXPECT_EQ(std::count(pairs.begin(), pairs.end(), Names::value_type("Neck", "neck")), 1);
+  EXPECT_EQ(std::count(pairs.begin(), pairs.end(), Names::value_type("Spine", "spine")), 1);
+  EXPECT_EQ(upperArms(body).size(), 2u);
 }
 
 TEST(Retarget, EveryKindOfBodyKeepsItsBonesAndPointsItsLimbsAsTheSource) {
