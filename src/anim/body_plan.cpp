@@ -119,18 +119,19 @@ void findLeg(const Limb& limb, BodyPlan::Side& side) {
   side.toe = limb.first("toe") ? limb.first("toe") : limb.second("foot");
 }
 
-/// The named hips over both legs, else what the legs and the arms hang on together.
+/// The named hips over legs and arms, else what these hang on together. A pelvis beside the spine
+/// (Character Creator, Daz) is the legs' alone.
 Slot findHips(const Skeleton& skeleton, const std::vector<JointMeaning>& meanings,
               const BodyPlan& plan) {
-  const std::uint32_t left = *plan.sides[0].thigh, right = *plan.sides[1].thigh;
+  const std::vector<std::uint32_t> limbs = {*plan.sides[0].thigh, *plan.sides[1].thigh,
+                                            *plan.sides[0].upper_arm, *plan.sides[1].upper_arm};
   Slot named;
   for (std::uint32_t i = 0; i < skeleton.size(); ++i)
-    if (meanings[i].side == 0 && meanings[i].base == "hips" && within(skeleton, left, i) &&
-        within(skeleton, right, i))
+    if (meanings[i].side == 0 && meanings[i].base == "hips" &&
+        std::all_of(limbs.begin(), limbs.end(),
+                    [&](std::uint32_t limb) { return within(skeleton, limb, i); }))
       named = i;
-  if (named) return named;
-  return commonAncestor(skeleton,
-                        {left, right, *plan.sides[0].upper_arm, *plan.sides[1].upper_arm});
+  return named ? named : commonAncestor(skeleton, limbs);
 }
 
 void findHead(const Skeleton& skeleton, const std::vector<JointMeaning>& meanings,

@@ -41,6 +41,7 @@ constexpr std::array kSynonyms = {
     Synonym{"clavicle", "shoulder", BodyPart::Trunk},
     Synonym{"collar", "shoulder", BodyPart::Trunk},
     Synonym{"collarbone", "shoulder", BodyPart::Trunk},
+    Synonym{"shldr", "shoulder", BodyPart::Trunk},
     Synonym{"arm", "upperarm", BodyPart::Limb},
     Synonym{"upperarm", "upperarm", BodyPart::Limb},
     Synonym{"uparm", "upperarm", BodyPart::Limb},
@@ -80,8 +81,9 @@ constexpr std::array<std::string_view, 6> kFingers = {"thumb", "index", "middle"
                                                       "ring",  "pinky", "finger"};
 
 // Words that rigs add to every joint and that say nothing about it, numbers taken off ("Bip01").
-constexpr std::array<std::string_view, 10> kFillers = {
-    "joint", "jnt", "bone", "skeleton", "rig", "jt", "bip", "biped", "valve", "character"};
+constexpr std::array<std::string_view, 12> kFillers = {"joint", "jnt",       "bone", "skeleton",
+                                                       "rig",   "jt",        "bip",  "biped",
+                                                       "valve", "character", "bend", "stretch"};
 
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool isLower(char c) { return c >= 'a' && c <= 'z'; }

@@ -177,7 +177,13 @@ TEST(JointNames, BodiesOfEveryCommonRigAreKnownAsBodies) {
        "Character1_RightToeBase"},
       {"Hips", "Spine", "Neck", "Head", "Left arm", "Left wrist", "Left elbow", "Right arm",
        "Right elbow", "Right wrist", "Left leg", "Left knee", "Left ankle", "Left toe", "Right leg",
-       "Right knee", "Right ankle", "Right toe"}};
+       "Right knee", "Right ankle", "Right toe"},
+      {"hip", "abdomenLower", "neckLower", "head", "lShldrBend", "lHand", "lForearmBend",
+       "rShldrBend", "rForearmBend", "rHand", "lThighBend", "lShin", "lFoot", "lToe", "rThighBend",
+       "rShin", "rFoot", "rToe"},
+      {"root.x", "spine_01.x", "neck.x", "head.x", "arm_stretch.l", "hand.l", "forearm_stretch.l",
+       "arm_stretch.r", "forearm_stretch.r", "hand.r", "thigh_stretch.l", "leg_stretch.l", "foot.l",
+       "toes_01.l", "thigh_stretch.r", "leg_stretch.r", "foot.r", "toes_01.r"}};
   const Names plain = matchJointNames(person(), giant());
   ASSERT_EQ(plain.size(), std::size(known));
   for (const auto& rig : rigs) {
@@ -191,6 +197,28 @@ TEST(JointNames, BodiesOfEveryCommonRigAreKnownAsBodies) {
     EXPECT_EQ(upperArms(body).size(), 2u) << rig[0];
     EXPECT_EQ(matchJointNames(person(), body), wanted) << rig[0];
   }
+}
+
+TEST(JointNames, APelvisBesideTheSpineIsNotTheHips) {
+  const Bone bones[] = {{"CC_Base_BoneRoot", nullptr, {0, 0, 0}},
+                        {"CC_Base_Hip", "CC_Base_BoneRoot", {0, 1.0f, 0}},
+                        {"CC_Base_Pelvis", "CC_Base_Hip", {0, 0.02f, 0}},
+                        {"CC_Base_L_Thigh", "CC_Base_Pelvis", {0.1f, 0, 0}},
+                        {"CC_Base_L_Calf", "CC_Base_L_Thigh", {0, -0.5f, 0}},
+                        {"CC_Base_L_Foot", "CC_Base_L_Calf", {0, -0.45f, 0}},
+                        {"CC_Base_R_Thigh", "CC_Base_Pelvis", {-0.1f, 0, 0}},
+                        {"CC_Base_R_Calf", "CC_Base_R_Thigh", {0, -0.5f, 0}},
+                        {"CC_Base_R_Foot", "CC_Base_R_Calf", {0, -0.45f, 0}},
+                        {"CC_Base_Waist", "CC_Base_Hip", {0, 0.1f, 0}},
+                        {"CC_Base_Spine01", "CC_Base_Waist", {0, 0.2f, 0}},
+                        {"CC_Base_L_Upperarm", "CC_Base_Spine01", {0.2f, 0.2f, 0}},
+                        {"CC_Base_L_Forearm", "CC_Base_L_Upperarm", {0.3f, 0, 0}},
+                        {"CC_Base_R_Upperarm", "CC_Base_Spine01", {-0.2f, 0.2f, 0}},
+                        {"CC_Base_R_Forearm", "CC_Base_R_Upperarm", {-0.3f, 0, 0}}};
+  const Skeleton body = skeletonOf(bones, 0);
+  const Names pairs = matchJointNames(person(), body);
+  EXPECT_EQ(std::count(pairs.begin(), pairs.end(), Names::value_type("Hips", "CC_Base_Hip")), 1);
+  EXPECT_EQ(upperArms(body).size(), 2u);
 }
 
 TEST(JointNames, ANeckThatTheArmsHangOnIsNoPartOfTheSpine) {
