@@ -138,8 +138,11 @@ TEST(Contact, SmallPiecesFarFromEachOtherFitIntoMemory) {
     c.mesh.positions[v] += away;
   c.skeleton.joints[2].rest.translation += away;
   c.skin.slots[1].inverse_bind.translation() -= away;
-  EXPECT_EQ(contactOf(c, c.restPose()), c.mesh.positions);
-  for (const Vec3f& p : contactOf(c, pressed(c, 2 * kRadius - 0.02))) EXPECT_TRUE(p.allFinite());
+  Diagnostics notes;
+  StackRunner runner(contactStack(std::make_shared<const Character>(c), notes));
+  EXPECT_EQ(evaluated(runner, c.restPose()), c.mesh.positions);
+  for (const Vec3f& p : evaluated(runner, pressed(c, 2 * kRadius - 0.02)))
+    EXPECT_TRUE(p.allFinite());
 }
 
 TEST(Contact, WhatACharacterCarriesIsNoSkin) {
