@@ -111,22 +111,27 @@ void findLeg(const Limb& limb, BodyPlan::Side& side) {
   }
   side.thigh = limb.first("thigh");
   side.shin = limb.first("shin");
+  if (!side.thigh && limb.second("shin")) {  // "leg, knee, ankle": the joints are meant
+    side.thigh = side.shin;
+    side.shin = limb.second("shin");
+  }
   side.foot = limb.first("foot");
   side.toe = limb.first("toe") ? limb.first("toe") : limb.second("foot");
 }
 
-/// The named hips over both legs, else what the legs and the arms hang on together.
+/// The named hips over legs and arms, else what these hang on together. A pelvis beside the spine
+/// (Character Creator, Daz) is the legs' alone.
 Slot findHips(const Skeleton& skeleton, const std::vector<JointMeaning>& meanings,
               const BodyPlan& plan) {
-  const std::uint32_t left = *plan.sides[0].thigh, right = *plan.sides[1].thigh;
+  const std::vector<std::uint32_t> limbs = {*plan.sides[0].thigh, *plan.sides[1].thigh,
+                                            *plan.sides[0].upper_arm, *plan.sides[1].upper_arm};
   Slot named;
   for (std::uint32_t i = 0; i < skeleton.size(); ++i)
-    if (meanings[i].side == 0 && meanings[i].base == "hips" && within(skeleton, left, i) &&
-        within(skeleton, right, i))
+    if (meanings[i].side == 0 && meanings[i].base == "hips" &&
+        std::all_of(limbs.begin(), limbs.end(),
+                    [&](std::uint32_t limb) { return within(skeleton, limb, i); }))
       named = i;
-  if (named) return named;
-  return commonAncestor(skeleton,
-                        {left, right, *plan.sides[0].upper_arm, *plan.sides[1].upper_arm});
+  return named ? named : commonAncestor(skeleton, limbs);
 }
 
 void findHead(const Skeleton& skeleton, const std::vector<JointMeaning>& meanings,
@@ -204,7 +209,11 @@ std::optional<BodyPlan> findBody(const Skeleton& skeleton) {
     if (!found.thigh || !found.shin || !found.upper_arm) return std::nullopt;
   }
   const Slot hips = findHips(skeleton, meanings, plan);
-  const Slot chest = commonAncestor(skeleton, {*plan.sides[0].upper_arm, *plan.sides[1].upper_arm});
+  Slot chest = commonAncestor(skeleton, {*plan.sides[0].upper_arm, *plan.sides[1].upper_arm});
+  // 3ds Max hangs the collar bones on the neck.
+  while (hips && chest && chest != hips && meanings[*chest].base == "neck" &&
+         within(skeleton, *chest, *hips))
+    chest = skeleton.joints[*chest].parent.value;
   if (!hips || !chest || !within(skeleton, *chest, *hips)) return std::nullopt;
   plan.hips = *hips;
   plan.spine = pathBetween(skeleton, *hips, *chest);

@@ -41,6 +41,7 @@ constexpr std::array kSynonyms = {
     Synonym{"clavicle", "shoulder", BodyPart::Trunk},
     Synonym{"collar", "shoulder", BodyPart::Trunk},
     Synonym{"collarbone", "shoulder", BodyPart::Trunk},
+    Synonym{"shldr", "shoulder", BodyPart::Trunk},
     Synonym{"arm", "upperarm", BodyPart::Limb},
     Synonym{"upperarm", "upperarm", BodyPart::Limb},
     Synonym{"uparm", "upperarm", BodyPart::Limb},
@@ -79,9 +80,10 @@ constexpr std::array<std::string_view, 9> kPrefixes = {
 constexpr std::array<std::string_view, 6> kFingers = {"thumb", "index", "middle",
                                                       "ring",  "pinky", "finger"};
 
-// Words that rigs add to every joint and that say nothing about it.
-constexpr std::array<std::string_view, 6> kFillers = {"joint",    "jnt", "bone",
-                                                      "skeleton", "rig", "jt"};
+// Words that rigs add to every joint and that say nothing about it, numbers taken off ("Bip01").
+constexpr std::array<std::string_view, 12> kFillers = {"joint", "jnt",       "bone", "skeleton",
+                                                       "rig",   "jt",        "bip",  "biped",
+                                                       "valve", "character", "bend", "stretch"};
 
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool isLower(char c) { return c >= 'a' && c <= 'z'; }
@@ -153,10 +155,11 @@ const Synonym* findSynonym(std::string_view plain) {
   return found == kSynonyms.end() ? nullptr : &*found;
 }
 
-std::string withoutPrefix(std::string plain) {
+/// "ValveBiped.Bip01_L_Thigh" has two.
+std::string withoutPrefixes(std::string plain) {
   for (const std::string_view prefix : kPrefixes)
     if (plain.starts_with(prefix) && plain.size() > prefix.size())
-      return plain.substr(prefix.size());
+      return withoutPrefixes(plain.substr(prefix.size()));
   return plain;
 }
 
@@ -166,7 +169,7 @@ std::string bareWord(std::vector<std::string> parts) {
     while (!w.empty() && isDigit(w.back())) w.pop_back();
     return w.size() <= 1 || std::find(kFillers.begin(), kFillers.end(), w) != kFillers.end();
   });
-  return withoutPrefix(joined(parts));
+  return withoutPrefixes(joined(parts));
 }
 
 }  // namespace
@@ -179,7 +182,7 @@ JointMeaning meaningOf(std::string_view joint_name) {
   if (colon != std::string_view::npos) joint_name.remove_prefix(colon + 1);
   std::vector<std::string> parts = words(joint_name);
   const char side = takeSide(parts);
-  std::string plain = withoutPrefix(joined(parts));
+  std::string plain = withoutPrefixes(joined(parts));
   // Where a side's hip is the leg's first joint.
   const auto legHip = [&](std::string& word) {
     if (side != 0 && word == "hip") word = "thigh";
@@ -187,6 +190,9 @@ JointMeaning meaningOf(std::string_view joint_name) {
   legHip(plain);
   std::string canonical = plain;
   const Synonym* synonym = findSynonym(plain);
+  // "J_Bip_C_Hips": what is on neither side is in the centre.
+  if (synonym == nullptr && side == 0 && std::erase(parts, "c") > 0)
+    synonym = findSynonym(withoutPrefixes(joined(parts)));
   std::string bare = bareWord(parts);
   legHip(bare);
   // "LHipJoint" lies above the thigh and is no leg's first joint.

@@ -15,14 +15,26 @@ namespace {
 
 constexpr std::size_t kMaxKeys = 50'000'000;  // over all tracks
 
-/// Model-space rotation of every joint, by products of local rotations: scale plays no part.
+/// M q M for a mirror M = diag(axes), -1 along what it mirrors; its own inverse.
+Quatd throughMirror(const Quatd& q, const Vec3d& axes) {
+  const Vec3d v = axes.prod() * axes.cwiseProduct(q.vec());
+  return Quatd(q.w(), v.x(), v.y(), v.z());
+}
+
+/// Model-space rotation of every joint, by products of local rotations. Of scale only what it
+/// mirrors plays a part: with R the rotations and M the mirrors, R1 M1 R2 M2 = R1 (M1 R2 M1) M1 M2.
 void modelRotations(const Skeleton& skeleton, std::span<const Transform> local,
-                    std::vector<Quatd>& out) {
+                    std::vector<Quatd>& out, std::vector<Vec3d>& mirrors) {
   out.resize(skeleton.size());
+  mirrors.resize(skeleton.size());
   for (std::size_t i = 0; i < skeleton.size(); ++i) {
     const JointId parent = skeleton.joints[i].parent;
-    const Quatd here = local[i].rotation.cast<double>();
-    out[i] = parent.valid() ? Quatd((out[parent.index()] * here).normalized()) : here;
+    out[i] = local[i].rotation.cast<double>();
+    for (int k = 0; k < 3; ++k) mirrors[i][k] = local[i].scale[k] < 0 ? -1.0 : 1.0;
+    if (!parent.valid()) continue;
+    const Vec3d& above = mirrors[parent.index()];
+    out[i] = (out[parent.index()] * throughMirror(out[i], above)).normalized();
+    mirrors[i] = mirrors[i].cwiseProduct(above);
   }
 }
 
@@ -44,6 +56,7 @@ struct PosedSkeleton {
   std::vector<Transform> local;
   std::vector<Affine3d> model;
   std::vector<Quatd> rotations;
+  std::vector<Vec3d> mirrors;  ///< per joint, of the axes that it and those above mirror
   Quatd turn = Quatd::Identity();
 
   PosedSkeleton(const Skeleton& skeleton, std::vector<Transform> pose) : local(std::move(pose)) {
@@ -52,7 +65,7 @@ struct PosedSkeleton {
   }
   void update(const Skeleton& skeleton) {
     localToModel(skeleton, local, model);
-    modelRotations(skeleton, local, rotations);
+    modelRotations(skeleton, local, rotations, mirrors);
     for (Quatd& q : rotations) q = (turn * q).normalized();
   }
   Vec3d position(std::uint32_t joint) const { return turn * Vec3d(model[joint].translation()); }
@@ -132,8 +145,10 @@ std::vector<Quatd> alignedRotations(const detail::JointMap& map, const PosedSkel
   std::vector<Quatd> out(target.size());
   for (std::uint32_t i = 0; i < target.size(); ++i) {
     const JointId parent = target.joints[i].parent;
-    const Quatd local = target_rest.local[i].rotation.cast<double>();
-    out[i] = parent.valid() ? Quatd((out[parent.index()] * local).normalized()) : local;
+    out[i] = target_rest.local[i].rotation.cast<double>();
+    if (parent.valid())
+      out[i] = (out[parent.index()] * throughMirror(out[i], target_rest.mirrors[parent.index()]))
+                   .normalized();
     if (map.source_of[i] == detail::kNoJoint) continue;
     const std::optional<std::uint32_t> end = boneEnd(map, i);
     if (!end) continue;
@@ -253,13 +268,18 @@ class RootMotion {
 class RotationKeys {
  public:
   RotationKeys(const detail::JointMap& map, const Skeleton& target,
-               const PosedSkeleton& source_reference, std::vector<Quatd> aligned)
-      : map_(map), target_(target), model_(target.size()), tracks_(target.size()) {
+               const PosedSkeleton& source_reference, const PosedSkeleton& target_rest,
+               std::vector<Quatd> aligned)
+      : map_(map),
+        target_(target),
+        mirrors_(target_rest.mirrors),
+        model_(target.size()),
+        tracks_(target.size()) {
     for (std::uint32_t i = 0; i < target.size(); ++i)
       if (map.source_of[i] != detail::kNoJoint)
         offsets_.push_back(source_reference.rotations[map.source_of[i]].conjugate() * aligned[i]);
       else
-        offsets_.push_back(target.joints[i].rest.rotation.cast<double>());
+        offsets_.push_back(fromParent(i, target.joints[i].rest.rotation.cast<double>()));
   }
   void add(const PosedSkeleton& source) {
     for (std::uint32_t i = 0; i < target_.size(); ++i) {
@@ -270,7 +290,8 @@ class RotationKeys {
         continue;
       }
       model_[i] = (source.rotations[map_.source_of[i]] * offsets_[i]).normalized();
-      Eigen::Vector4f local = (above.conjugate() * model_[i]).normalized().coeffs().cast<float>();
+      const Quatd own = fromParent(i, (above.conjugate() * model_[i]).normalized());
+      Eigen::Vector4f local = own.coeffs().cast<float>();
       std::vector<float>& values = tracks_[i].values;
       // q and -q are one rotation; the nearer one keeps splines and blends from going round.
       if (!values.empty() && Eigen::Map<const Eigen::Vector4f>(&*(values.end() - 4)).dot(local) < 0)
@@ -289,8 +310,16 @@ class RotationKeys {
   }
 
  private:
+  /// A rotation against the parent's, in the parent's space or as it is in model space: what the
+  /// joints above mirror is between the two.
+  Quatd fromParent(std::uint32_t joint, const Quatd& q) const {
+    const JointId parent = target_.joints[joint].parent;
+    return parent.valid() ? throughMirror(q, mirrors_[parent.index()]) : q;
+  }
+
   const detail::JointMap& map_;
   const Skeleton& target_;
+  std::vector<Vec3d> mirrors_;
   std::vector<Quatd> offsets_;  ///< S_j0^-1 T'_j0 of mapped joints, rest rotation of others
   std::vector<Quatd> model_;
   std::vector<Track> tracks_;
@@ -389,7 +418,7 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
   if (desc.root_motion && !map.carrier)
     notes.warn("no-common-joint", "retarget",
                "the mapped joints hang on no common joint: the character stays in place");
-  RotationKeys rotations(map, target, reference,
+  RotationKeys rotations(map, target, reference, target_rest,
                          alignedRotations(map, reference, target, target_rest, desc.align_rest));
   PosedSkeleton pose = source_rest;
   for (const float time_s : times_s) {

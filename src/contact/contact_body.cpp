@@ -17,6 +17,8 @@ constexpr double kUnits = 1370;
 constexpr float kGap = 2, kMaxCap = 50, kMaxThickness = 400, kSpacing = 10, kBand = 60,
                 kMargin = 30, kBeside = 15;  // in units
 constexpr int kThicknessPasses = 4;
+/// Of ContactLengths::to_units: its fourth power is a float.
+constexpr int kMaxExponent = 31;
 /// Between the normals beside an edge at rest: sharper ones are meant to be.
 constexpr float kRestCrease = -0.35f;
 
@@ -247,18 +249,23 @@ void addJoinedPieces(ContactBody& body, const MeasuredSurface& surface,
   }
   for (std::uint32_t p = 0; p < body.welded_count; ++p)
     if (body.takes_part[p]) probes.push_back({positions[p], surface.piece_of_point[p]});
+  // By x, so that of many small pieces each looks at those beside it only.
+  std::sort(probes.begin(), probes.end(),
+            [](const Probe& a, const Probe& b) { return a.at.x() < b.at.x(); });
   WindingColumns columns(probes.size());
   std::vector<std::uint32_t> asked;
   for (std::uint32_t piece = 0; piece < surface.piece_count; ++piece) {
     if (!counts[piece]) continue;
     columns.clear();
     asked.clear();
-    for (const Probe& probe : probes) {
-      if (probe.piece == piece || !(probe.at.array() >= low[piece].array()).all() ||
-          !(probe.at.array() <= high[piece].array()).all())
+    auto probe = std::lower_bound(probes.begin(), probes.end(), low[piece].x(),
+                                  [](const Probe& p, float x) { return p.at.x() < x; });
+    for (; probe != probes.end() && probe->at.x() <= high[piece].x(); ++probe) {
+      if (probe->piece == piece || !(probe->at.array() >= low[piece].array()).all() ||
+          !(probe->at.array() <= high[piece].array()).all())
         continue;
-      columns.add(probe.at);
-      asked.push_back(probe.piece);
+      columns.add(probe->at);
+      asked.push_back(probe->piece);
     }
     if (asked.empty()) continue;
     const auto winding = columns.evaluate(positions, triangles[piece]);
@@ -337,6 +344,8 @@ ContactBody makeContactBody(const TriMesh& rest, const Skeleton& skeleton, const
   body.lengths.max_cap = kMaxCap * unit;
   body.lengths.max_thickness = kMaxThickness * unit;
   if (body.closed.empty() || !(unit > 0)) return body;
+  body.lengths.to_units =
+      std::ldexp(1.0f, std::clamp(-std::ilogb(unit), -kMaxExponent, kMaxExponent));
 
   std::vector<Vec3d> points(surface.pointCount());
   measurePoints(surface, rest.positions, Vec3d::Zero(), points);

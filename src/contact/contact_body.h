@@ -34,6 +34,9 @@ struct ContactWeight {
 /// Lengths of the method, in metres; they grow with the character.
 struct ContactLengths {
   float unit = 0;  ///< a millimetre on a grown-up: the root of the skin's area / 1370
+  /// About 1 / unit, a power of two: what is multiplied by it keeps its digits, and squares of
+  /// areas stay within floats however small the character is.
+  float to_units = 1;
   float gap = 0;
   float max_cap = 0;
   float max_thickness = 0;

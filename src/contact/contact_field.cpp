@@ -119,6 +119,8 @@ double ContactField::multiply(const std::vector<Row>& from, std::vector<Row>& to
 // Areas and reach grow alike with the pose: the same field at every size.
 void ContactField::solve() {
   gatherRows();
+  // Solved larger, or the squares of small characters' residuals would be zero.
+  const float unit = body_.lengths.to_units, larger = unit * unit * unit;
   double square = 0;
   for (std::size_t row = 0; row < count_; ++row) {
     const std::uint32_t p = points_.list()[row];
@@ -128,7 +130,8 @@ void ContactField::solve() {
     residual_[row].setZero();
     // A wish is made longer by what staying where one is takes from it.
     if (weight_[p] > 0)
-      residual_[row].head<3>() = step_[p] * (area * (1 + kSure) / kSure * sure / weight_[p]);
+      residual_[row].head<3>() =
+          larger * (step_[p] * (area * (1 + kSure) / kSure * sure / weight_[p]));
     d_[row].setZero();
     way_[row] = residual_[row] * inverse_[row];
     square += double{residual_[row].dot(way_[row])};
@@ -149,6 +152,7 @@ void ContactField::solve() {
       way_[row] = residual_[row] * inverse_[row] + turn * way_[row];
     square = next;
   }
+  for (std::size_t row = 0; row < count_; ++row) d_[row] *= 1 / larger;
 }
 
 }  // namespace derm::detail

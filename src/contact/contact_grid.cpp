@@ -10,6 +10,11 @@
 namespace derm::detail {
 namespace {
 
+/// Of a grid while it is made, some ten bytes each; a grown-up has a million.
+constexpr double kMaxNodes = 1 << 25;
+constexpr float kCoarser = 1.25f;
+constexpr int kMaxCoarser = 400;  ///< from here on no float is larger
+
 /// A node of the grid while it is made.
 struct Work {
   std::vector<std::uint32_t> nearest;
@@ -60,13 +65,30 @@ ContactGrid::ContactGrid(const Input& in) {
     low = low.cwiseMin(in.positions[p]);
     high = high.cwiseMax(in.positions[p]);
   }
-  origin_ = low.array() - in.margin;
-  inverse_spacing_ = 1 / in.spacing;
+  // The spacing is that of the skin: small pieces far from each other have a box of any number of
+  // nodes, and get a coarser grid.
+  float spacing = in.spacing, band = in.band, margin = in.margin;
+  const auto bricks_along = [&](int k) {
+    const float length = high[k] - low[k] + 2 * margin;
+    return std::ceil((length * (1 / spacing) + 2) / kBrick);
+  };
+  const auto node_count = [&] {
+    double nodes = 1;
+    for (int k = 0; k < 3; ++k) nodes *= kBrick * double{bricks_along(k)};
+    return nodes;
+  };
+  for (int n = 0; n < kMaxCoarser && node_count() > kMaxNodes; ++n) {
+    spacing *= kCoarser;
+    band *= kCoarser;
+    margin *= kCoarser;
+  }
+  if (!(node_count() <= kMaxNodes)) return;  // positions near the end of floats: nothing is stored
+  origin_ = low.array() - margin;
+  inverse_spacing_ = 1 / spacing;
   std::size_t count = 1;
   for (int k = 0; k < 3; ++k) {
     const auto a = static_cast<std::size_t>(k);
-    const float length = high[k] - low[k] + 2 * in.margin;
-    bricks_[a] = static_cast<int>(std::ceil((length * inverse_spacing_ + 2) / kBrick));
+    bricks_[a] = static_cast<int>(bricks_along(k));
     size_[a] = bricks_[a] * kBrick;
     count *= static_cast<std::size_t>(size_[a]);
   }
@@ -75,13 +97,13 @@ ContactGrid::ContactGrid(const Input& in) {
   };
   const auto position = [&](int x, int y, int z) -> Vec3f {
     return origin_ +
-           in.spacing * Vec3f(static_cast<float>(x), static_cast<float>(y), static_cast<float>(z));
+           spacing * Vec3f(static_cast<float>(x), static_cast<float>(y), static_cast<float>(z));
   };
   Work work;
   work.nearest.assign(count, kNoPoint);
   work.squares.assign(count, 0.0f);
   work.inside.assign(count, 0);
-  markInside(in.positions, in.triangles, origin_, in.spacing, size_, work.inside);
+  markInside(in.positions, in.triangles, origin_, spacing, size_, work.inside);
 
   // Vertices give themselves to the nodes around them; from there nodes pass on what is nearest.
   // Nodes wait by their keys, each once, whatever it was given; keys ascend along x, y, z.
@@ -99,7 +121,7 @@ ContactGrid::ContactGrid(const Input& in) {
     if (held != kNoPoint) {
       const float now = work.squares[node];
       if (!(d < now || (d == now && p < held))) return;
-    } else if (!work.inside[node] && d > in.band * in.band) {
+    } else if (!work.inside[node] && d > band * band) {
       return;
     }
     held = p;

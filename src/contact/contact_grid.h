@@ -15,7 +15,8 @@ inline constexpr std::uint32_t kNoPoint = 0xFFFFFFFFu;
 
 /// Signed distance to the rest skin (negative inside) and the nearest vertex, at the nodes of a
 /// grid; only the inside and a band around it are stored, in bricks of 8^3 nodes. It serves to find
-/// where to begin to look, so that it need not be exact.
+/// where to begin to look, so that it need not be exact. Where its nodes would not fit into memory
+/// it is coarser than asked for.
 class ContactGrid {
  public:
   struct Input {

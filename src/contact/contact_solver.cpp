@@ -38,10 +38,13 @@ Vec3f saturated(const Vec3f& step, float cap) {
   return length > 0 ? Vec3f(step * (cap * std::tanh(length / cap) / length)) : step;
 }
 
-bool folds(const Vec3f& a, const Vec3f& b) {
-  const float cosine = a.dot(b);
-  return cosine < 0 &&
-         cosine * cosine > kFoldedCosine * kFoldedCosine * a.squaredNorm() * b.squaredNorm();
+/// Whether two triangles, by their area vectors, lie on one another. `scale` is ContactLengths'.
+bool folds(const Vec3f& a, const Vec3f& b, float scale) {
+  const float of_areas = scale * scale * scale * scale;
+  const float cosine = of_areas * a.dot(b);
+  return cosine < 0 && cosine * cosine > kFoldedCosine * kFoldedCosine *
+                                             (of_areas * a.squaredNorm()) *
+                                             (of_areas * b.squaredNorm());
 }
 
 Vec3f areaVector(std::span<const Vec3f> x, const Triangle& c) {
@@ -188,6 +191,7 @@ void ContactSolver::apply() {
 /// Triangles that have folded against a neighbour go as one.
 void ContactSolver::unfold() {
   std::vector<Vec3f>& x = search_.points();
+  const float scale = body_.lengths.to_units;
   clearTriangles();
   for (const std::uint32_t p : moved_.list()) addTriangles(p);
   for (int pass = 0; pass < kUnfoldPasses; ++pass) {
@@ -198,8 +202,8 @@ void ContactSolver::unfold() {
       bool bad = is.dot(was) < kLeast * was.squaredNorm();
       for (std::size_t k = 0; k < 3 && !bad; ++k) {
         const std::uint32_t other = body_.across[t][k];
-        if (other == kNoPoint || !folds(is, areaVector(x, body_.own[other]))) continue;
-        bad = !folds(was, areaVector(input_, body_.own[other]));
+        if (other == kNoPoint || !folds(is, areaVector(x, body_.own[other]), scale)) continue;
+        bad = !folds(was, areaVector(input_, body_.own[other]), scale);
       }
       if (bad) pullTogether(c, (moveOf(c[0]) + moveOf(c[1]) + moveOf(c[2])) / 3, 1);
     }

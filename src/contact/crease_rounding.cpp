@@ -67,8 +67,9 @@ CreaseRounding::CreaseRounding(const ContactBody& body)
 
 /// Edges that are near the limit in the points as they are.
 void CreaseRounding::findFolded(const std::vector<Vec3f>& x) {
+  const float scale = body_.lengths.to_units;
   for (std::size_t p = 0; p < x.size(); ++p)
-    storeRow(FloatRow{x[p].x(), x[p].y(), x[p].z(), 0}, &points_[4 * p]);
+    storeRow(FloatRow{scale * x[p].x(), scale * x[p].y(), scale * x[p].z(), 0}, &points_[4 * p]);
   for (std::size_t t = 0; t < triangles_.size(); ++t) {
     const auto corner = [&](std::size_t k) { return loadRow(&points_[4 * triangles_[t][k]]); };
     const FloatRow a = corner(0);

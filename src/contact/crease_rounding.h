@@ -40,7 +40,7 @@ class CreaseRounding {
 
   const ContactBody& body_;
   std::vector<Triangle> triangles_;  ///< of those edges
-  std::vector<float> points_;        ///< four numbers each
+  std::vector<float> points_;        ///< in about the body's units, four numbers each
   std::vector<float> normals_;       ///< of triangles_, twice their areas long, four numbers each
   std::vector<Edge> edges_;
   std::vector<std::array<std::uint32_t, 2>> beside_;  ///< of edges_: left and right in triangles_

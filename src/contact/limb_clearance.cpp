@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "derm/anim/skin.h"
+#include "derm/math/polar.h"
 #include "derm/math/transform.h"
 
 #include "contact/contact_binding.h"
@@ -125,7 +126,12 @@ class SunkLimbs {
   }
 
  private:
-  static Quatd rotationOf(const Affine3d& m) { return Quatd(Eigen::Matrix3d(m.rotation())); }
+  static Quatd rotationOf(const Affine3d& m) {
+    // Axes of turns change sign in a mirror Q: they go through it as through the rotation -Q, which
+    // is the polar decomposition's.
+    if (m.linear().determinant() < 0) return Quatd(polarDecomposition(m.linear()).rotation);
+    return Quatd(Eigen::Matrix3d(m.rotation()));
+  }
 
   const Character& character_;
   const ContactBody& body_;

@@ -391,15 +391,23 @@ class ElementProposer {
       if (p.thickness_m >= kNearThickest * thickest) found_.push_back(std::move(p));
   }
 
-  /// A stout tail ends like a head: the one with more flesh is the head.
+  /// A stout tail or a cape ends like a head: what is called head is it, else the one with more
+  /// flesh.
   void keepOneHead() {
+    const auto is_called_head = [&](const FleshProposal& p) {
+      return detail::meaningOf(c_.skeleton[p.desc.dominant].name).base == "head";
+    };
+    bool named = false;
+    for (const FleshProposal& p : found_)
+      named = named || (p.region == FleshRegion::Cheeks && is_called_head(p));
     double thickest = 0;
     for (const FleshProposal& p : found_)
-      if (p.region == FleshRegion::Cheeks) thickest = std::max(thickest, p.thickness_m);
+      if (p.region == FleshRegion::Cheeks && (!named || is_called_head(p)))
+        thickest = std::max(thickest, p.thickness_m);
     std::erase_if(found_, [&](const FleshProposal& p) {
       return p.region == FleshRegion::Cheeks &&
-             (p.thickness_m < thickest || hasFace(p.desc.dominant) ||
-              wearsSomethingRigid(p.desc.dominant));
+             (p.thickness_m < thickest || (named && !is_called_head(p)) ||
+              hasFace(p.desc.dominant) || wearsSomethingRigid(p.desc.dominant));
     });
   }
 

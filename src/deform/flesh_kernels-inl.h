@@ -94,7 +94,10 @@ HWY_INLINE V shareWithin(const FleshLanes& f, V wanted, V limit) {
   // (knee + room beyond / (beyond + room)) / wanted
   const V whole = hn::Add(beyond, room);
   const V bent = hn::MulAdd(room, beyond, hn::Mul(knee, whole));
-  return hn::IfThenElse(free, spread(1.0f), hn::Mul(bent, inverse(hn::Mul(whole, wanted))));
+  const V share = hn::Mul(bent, inverse(hn::Mul(whole, wanted)));
+  // Without room the product above may be smaller than inverse() takes, as a swing dies away.
+  const V kept = hn::IfThenElseZero(hn::Gt(limit, hn::Zero(D())), share);
+  return hn::IfThenElse(free, spread(1.0f), kept);
 }
 
 /// Twist about the bone, then swing and offset, which may only go a share of their way.

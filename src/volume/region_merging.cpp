@@ -25,7 +25,10 @@ struct Groups {
   std::vector<std::uint32_t> merged_into;   ///< per group, itself or an earlier one
   std::vector<double> volume;               ///< [m^3] of merged groups, at their first
   std::vector<std::size_t> points;          ///< the same
-  Borders borders;                          ///< between groups that are left
+  /// Per piece, between its groups that are left. Pieces do not touch, so each is merged by itself:
+  /// the search for the next pair would grow with the square of their number.
+  std::vector<Borders> borders;
+  std::vector<std::uint32_t> first_of_piece;  ///< per piece its first group, and the end
 
   std::uint32_t find(std::uint32_t g) const {
     while (merged_into[g] != g) g = merged_into[g];
@@ -41,8 +44,12 @@ Groups groupPerLabel(const detail::RestSurface& rest, const detail::RegionLabels
   for (auto& [key, index] : number) {
     index = static_cast<std::uint32_t>(out.groups.size());
     out.merged_into.push_back(index);
+    while (out.first_of_piece.size() <= key.first) out.first_of_piece.push_back(index);
     out.groups.push_back({key.first, key.second});
   }
+  while (out.first_of_piece.size() <= rest.pieceCount())
+    out.first_of_piece.push_back(static_cast<std::uint32_t>(out.groups.size()));
+  out.borders.resize(rest.pieceCount());
   out.points.assign(out.groups.size(), 0);
   for (std::size_t v = 0; v < rest.size(); ++v) {
     out.group_of_row.push_back(number[{rest.pieceOf(v), labels.label[v]}]);
@@ -57,7 +64,7 @@ void measureBorders(const detail::RestSurface& rest, const detail::RegionLabels&
     for (const std::uint32_t n : rest.neighbours[v]) {
       const std::uint32_t a = groups.group_of_row[v], b = groups.group_of_row[n];
       if (n < v || a == b) continue;
-      Border& border = groups.borders[std::minmax(a, b)];
+      Border& border = groups.borders[rest.pieceOf(v)][std::minmax(a, b)];
       const double length = (rest.positions[v] - rest.positions[n]).norm();
       border.length += length;
       border.bend_length += length * 0.5 * (labels.bend[v] + labels.bend[n]);
@@ -88,22 +95,23 @@ void merge(Groups& groups, std::uint32_t a, std::uint32_t b) {
   groups.merged_into[gone] = kept;
   groups.volume[kept] += groups.volume[gone];
   groups.points[kept] += groups.points[gone];
+  Borders& of_piece = groups.borders[groups.groups[kept].piece];
   Borders borders;
-  for (const auto& [pair, border] : groups.borders) {
+  for (const auto& [pair, border] : of_piece) {
     const std::uint32_t l = groups.find(pair.first), r = groups.find(pair.second);
     if (l == r) continue;
     Border& sum = borders[std::minmax(l, r)];
     sum.length += border.length;
     sum.bend_length += border.bend_length;
   }
-  groups.borders = std::move(borders);
+  of_piece = std::move(borders);
 }
 
-void mergeBending(Groups& groups, double beta) {
+void mergeBending(Groups& groups, std::size_t piece, double beta) {
   for (;;) {
     const Borders::value_type* worst = nullptr;
     double worst_bend = beta;
-    for (const auto& entry : groups.borders) {
+    for (const auto& entry : groups.borders[piece]) {
       if (!(entry.second.length > 0)) continue;
       const double bend = entry.second.bend_length / entry.second.length;
       if (bend > worst_bend) {
@@ -117,14 +125,17 @@ void mergeBending(Groups& groups, double beta) {
   }
 }
 
-/// The smallest group that is too small, and the neighbour it shares most of its border with.
-std::optional<std::pair<std::uint32_t, std::uint32_t>> smallestMerge(
-    const Groups& groups, std::span<const double> piece_volume, const RegionsDesc& desc) {
+/// The smallest group of a piece that is too small, and the neighbour it shares most of its border
+/// with.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> smallestMerge(const Groups& groups,
+                                                                     std::size_t piece,
+                                                                     double piece_volume,
+                                                                     const RegionsDesc& desc) {
   std::optional<std::pair<std::uint32_t, std::uint32_t>> found;
   double smallest = 1;
-  for (std::uint32_t g = 0; g < groups.groups.size(); ++g) {
+  for (std::uint32_t g = groups.first_of_piece[piece]; g < groups.first_of_piece[piece + 1]; ++g) {
     if (groups.find(g) != g) continue;
-    const double all = std::abs(piece_volume[groups.groups[g].piece]);
+    const double all = std::abs(piece_volume);
     const double share = all > 0 ? std::abs(groups.volume[g]) / all : 1;
     // How far it is from being enough, of volume or of points.
     const double enough = std::min(desc.min_volume_share > 0 ? share / desc.min_volume_share : 1,
@@ -133,7 +144,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> smallestMerge(
                                                        : 1);
     if (!(enough < smallest)) continue;
     double longest = -1;
-    for (const auto& [pair, border] : groups.borders) {
+    for (const auto& [pair, border] : groups.borders[piece]) {
       if ((pair.first != g && pair.second != g) || !(border.length > longest)) continue;
       longest = border.length;
       smallest = enough;
@@ -143,11 +154,11 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> smallestMerge(
   return found;
 }
 
-void mergeSmall(Groups& groups, std::size_t piece_count, const RegionsDesc& desc) {
-  std::vector<double> piece_volume(piece_count);
-  for (std::uint32_t g = 0; g < groups.groups.size(); ++g)
-    if (groups.find(g) == g) piece_volume[groups.groups[g].piece] += groups.volume[g];
-  while (const auto pair = smallestMerge(groups, piece_volume, desc))
+void mergeSmall(Groups& groups, std::size_t piece, const RegionsDesc& desc) {
+  double volume = 0;
+  for (std::uint32_t g = groups.first_of_piece[piece]; g < groups.first_of_piece[piece + 1]; ++g)
+    if (groups.find(g) == g) volume += groups.volume[g];
+  while (const auto pair = smallestMerge(groups, piece, volume, desc))
     merge(groups, pair->first, pair->second);
 }
 
@@ -166,8 +177,10 @@ detail::LabelGroups detail::mergeLabels(const detail::RestSurface& rest,
   Groups groups = groupPerLabel(rest, labels);
   measureBorders(rest, labels, groups);
   measureVolumes(rest, labels, joints, groups);
-  mergeBending(groups, desc.beta);
-  mergeSmall(groups, rest.pieceCount(), desc);
+  for (std::size_t piece = 0; piece < rest.pieceCount(); ++piece) {
+    mergeBending(groups, piece, desc.beta);
+    mergeSmall(groups, piece, desc);
+  }
   detail::LabelGroups out;
   std::vector<std::uint32_t> number(groups.groups.size());
   for (std::uint32_t g = 0; g < groups.groups.size(); ++g) {

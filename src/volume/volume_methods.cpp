@@ -9,6 +9,9 @@
 namespace derm {
 namespace {
 
+/// Solved for together, with matrices of that squared and steps of that cubed.
+constexpr std::size_t kMaxRegions = 4096;
+
 Error badMethod(std::string message, std::string element,
                 std::optional<std::uint64_t> index = std::nullopt) {
   Where where;
@@ -38,6 +41,11 @@ Result<void> checkDesc(const VolumeMethodDesc& desc) {
 
 Result<void> checkNumbers(const MeasuredSurface& surface, const RegionVolumes& volumes,
                           std::span<const double> gamma, std::span<const double> rest_volumes) {
+  if (volumes.regionCount() > kMaxRegions)
+    return badMethod(std::to_string(volumes.regionCount()) +
+                         " regions are more than this method can solve for together (" +
+                         std::to_string(kMaxRegions) + "); \"section\" takes any number",
+                     "regions");
   if (gamma.size() != surface.weldedCount())
     return badMethod("there must be a gamma for each of " + std::to_string(surface.weldedCount()) +
                          " welded vertices, not " + std::to_string(gamma.size()),

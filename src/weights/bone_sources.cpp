@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "derm/base/parallel.h"
 #include "derm/mesh/adjacency.h"
@@ -167,6 +168,12 @@ void nearestFirst(const WeldedSurface& surface, const Piece& piece, const Vec3d&
   };
   gather(piece.open.empty());
   if (out.empty()) gather(true);  // a piece with bones, but none of their near ends in it
+  // Hair has thousands of bones, of which look() comes to a few.
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const Candidate& c : out) nearest = std::min(nearest, c.distance);
+  std::erase_if(out, [&](const Candidate& c) {
+    return c.distance > kFarthestSeen * nearest + surface.rounding;
+  });
   std::sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
     return a.distance != b.distance ? a.distance < b.distance : a.segment < b.segment;
   });

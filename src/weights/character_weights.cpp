@@ -90,10 +90,11 @@ std::vector<std::optional<Affine3d>> bindsOf(const Character& c, const MeshInsta
   std::vector<std::optional<Affine3d>> out(c.skeleton.size());
   for (std::size_t s = 0; s < slots.size(); ++s) {
     std::optional<Affine3d>& bind = out[c.skin.slots[s].joint.index()];
+    if (!slots[s] || bind) continue;  // other instances' slots are many
     bool invertible = false;
     const Affine3d matrix =
         inverseOrIdentity(c.skin.slots[s].inverse_bind.cast<double>(), invertible);
-    if (slots[s] && invertible && !bind) bind = matrix;
+    if (invertible) bind = matrix;
   }
   return out;
 }

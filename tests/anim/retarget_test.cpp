@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numbers>
 
 #include <gtest/gtest.h>
+
+#include "derm/anim/body_joints.h"
 
 #include "anim/retarget_rig.h"
 
@@ -144,6 +147,89 @@ TEST(JointNames, NumberedLimbsAreToldByTheirOrder) {
   EXPECT_TRUE(has("LeftUpLeg", "leg_joint_L_1"));
   EXPECT_TRUE(has("LeftFoot", "leg_joint_L_3"));
   EXPECT_TRUE(has("LeftToeBase", "leg_joint_L_5"));
+}
+
+TEST(JointNames, BodiesOfEveryCommonRigAreKnownAsBodies) {
+  const char* const known[] = {"pelvis",  "spine",     "neck",        "head",      "upper_arm.L",
+                               "hand.L",  "forearm.L", "upper_arm.R", "forearm.R", "hand.R",
+                               "thigh.L", "shin.L",    "foot.L",      "toe.L",     "thigh.R",
+                               "shin.R",  "foot.R",    "toe.R"};
+  const char* const rigs[][18] = {
+      {"Bip01 Pelvis", "Bip01 Spine", "Bip01 Neck", "Bip01 Head", "Bip01 L UpperArm",
+       "Bip01 L Hand", "Bip01 L Forearm", "Bip01 R UpperArm", "Bip01 R Forearm", "Bip01 R Hand",
+       "Bip01 L Thigh", "Bip01 L Calf", "Bip01 L Foot", "Bip01 L Toe0", "Bip01 R Thigh",
+       "Bip01 R Calf", "Bip01 R Foot", "Bip01 R Toe0"},
+      {"ValveBiped.Bip01_Pelvis", "ValveBiped.Bip01_Spine", "ValveBiped.Bip01_Neck1",
+       "ValveBiped.Bip01_Head1", "ValveBiped.Bip01_L_UpperArm", "ValveBiped.Bip01_L_Hand",
+       "ValveBiped.Bip01_L_Forearm", "ValveBiped.Bip01_R_UpperArm", "ValveBiped.Bip01_R_Forearm",
+       "ValveBiped.Bip01_R_Hand", "ValveBiped.Bip01_L_Thigh", "ValveBiped.Bip01_L_Calf",
+       "ValveBiped.Bip01_L_Foot", "ValveBiped.Bip01_L_Toe0", "ValveBiped.Bip01_R_Thigh",
+       "ValveBiped.Bip01_R_Calf", "ValveBiped.Bip01_R_Foot", "ValveBiped.Bip01_R_Toe0"},
+      {"J_Bip_C_Hips", "J_Bip_C_Spine", "J_Bip_C_Neck", "J_Bip_C_Head", "J_Bip_L_UpperArm",
+       "J_Bip_L_Hand", "J_Bip_L_LowerArm", "J_Bip_R_UpperArm", "J_Bip_R_LowerArm", "J_Bip_R_Hand",
+       "J_Bip_L_UpperLeg", "J_Bip_L_LowerLeg", "J_Bip_L_Foot", "J_Bip_L_ToeBase",
+       "J_Bip_R_UpperLeg", "J_Bip_R_LowerLeg", "J_Bip_R_Foot", "J_Bip_R_ToeBase"},
+      {"Character1_Hips", "Character1_Spine", "Character1_Neck", "Character1_Head",
+       "Character1_LeftArm", "Character1_LeftHand", "Character1_LeftForeArm", "Character1_RightArm",
+       "Character1_RightForeArm", "Character1_RightHand", "Character1_LeftUpLeg",
+       "Character1_LeftLeg", "Character1_LeftFoot", "Character1_LeftToeBase",
+       "Character1_RightUpLeg", "Character1_RightLeg", "Character1_RightFoot",
+       "Character1_RightToeBase"},
+      {"Hips", "Spine", "Neck", "Head", "Left arm", "Left wrist", "Left elbow", "Right arm",
+       "Right elbow", "Right wrist", "Left leg", "Left knee", "Left ankle", "Left toe", "Right leg",
+       "Right knee", "Right ankle", "Right toe"},
+      {"hip", "abdomenLower", "neckLower", "head", "lShldrBend", "lHand", "lForearmBend",
+       "rShldrBend", "rForearmBend", "rHand", "lThighBend", "lShin", "lFoot", "lToe", "rThighBend",
+       "rShin", "rFoot", "rToe"},
+      {"root.x", "spine_01.x", "neck.x", "head.x", "arm_stretch.l", "hand.l", "forearm_stretch.l",
+       "arm_stretch.r", "forearm_stretch.r", "hand.r", "thigh_stretch.l", "leg_stretch.l", "foot.l",
+       "toes_01.l", "thigh_stretch.r", "leg_stretch.r", "foot.r", "toes_01.r"}};
+  const Names plain = matchJointNames(person(), giant());
+  ASSERT_EQ(plain.size(), std::size(known));
+  for (const auto& rig : rigs) {
+    Skeleton body = giant();
+    Names wanted = plain;
+    for (std::size_t i = 0; i < std::size(known); ++i) {
+      body.joints[giant().find(known[i]).index()].name = rig[i];
+      for (auto& [from, to] : wanted)
+        if (to == known[i]) to = rig[i];
+    }
+    EXPECT_EQ(upperArms(body).size(), 2u) << rig[0];
+    EXPECT_EQ(matchJointNames(person(), body), wanted) << rig[0];
+  }
+}
+
+TEST(JointNames, APelvisBesideTheSpineIsNotTheHips) {
+  const Bone bones[] = {{"CC_Base_BoneRoot", nullptr, {0, 0, 0}},
+                        {"CC_Base_Hip", "CC_Base_BoneRoot", {0, 1.0f, 0}},
+                        {"CC_Base_Pelvis", "CC_Base_Hip", {0, 0.02f, 0}},
+                        {"CC_Base_L_Thigh", "CC_Base_Pelvis", {0.1f, 0, 0}},
+                        {"CC_Base_L_Calf", "CC_Base_L_Thigh", {0, -0.5f, 0}},
+                        {"CC_Base_L_Foot", "CC_Base_L_Calf", {0, -0.45f, 0}},
+                        {"CC_Base_R_Thigh", "CC_Base_Pelvis", {-0.1f, 0, 0}},
+                        {"CC_Base_R_Calf", "CC_Base_R_Thigh", {0, -0.5f, 0}},
+                        {"CC_Base_R_Foot", "CC_Base_R_Calf", {0, -0.45f, 0}},
+                        {"CC_Base_Waist", "CC_Base_Hip", {0, 0.1f, 0}},
+                        {"CC_Base_Spine01", "CC_Base_Waist", {0, 0.2f, 0}},
+                        {"CC_Base_L_Upperarm", "CC_Base_Spine01", {0.2f, 0.2f, 0}},
+                        {"CC_Base_L_Forearm", "CC_Base_L_Upperarm", {0.3f, 0, 0}},
+                        {"CC_Base_R_Upperarm", "CC_Base_Spine01", {-0.2f, 0.2f, 0}},
+                        {"CC_Base_R_Forearm", "CC_Base_R_Upperarm", {-0.3f, 0, 0}}};
+  const Skeleton body = skeletonOf(bones, 0);
+  const Names pairs = matchJointNames(person(), body);
+  EXPECT_EQ(std::count(pairs.begin(), pairs.end(), Names::value_type("Hips", "CC_Base_Hip")), 1);
+  EXPECT_EQ(upperArms(body).size(), 2u);
+}
+
+TEST(JointNames, ANeckThatTheArmsHangOnIsNoPartOfTheSpine) {
+  Skeleton body = giant();
+  const JointId neck = body.find("neck");
+  for (const char* arm : {"upper_arm.L", "upper_arm.R"})
+    body.joints[body.find(arm).index()].parent = neck;
+  const Names pairs = matchJointNames(person(), body);
+  EXPECT_EQ(std::count(pairs.begin(), pairs.end(), Names::value_type("Neck", "neck")), 1);
+  EXPECT_EQ(std::count(pairs.begin(), pairs.end(), Names::value_type("Spine", "spine")), 1);
+  EXPECT_EQ(upperArms(body).size(), 2u);
 }
 
 TEST(Retarget, EveryKindOfBodyKeepsItsBonesAndPointsItsLimbsAsTheSource) {
@@ -370,6 +456,43 @@ TEST(Retarget, LimbsPointAsTheSourcesDoWhateverTheRestPose) {
       retarget(clip, source, target, {.rate_hz = 10, .align_rest = false}, notes);
   ASSERT_TRUE(plain.ok());
   EXPECT_GT(worstLimbAngle(clip, source, *plain, target), 30);  // the A-pose shows
+}
+
+/// The same body at rest, with a joint that mirrors along x and what hangs on it made up for that.
+Skeleton mirroredAt(Skeleton s, const char* name) {
+  const JointId mirror = s.find(name);
+  s.joints[mirror.index()].rest.scale = Vec3f(-1, 1, 1);
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    if (JointId(j) == mirror || !isBelow(s, JointId(j), mirror)) continue;
+    Transform& rest = s.joints[j].rest;
+    rest.translation.x() = -rest.translation.x();
+    rest.rotation =
+        Quatf(rest.rotation.w(), rest.rotation.x(), -rest.rotation.y(), -rest.rotation.z());
+  }
+  return s;
+}
+
+TEST(Retarget, WhatHangsOnAMirroredJointMovesAsWithoutTheMirror) {
+  const Skeleton source = person(), plain = giant(), mirrored = mirroredAt(plain, "upper_arm.R");
+  const auto farthest = [](const Skeleton& s, const Clip& a, const Skeleton& t, const Clip& b) {
+    double most = 0;
+    for (int k = 0; k <= 10; ++k) {
+      const std::vector<Affine3d> at = modelAt(s, a, 0.1f * float(k));
+      const std::vector<Affine3d> other = modelAt(t, b, 0.1f * float(k));
+      for (std::size_t j = 0; j < at.size(); ++j)
+        most = std::max(most, (at[j].translation() - other[j].translation()).norm());
+    }
+    return most;
+  };
+  Diagnostics notes;
+  const Result<Clip> a = retarget(walkOf(source), source, plain, {.rate_hz = 10}, notes);
+  const Result<Clip> b = retarget(walkOf(source), source, mirrored, {.rate_hz = 10}, notes);
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_LT(farthest(plain, *a, mirrored, *b), 1e-4);
+  const Result<Clip> from_a = retarget(*a, plain, source, {.rate_hz = 10}, notes);
+  const Result<Clip> from_b = retarget(*b, mirrored, source, {.rate_hz = 10}, notes);
+  ASSERT_TRUE(from_a.ok() && from_b.ok());
+  EXPECT_LT(farthest(source, *from_a, source, *from_b), 1e-4);
 }
 
 TEST(Retarget, TrunkAndHeadTurnByWhatTheSourcesTurnBy) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -129,6 +130,21 @@ TEST(Contact, PiecesThatLieInEachOtherAtRestDoNotMeet) {
   }
 }
 
+// A grid as fine as the skin over all between them would have 10^12 nodes.
+TEST(Contact, SmallPiecesFarFromEachOtherFitIntoMemory) {
+  Character c = balls();
+  const Vec3f away(30, 40, 20);
+  for (std::size_t v = c.mesh.positions.size() / 2; v < c.mesh.positions.size(); ++v)
+    c.mesh.positions[v] += away;
+  c.skeleton.joints[2].rest.translation += away;
+  c.skin.slots[1].inverse_bind.translation() -= away;
+  Diagnostics notes;
+  StackRunner runner(contactStack(std::make_shared<const Character>(c), notes));
+  EXPECT_EQ(evaluated(runner, c.restPose()), c.mesh.positions);
+  for (const Vec3f& p : evaluated(runner, pressed(c, 2 * kRadius - 0.02)))
+    EXPECT_TRUE(p.allFinite());
+}
+
 TEST(Contact, WhatACharacterCarriesIsNoSkin) {
   Character c = balls();
   const std::uint32_t vertices = c.parts[0].vertex_count / 2;
@@ -197,6 +213,24 @@ TEST(Contact, MovingScalingMirroringAndReorderingGoThroughIt) {
                        return {plain[v].x(), plain[v].y(), -plain[v].z()};
                      }),
             2e-5f);
+}
+
+TEST(Contact, TheSizeOfACharacterDoesNotMatter) {
+  const Character c = balls();
+  const Pose pose = pressed(c, 2 * kRadius - 0.015);
+  const std::vector<Vec3f> plain = contactOf(c, pose);
+  for (const int exponent : {-17, 10}) {  // some micrometres, and half a kilometre
+    const float size = std::ldexp(1.0f, exponent);
+    Character sized = c;
+    scaleLengths(sized, double{size});
+    Pose sized_pose = pose;
+    for (Transform& local : sized_pose.local) local.translation *= size;
+    const std::vector<Vec3f> out = contactOf(sized, sized_pose);
+    float most = 0;
+    for (std::size_t v = 0; v < out.size(); ++v)
+      most = std::max(most, (out[v] / size - plain[v]).norm());
+    EXPECT_LT(most, 2e-5f) << exponent;
+  }
 }
 
 TEST(Contact, TheSameBitsForAnyNumberOfThreadsAndNothingAllocated) {

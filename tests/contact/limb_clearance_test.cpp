@@ -80,6 +80,41 @@ TEST(LimbClearance, ALimbThatSinksInIsTurnedOutAndNothingElseMoves) {
   EXPECT_LT(largest, 0.02);
 }
 
+TEST(LimbClearance, BelowAMirroredJointALimbIsTurnedOutAsWell) {
+  const Character plain = hangingBall();
+  Character mirrored = plain;
+  const Vec3f mirror(-1, 1, 1);
+  mirrored.skeleton.joints[0].rest.scale = mirror;
+  for (const std::size_t ball : {0u, 1u}) {
+    mirrored.skeleton.joints[ball + 1].rest.translation.x() *= -1;
+    Affine3f& bind = mirrored.skin.slots[ball].inverse_bind;
+    bind.linear() = mirror.asDiagonal().toDenseMatrix();
+    bind.translation() = -mirrored.skeleton.joints[ball + 1].rest.translation;
+  }
+  // The same swing, as it is written in the mirrored space.
+  const Clip swung = swing(2 * kRadius - 0.1);
+  Clip mirrored_swung = swung;
+  std::vector<float>& keys = mirrored_swung.tracks[0].values;
+  for (std::size_t i = 0; i < keys.size(); i += 4) keys[i + 1] *= -1, keys[i + 2] *= -1;
+  const auto middle = [](const Character& c, const Clip& clip) -> Vec3f {
+    Pose pose = c.restPose();
+    sampleClip(clip, 2, pose);
+    std::vector<Affine3d> model(c.skeleton.size());
+    std::vector<Affine3f> palette(c.skin.slots.size());
+    localToModel(c.skeleton, pose.local, model);
+    skinningMatrices(c.skin, model, palette);
+    return palette[1] * Vec3f(static_cast<float>(kApart), 0, 0);
+  };
+  ASSERT_LT((middle(mirrored, mirrored_swung) - middle(plain, swung)).norm(), 1e-5f);
+  Clip out = swung, mirrored_out = mirrored_swung;
+  Diagnostics notes;
+  const JointId limb(2);
+  clearLimbs(plain, {&limb, 1}, {}, out, notes);
+  clearLimbs(mirrored, {&limb, 1}, {}, mirrored_out, notes);
+  EXPECT_GT((middle(plain, out) - middle(plain, swung)).norm(), 0.03f);
+  EXPECT_LT((middle(mirrored, mirrored_out) - middle(plain, out)).norm(), 0.01f);
+}
+
 TEST(LimbClearance, WhatIsNotSunkStaysToTheBit) {
   const Character c = hangingBall();
   const Clip before = swing(2 * kRadius - 0.01);  // less than may stay

@@ -1,7 +1,7 @@
 derm_test(deform unit
   fold_curve_test.cpp wrinkles_bad_input_test.cpp wrinkles_test.cpp
-  flesh_contact_test.cpp flesh_layer_test.cpp flesh_motion_test.cpp flesh_slope_test.cpp
-  flesh_weights_test.cpp
+  flesh_contact_test.cpp flesh_kernels_test.cpp flesh_layer_test.cpp flesh_motion_test.cpp
+  flesh_slope_test.cpp flesh_weights_test.cpp
   basic_layers_test.cpp skin_frame_test.cpp skinning_kernels_test.cpp skinning_test.cpp stack_test.cpp
   centre_skinning_test.cpp dual_quat_test.cpp
   live_runner_test.cpp rebind_test.cpp shape_layers_test.cpp)

@@ -128,6 +128,34 @@ TEST(VolumeRegions, TinyRegionsJoinANeighbour) {
   EXPECT_EQ(Section(c, few_points).regions.regionCount(), 1u);
 }
 
+TEST(VolumeRegions, EachPieceIsCutAsItIsAlone) {
+  const Limb with_a_stub{.length = 30, .rings = 61, .joints = {0, 10, 20, 29.5}};
+  for (const double half_width : {0.4, 2.5, 9.0}) {
+    const Character one = smoothLimb(with_a_stub, half_width);
+    Character two = one;
+    const auto count = static_cast<std::uint32_t>(one.mesh.vertexCount());
+    for (const Vec3f& p : one.mesh.positions) two.mesh.positions.push_back(p + Vec3f(4, 0, 0));
+    for (const Vec3f& n : one.mesh.normals) two.mesh.normals.push_back(n);
+    for (const Triangle& t : one.mesh.triangles)
+      two.mesh.triangles.push_back({t[0] + count, t[1] + count, t[2] + count});
+    for (const Influence& i : one.skin.influences) two.skin.influences.push_back(i);
+    for (std::uint32_t v = 1; v <= count; ++v)
+      two.skin.offsets.push_back(one.skin.offsets.back() + one.skin.offsets[v]);
+    two.parts.clear();
+    two.instances.clear();
+    addDefaultParts(two);
+    for (const double beta : {0.3, 1.0}) {
+      const std::vector<VolumeRegion> alone = Section(one, {.beta = beta}).regions.regions;
+      const std::vector<VolumeRegion> both = Section(two, {.beta = beta}).regions.regions;
+      ASSERT_EQ(both.size(), 2 * alone.size()) << half_width << ", " << beta;
+      for (std::size_t l = 0; l < both.size(); ++l) {
+        EXPECT_EQ(both[l].piece, l / alone.size());
+        EXPECT_EQ(both[l].joint, alone[l % alone.size()].joint);
+      }
+    }
+  }
+}
+
 TEST(VolumeRegions, ArePiecesGroupsOrTheWholeWhenAsked) {
   Character c = smoothLimb({}, 2.5);
   VertexGroup upper{.name = "upper"};

@@ -96,7 +96,8 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
 /// Heights are measured from the lowest joint: in the reference poses, or, where the source's rest
 /// does not stand on the ground it moves on (BVH files rest at the origin), in the motion itself.
 /// Two bodies may differ in which axis is up and which way they face: the source is brought to the
-/// target's axes by quarter turns. Anything else must be in the same axes. Joint scale is ignored.
+/// target's axes by quarter turns. Anything else must be in the same axes. Of joint scale only the
+/// sign counts: what hangs on a mirrored joint turns as it would without the mirror.
 /// Where the mapped joints hang on nothing in common, nothing moves and notes say so.
 ///
 /// Errors: a name that does not exist (with the nearest ones), a name used twice, fewer than three

@@ -32,7 +32,7 @@ struct FleshProposal {
 ///    Hands and feet (by name) and the last bone of a branch are left out; straight rows of bones
 ///    that differ by a number alone (upperleg01, upperleg02) are one.
 ///  - **Cheeks**: the end of a branch of pelvis or chest that has no twin on the other side, where
-///    flesh is thick for its length: a head, not a tail.
+///    flesh is thick for its length: a head, not a tail. Of several what is called so.
 ///  - **Breasts and buttocks**, on a trunk that stands: pairs of bulges. Front is where the feet
 ///    point. Breasts stand out from the breastbone between them, buttocks from the straight line
 ///    over the small of the back and the thigh.

@@ -107,7 +107,7 @@ struct VolumeMethodBuffers;
 /// 0.05 radii when turned by 0.7 rad).
 ///
 /// **Limits.** A region with nothing to move, or no volume at rest, is left alone. Non-finite input
-/// gives no displacement. Cost: see bench/deform/volume_bench.cpp.
+/// gives no displacement. Cost: see bench/volume/volume_bench.cpp.
 ///
 /// Immutable; share between threads and characters.
 class VolumeMethodBinding {
@@ -126,8 +126,9 @@ class VolumeMethodBinding {
   };
 
   /// `gamma` per welded vertex of the surface, in [0,1]. `rest_volumes` [m^3] per region. Fails on
-  /// sizes that do not agree, non-finite numbers, numbers out of range, and where nothing at all
-  /// may move. Notes regions without volume ("volume-region-empty") and without moving vertices
+  /// sizes that do not agree, non-finite numbers, numbers out of range, more than 4096 regions, and
+  /// where nothing at all may move. Notes regions without volume ("volume-region-empty") and
+  /// without moving vertices
   /// ("volume-region-fixed").
   static Result<VolumeMethodBinding> bind(std::shared_ptr<const MeasuredSurface> surface,
                                           std::shared_ptr<const VolumeRegions> regions,
