@@ -95,15 +95,18 @@ JointId jointCalled(const Skeleton& skeleton, std::span<const std::string_view> 
 }
 
 JointId eyeJoint(const Skeleton& skeleton, bool left) {
-  constexpr std::array<std::string_view, 6> kLeftEyes = {"lefteye", "eyeleft",     "eyel",
-                                                         "leye",    "lefteyeball", "jadjlfaceeye"};
-  constexpr std::array<std::string_view, 6> kRightEyes = {
-      "righteye", "eyeright", "eyer", "reye", "righteyeball", "jadjrfaceeye"};
+  constexpr std::array<std::string_view, 9> kLeftEyes = {
+      "lefteye",      "eyeleft",          "eyel",       "leye",      "lefteyeball",
+      "jadjlfaceeye", "mixamoriglefteye", "ccbaseleye", "facialleye"};
+  constexpr std::array<std::string_view, 9> kRightEyes = {
+      "righteye",     "eyeright",          "eyer",       "reye",      "righteyeball",
+      "jadjrfaceeye", "mixamorigrighteye", "ccbasereye", "facialreye"};
   return jointCalled(skeleton, left ? kLeftEyes : kRightEyes);
 }
 
 JointId jointCalledHead(const Character& c) {
-  constexpr std::array<std::string_view, 2> kNames = {"head", "jbipchead"};
+  constexpr std::array<std::string_view, 5> kNames = {"head", "jbipchead", "mixamorighead",
+                                                      "ccbasehead", "biphead"};
   return jointCalled(c.skeleton, kNames);
 }
 
@@ -314,6 +317,21 @@ class MorphOpening {
   std::vector<double> rows_, limits_, multipliers_;  ///< of the present frame
 };
 
+/// Which shape each morph target is. Where a head has a shape whole and in halves the halves stay
+/// as they are: both together would move it twice as far.
+std::vector<std::optional<std::size_t>> shapesOfMorphs(std::span<const MorphTarget> morphs) {
+  std::vector<std::optional<detail::NamedShape>> named;
+  std::vector<bool> whole(faceShapes().size(), false);
+  for (const MorphTarget& morph : morphs) {
+    named.push_back(detail::shapeCalled(morph.name));
+    if (named.back() && !named.back()->half) whole[named.back()->shape] = true;
+  }
+  std::vector<std::optional<std::size_t>> out(named.size());
+  for (std::size_t m = 0; m < named.size(); ++m)
+    if (named[m] && !(named[m]->half && whole[named[m]->shape])) out[m] = named[m]->shape;
+  return out;
+}
+
 /// What keeps lids and lips of a head apart, where its control points tell where they are.
 std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) {
   std::vector<MorphOpening> out;
@@ -326,10 +344,12 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
   const FaceSlits slits = findFaceSlits(head.mesh, head.points, notes);
   const detail::WeldedMesh welded = detail::weldedMesh(head.mesh);
   std::vector<std::vector<Vec3d>> shapes(faceShapes().size());
-  for (const MorphTarget& morph : shapesOf(head)) {
-    const std::optional<detail::NamedShape> named = detail::shapeCalled(morph.name);
-    if (!named) continue;
-    std::vector<Vec3d>& shape = shapes[named->shape];
+  const std::vector<MorphTarget> morphs = shapesOf(head);
+  const std::vector<std::optional<std::size_t>> shape_of = shapesOfMorphs(morphs);
+  for (std::size_t m = 0; m < morphs.size(); ++m) {
+    if (!shape_of[m]) continue;
+    const MorphTarget& morph = morphs[m];
+    std::vector<Vec3d>& shape = shapes[*shape_of[m]];
     shape.resize(welded.pointCount(), Vec3d::Zero());
     for (std::size_t i = 0; i < morph.vertices.size(); ++i) {
       const std::uint32_t point = welded.of_vertex[morph.vertices[i]];
@@ -339,6 +359,9 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
   }
   const FaceAxes axes = faceAxes(*points);
   const FaceUnits units = measureFaceUnits(*points);
+  // Eyes that are shut at rest have no opening to measure gaps in.
+  constexpr double kLeastOpening = 0.02;  // of the eyes' distance
+  const double opening_m = std::max(units.lid_opening_m, kLeastOpening * units.eye_separation_m);
   const auto valueAt = [&](std::string_view number, const std::vector<Vec3d>& values) {
     Vec3d sum = Vec3d::Zero();
     for (const LabelledPoint& p : head.points) {
@@ -353,9 +376,8 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
   };
   for (const bool left : {true, false}) {
     const std::string side = left ? "Left" : "Right";
-    MorphOpening eye(units.lid_opening_m,
-                     {shapeIndex("eyeBlink" + side), shapeIndex("eyeSquint" + side),
-                      shapeIndex("cheekSquint" + side)});
+    MorphOpening eye(opening_m, {shapeIndex("eyeBlink" + side), shapeIndex("eyeSquint" + side),
+                                 shapeIndex("cheekSquint" + side)});
     if (const std::optional<FaceSlit>& slit = left ? slits.left_eye : slits.right_eye)
       eye.addMargins(welded, *slit, axes.forward, shapes);
     // Painted eyes do not open, but have lids.
@@ -445,13 +467,10 @@ Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
                  "has no morph target with a name of ARKit's shapes",
                  {.element = "morphs"}};
   const std::vector<float> times = inFloat(tracks.times_s);
-  std::vector<std::optional<std::size_t>> shape_of(head.morphs.size());
+  const std::vector<std::optional<std::size_t>> shape_of = shapesOfMorphs(head.morphs);
   std::vector<bool> has(faceShapes().size(), false);
-  for (std::size_t m = 0; m < head.morphs.size(); ++m)
-    if (const std::optional<detail::NamedShape> named = detail::shapeCalled(head.morphs[m].name)) {
-      shape_of[m] = named->shape;
-      has[named->shape] = true;
-    }
+  for (const std::optional<std::size_t>& shape : shape_of)
+    if (shape) has[*shape] = true;
   for (std::size_t s = 0; s < has.size(); ++s) {
     if (has[s]) continue;
     float most = 0;

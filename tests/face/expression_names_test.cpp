@@ -42,6 +42,7 @@ TEST(ExpressionNames, ShapesAreFoundInTheSpellingsOfOtherFiles) {
   EXPECT_EQ(findFaceShape("cheekPuff")->name, "cheekPuff");
   EXPECT_EQ(findFaceShape("eyeBlink"), nullptr);
   EXPECT_EQ(findFaceShape(""), nullptr);
+  EXPECT_EQ(findFaceShape(">_<"), nullptr) << "a morph target without a letter";
   const Result<const FaceShape*> wrong = faceShapeNamed("eyeBlinkLeftt");
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("eyeBlinkLeft"), std::string::npos);

@@ -100,6 +100,25 @@ TEST(ShapeMotion, NamesOfOthersBecomeArkits) {
   EXPECT_FALSE(arkitTracks(tracks, notes).ok());
 }
 
+TEST(ShapeMotion, ShapesAreFoundBehindPrefixesAndDoNotMoveTwice) {
+  Character head = makeCastMember("head-a").value();
+  ASSERT_TRUE(head.morphs.empty());
+  ASSERT_EQ(head.instances.size(), 1u);
+  for (const char* name : {"blendShape1.browInnerUp", "browInnerUp.L", "Grin"}) {
+    MorphTarget& morph = head.morphs.emplace_back();
+    morph.name = name;
+    morph.vertices = {0};
+    morph.positions = {Vec3f(0, 0.01f, 0)};
+  }
+  head.instances[0].morph_count = 3;
+  ASSERT_TRUE(validate(head));
+  EXPECT_EQ(arkitShapeCount(head), 1u);
+  Diagnostics notes;
+  const Clip clip = morphShapeClip(head, tracksOf({{{"browInnerUp", .5f}}}), {}, notes).value();
+  ASSERT_EQ(clip.tracks.size(), 1u);
+  EXPECT_EQ(clip.tracks[0].values, (std::vector<float>{.5f, 0, 0}));
+}
+
 TEST(ShapeMotion, ABlinkShutsTheEyeWhateverElseItDoes) {
   const Rigged face = rigged("head-a");
   Diagnostics notes;
