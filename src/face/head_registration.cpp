@@ -83,7 +83,7 @@ constexpr double kSymmetricPoints = 0.05;  ///< of labelled points of the source
 constexpr double kAskew = 0.02;  ///< half of what a point and its mirror image may be apart
 constexpr double kMirrorWeight = 100;
 
-/// Centre and rms radius of the surface, as a frame.
+/// Centre and rms radius of the surface, as a frame; the unit is 0 where there is none.
 FaceFrame surfaceFrame(const WeldedHead& head) {
   FaceFrame frame;
   double area = 0;
@@ -94,7 +94,10 @@ FaceFrame surfaceFrame(const WeldedHead& head) {
     first += share * (a + b + c) / 3;
     area += share;
   }
-  if (!(area > 0)) return frame;
+  if (!(area > 0)) {
+    frame.unit = 0;
+    return frame;
+  }
   frame.origin = first / area;
   double second = 0;
   for (const Triangle& t : head.triangles) {
@@ -346,13 +349,13 @@ double spreadOf(const Vec3d& p, const Vec3d& n, const Features& f, const MatchPo
   return std::sqrt(squares / total);
 }
 
-/// [0,1] by residual: 1 up to a usual fit, 0.5 at the limit of good ones.
 /// Within 50 degrees, as HeadPose::Upright says.
 bool isUpright(const FaceFrame& frame) {
   constexpr double kCosine = 0.643;
   return frame.axes(1, 1) > kCosine && frame.axes(2, 2) > kCosine;
 }
 
+/// [0,1] by residual: 1 up to a usual fit, 0.5 at the limit of good ones.
 double trustIn(double residual) { return 1 / (1 + std::pow(residual / kGoodResidual, 4)); }
 
 /// On a face that is its own mirror image, so must the points on it be. Where the map has put a

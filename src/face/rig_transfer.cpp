@@ -177,8 +177,7 @@ std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
       mine.joint = to.joints[j];
       if (track.channel == Channel::Translation) {
         const std::string_view number = controlPointNumbers()[j];
-        const Vec3d ratio = detail::unitsAt(number, target_units)
-                                .cwiseQuotient(detail::unitsAt(number, source_units));
+        const Vec3d ratio = detail::unitRatio(number, source_units, target_units);
         const Mat3d map =
             target_head.transpose() * b * ratio.asDiagonal() * a.transpose() * source_head;
         const Vec3f rest_from = source.skeleton[track.joint].rest.translation;

@@ -26,9 +26,12 @@ using detail::OpeningChange;
 using detail::OpeningPair;
 using detail::WeldedMesh;
 
+/// `label`: an MPEG-4 number; points may have names instead.
 const LabelledPoint* findLabel(std::span<const LabelledPoint> points, std::string_view label) {
-  const auto at = std::find_if(points.begin(), points.end(),
-                               [&](const LabelledPoint& p) { return p.label == label; });
+  const auto at = std::find_if(points.begin(), points.end(), [&](const LabelledPoint& p) {
+    const FaceFeature* feature = findFaceFeature(p.label);
+    return feature != nullptr && feature->number == label;
+  });
   return at == points.end() ? nullptr : &*at;
 }
 
