@@ -16,6 +16,7 @@
 
 #include "face/control_units.h"
 #include "face/eye_centre.h"
+#include "face/smooth_step.h"
 
 namespace derm {
 namespace {
@@ -55,11 +56,6 @@ std::string listed(std::span<const std::string> words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
   return out;
-}
-
-double smoothstep(double t) {
-  t = std::clamp(t, 0.0, 1.0);
-  return t * t * (3 - 2 * t);
 }
 
 /// Those that are feature points.
@@ -390,11 +386,12 @@ void FaceRetargeter::map(std::span<const Vec3d> source, std::span<Vec3d> target)
     const double open = contact.per_gap.dot(source[a.source] - source[b.source]);
     const Vec3d wanted = byMap(a, source) - byMap(b, source);
     Vec3d gap = target[a.target] - target[b.target];
-    Vec3d half = 0.5 * smoothstep(1 - open) * (wanted - gap);
+    Vec3d half = 0.5 * detail::smoothStep(0, 1, 1 - open) * (wanted - gap);
     gap += 2 * half;
     const double height = contact.apart.dot(gap);
     const double share = std::max(0.0, open) * contact.height;
-    const double met = std::max(0.0, height + smoothstep(1 - open / kClosing) * (share - height));
+    const double met =
+        std::max(0.0, height + detail::smoothStep(0, 1, 1 - open / kClosing) * (share - height));
     half += 0.5 * (met - height) * contact.apart;
     target[a.target] += half;
     target[b.target] -= half;
