@@ -9,6 +9,7 @@
 
 #include "face/control_point_index.h"
 #include "face/eye_centre.h"
+#include "face/head_joint.h"
 #include "face/lid_closing.h"
 
 namespace derm {
@@ -43,7 +44,7 @@ Transform placed(const Vec3d& position) {
   return out;
 }
 
-/// [0,1] per joint: how much the control points follow it and the joints below it, on average.
+/// [0,1] per joint: how much the control points follow it, on average.
 std::vector<double> followed(const Character& c, std::span<const LabelledPoint> points) {
   std::vector<double> out(c.skeleton.size(), 0);
   std::size_t count = 0;
@@ -63,10 +64,7 @@ std::vector<double> followed(const Character& c, std::span<const LabelledPoint> 
 
 Result<JointId> headOf(const Character& c, const FaceRigDesc& desc) {
   const std::vector<double> share = followed(c, c.points);
-  if (desc.head_joint.empty()) {
-    const auto most = std::max_element(share.begin(), share.end());
-    return JointId(static_cast<std::size_t>(most - share.begin()));
-  }
+  if (desc.head_joint.empty()) return detail::faceCarrier(c.skeleton, share);
   DERM_TRY(const JointId head, c.skeleton.named(desc.head_joint));
   double below = 0;
   for (std::size_t j = 0; j < share.size(); ++j)

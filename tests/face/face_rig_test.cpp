@@ -180,6 +180,27 @@ TEST(FaceRig, TheHeadAskedForNeedsNoWeightsOfItsOwn) {
   EXPECT_EQ(body.skeleton[rig->head].name, "root");
 }
 
+/// Game characters have bones in their faces: each of them carries a part of the control points.
+TEST(FaceRig, BonesOfAFaceAreNotItsHead) {
+  Character body = headWithNeck();
+  for (const char* name : {"brow", "cheek", "jaw"}) {
+    body.skeleton.joints.push_back({name, JointId(2), {}});
+    body.skin.slots.push_back({JointId(body.skeleton.size() - 1), body.skin.slots[2].inverse_bind});
+  }
+  for (std::size_t v = 0; v < body.skin.vertexCount(); ++v)
+    for (std::uint32_t i = body.skin.offsets[v]; i < body.skin.offsets[v + 1]; ++i)
+      if (std::uint32_t& slot = body.skin.influences[i].slot; slot == 2)
+        slot = static_cast<std::uint32_t>(3 + v % 3);
+  const Result<void> good = validate(body);
+  ASSERT_TRUE(good) << good.error().text();
+  Diagnostics notes;
+  const Result<FaceRig> rig = addFaceRig(body, {}, notes);
+  ASSERT_TRUE(rig) << rig.error().text();
+  EXPECT_TRUE(validate(body));
+  EXPECT_EQ(body.skeleton[rig->head].name, "Head");
+  EXPECT_EQ(notes.count("face-joints-below"), 1u);
+}
+
 /// The head as a part that hangs on a bone, beside a body with weights.
 Character headOnABone() {
   Character c = headCalled('a');

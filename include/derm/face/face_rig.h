@@ -17,7 +17,7 @@ namespace derm {
 struct FaceRigDesc {
   FaceWeightsDesc weights;
   /// Of a character with a skin: the joint that carries the face; empty = the one that the control
-  /// points follow most.
+  /// points follow most, or, where they follow many bones of a face a little, what carries these.
   std::string head_joint;
   bool clips = true;  ///< one for each of expressionNames()
 };
