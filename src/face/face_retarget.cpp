@@ -106,9 +106,11 @@ FaceUnits planeUnits(const FacePoints& p) {
           (p.at("8.3") - p.at("8.4")).norm(), 0.5 * (height("3.1", "3.3") + height("3.2", "3.4"))};
 }
 
-bool positive(const FaceUnits& u) {
+/// Eyes that are all but shut at rest would make a blink of one face many openings of another.
+bool areUsable(const FaceUnits& u) {
+  constexpr double kShut = 0.02;  // of the eyes' distance; people squint at 0.05
   return u.eye_separation_m > 0 && u.eye_nose_m > 0 && u.mouth_nose_m > 0 && u.mouth_width_m > 0 &&
-         u.lid_opening_m > 0;
+         u.lid_opening_m > kShut * u.eye_separation_m;
 }
 
 Mat3d columns(const FaceAxes& axes) {
@@ -238,10 +240,12 @@ void FaceRetargeter::scaleInUnits(const NeutralFace& source, const NeutralFace& 
   if (picture_) {
     const std::optional<UprightPicture> upright = uprightPicture(others);
     const FaceUnits theirs = upright ? planeUnits(upright->points) : FaceUnits{};
-    if (!whole || !positive(theirs)) {
+    if (!whole || !areUsable(theirs)) {
       if (amplitude_ > 0)
-        notes.info("retarget-units", "points",
-                   "units of the face need all control points in the picture: amplitude is 0");
+        notes.info(
+            "retarget-units", "points",
+            "units of the face need all control points in the picture, and eyes that are open at "
+            "rest: amplitude is 0");
       amplitude_ = 0;
       return;
     }
@@ -261,7 +265,7 @@ void FaceRetargeter::scaleInUnits(const NeutralFace& source, const NeutralFace& 
     const FaceUnits ours = measureFaceUnits(features), theirs = measureFaceUnits(others);
     const Mat3d axes = columns(axes_), their_axes = columns(faceAxes(others));
     head_turn_ = axes * their_axes.transpose();
-    if (positive(ours) && positive(theirs)) {
+    if (areUsable(ours) && areUsable(theirs)) {
       for (Shared& s : shared_) {
         const bool known = findFaceFeature(labels_[s.target]) != nullptr;
         const Vec3d ratio = known ? Vec3d(unitsOf(labels_[s.target], ours)
@@ -277,8 +281,10 @@ void FaceRetargeter::scaleInUnits(const NeutralFace& source, const NeutralFace& 
                      .rotation;
   }
   if (amplitude_ > 0)
-    notes.info("retarget-units", "points",
-               "units of the faces need all control points of both: their sizes count instead");
+    notes.info(
+        "retarget-units", "points",
+        "units of the faces need all control points of both, and eyes that are open at rest: "
+        "their sizes count instead");
   for (Shared& s : shared_) s.in_units = head_scale_ * head_turn_;
 }
 
