@@ -48,6 +48,7 @@ constexpr std::array<std::string_view, 6> kSix = {"joy",      "sadness", "disgus
 
 Result<void> preview(const PreviewOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOutputs({options.output}));
+  DERM_CHECK(checkNotAnInput({options.output}, {options.input.input.source}));
   DERM_TRY(const PictureSize size, pictureSize(options.size));
   DERM_TRY(const Recipe bare, drawnLines());
   DERM_TRY(SceneSource source, options.input.load(notes, bare));

@@ -275,8 +275,7 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
   // Rows anew: what followed the head or its control joints shares that by the found weights.
   std::vector<int> joint_of_slot(target.skin.slots.size(), -2);
   std::array<std::uint32_t, kControlPointCount + 1> slot_of{};
-  // A prop may hang on the head's joint by a slot of its own: the face's is the one it follows
-  // most.
+  // A prop may have a slot of its own on the head's joint: the face's is the one it follows most.
   std::vector<double> weight_of_slot(joint_of_slot.size(), 0);
   for (std::size_t p = 0; p < mesh.pointCount(); ++p)
     if (mesh.pieces.of_vertex[p] == skin)
