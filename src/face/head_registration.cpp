@@ -226,6 +226,13 @@ struct TargetSide {
   WarpFitter::State state;
 };
 
+/// Also a number and a name of one feature point.
+bool isSameLabel(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const FaceFeature* feature = findFaceFeature(a);
+  return feature != nullptr && feature == findFaceFeature(b);
+}
+
 /// A label that both heads have, in the source's face frame and on the target [m].
 struct KnownPoint {
   Vec3d from;
@@ -475,7 +482,7 @@ std::vector<LandmarkMatch> carriedPoints(std::span<const LabelledPoint> points,
   }
   for (LandmarkMatch& match : out)
     for (const LabelledPoint& known : desc.target_points)
-      if (known.label == match.label) {
+      if (isSameLabel(known.label, match.label)) {
         match.point = known.point;
         match.confidence = 1;
       }
@@ -658,7 +665,7 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
     std::vector<KnownPoint> out;
     for (std::size_t i = 0; i < source_points.size(); ++i)
       for (const LabelledPoint& k : desc.target_points)
-        if (k.label == source_points[i].label)
+        if (isSameLabel(k.label, source_points[i].label))
           out.push_back(
               {side.points[i],
                positionAt(k.point, target_mesh.triangles, target_mesh.positions).cast<double>()});
