@@ -332,6 +332,15 @@ std::vector<std::optional<std::size_t>> shapesOfMorphs(std::span<const MorphTarg
   return out;
 }
 
+bool isLook(std::size_t shape) { return faceShapes()[shape].name.starts_with("eyeLook"); }
+
+/// Whether a head with these shapes has some for where its eyes look.
+bool looksByShapes(const std::vector<bool>& has) {
+  for (std::size_t s = 0; s < has.size(); ++s)
+    if (has[s] && isLook(s)) return true;
+  return false;
+}
+
 /// What keeps lids and lips of a head apart, where its control points tell where they are.
 std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) {
   std::vector<MorphOpening> out;
@@ -471,8 +480,10 @@ Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
   std::vector<bool> has(faceShapes().size(), false);
   for (const std::optional<std::size_t>& shape : shape_of)
     if (shape) has[*shape] = true;
+  const bool eyes_on_joints = !looksByShapes(has) && (eyeJoint(head.skeleton, true).valid() ||
+                                                      eyeJoint(head.skeleton, false).valid());
   for (std::size_t s = 0; s < has.size(); ++s) {
-    if (has[s]) continue;
+    if (has[s] || (eyes_on_joints && isLook(s))) continue;
     float most = 0;
     for (std::size_t f = 0; f < tracks.frames(); ++f) most = std::max(most, tracks.frame(f)[s]);
     if (most > 0.05f)
@@ -504,13 +515,15 @@ Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
   Clip out;
   out.name = desc.name;
   for (Track& track : ways) out.tracks.push_back(std::move(track));
+  const Result<FacePoints> points = facePoints(head.points, head.mesh);
+  const bool known = points && validateControlPoints(*points);
+  const FaceAxes axes = known ? faceAxes(*points) : FaceAxes{};
+  if (eyes_on_joints) turnEyes(head, axes, tracks, times, out);
   if (desc.turn_head && !tracks.head.empty()) {
     const std::optional<FaceRig> rig = findFaceRig(head);
     const JointId joint = rig ? rig->head : jointCalledHead(head);
-    Result<FacePoints> points = facePoints(head.points, head.mesh);
-    const bool known = points && validateControlPoints(*points);
     if (joint.valid())
-      turnHead(head, joint, known ? faceAxes(*points) : FaceAxes{}, tracks, times, out);
+      turnHead(head, joint, axes, tracks, times, out);
     else
       notes.warn("head-not-turned", "skeleton", "no joint called head; its turns are left out");
   }

@@ -195,6 +195,28 @@ TEST(ShapeMotion, HeadAndEyesTurnOnTheirJoints) {
   EXPECT_EQ(still.tracks.size() + 1, clip.tracks.size());
 }
 
+TEST(ShapeMotion, EyesWithoutShapesTurnOnTheirJoints) {
+  Character head = makeCastMember("head-a").value();
+  MorphTarget& jaw = head.morphs.emplace_back();
+  jaw.name = "jawOpen";
+  jaw.vertices = {0};
+  jaw.positions = {Vec3f(0, -0.01f, 0)};
+  head.instances[0].morph_count = 1;
+  head.skeleton.joints.push_back({"LeftEye", JointId(), Transform{}});
+  ASSERT_TRUE(validate(head));
+  const ShapeTracks tracks = tracksOf({{{"jawOpen", .5f}, {"eyeLookOutLeft", 1}}});
+  Diagnostics notes;
+  const Clip clip = morphShapeClip(head, tracks, {}, notes).value();
+  ASSERT_TRUE(validate(clip, clipTargets(head), "").ok());
+  ASSERT_EQ(clip.tracks.size(), 2u);
+  EXPECT_EQ(clip.tracks[1].channel, Channel::Rotation);
+  // Half of 30 degrees about the up axis.
+  EXPECT_NEAR(clip.tracks[1].values[1], 0.258819f, 1e-5f);
+  EXPECT_EQ(notes.count("shape-not-on-head"), 0u);
+  head.morphs[0].name = "eyeLookUpLeft";
+  EXPECT_EQ(morphShapeClip(head, tracks, {}, notes)->tracks.size(), 1u) << "it has shapes for that";
+}
+
 TEST(ShapeMotion, SaysWhatAHeadCannotDo) {
   Diagnostics notes;
   const Character bare = makeCastMember("head-a").value();
