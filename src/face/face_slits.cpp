@@ -411,6 +411,7 @@ void turnInsideOut(WeldedMesh& mesh) {
 
 /// The piece that most of the control points are nearest to.
 std::uint32_t skinOf(const WeldedMesh& mesh, const FacePoints& points) {
+  if (mesh.pieces.count == 0) return 0;
   std::vector<std::size_t> points_of(mesh.pieces.count, 0);
   std::vector<bool> used(mesh.pointCount(), false);
   for (const Triangle& t : mesh.triangles)

@@ -204,14 +204,15 @@ TEST(FaceRig, BonesOfAFaceAreNotItsHead) {
 /// The head as a part that hangs on a bone, beside a body with weights.
 Character headOnABone() {
   Character c = headCalled('a');
-  c.mesh.normals.clear();
-  c.mesh.tangents.clear();
-  c.mesh.uvs.clear();
-  c.mesh.colours.clear();
   const auto vertex = static_cast<std::uint32_t>(c.mesh.vertexCount());
   const auto triangle = static_cast<std::uint32_t>(c.mesh.triangles.size());
   for (const Vec3f& p : {Vec3f(0, -0.5f, 0), Vec3f(0.1f, -0.5f, 0), Vec3f(0, -0.4f, 0)})
     c.mesh.positions.push_back(p);
+  const std::size_t count = c.mesh.positions.size();
+  if (!c.mesh.normals.empty()) c.mesh.normals.resize(count, Vec3f(0, 0, 1));
+  if (!c.mesh.tangents.empty()) c.mesh.tangents.resize(count, Vec4f(1, 0, 0, 1));
+  if (!c.mesh.uvs.empty()) c.mesh.uvs.resize(count, Vec2f(0, 0));
+  if (!c.mesh.colours.empty()) c.mesh.colours.resize(count, Vec4f(1, 1, 1, 1));
   c.mesh.triangles.push_back({vertex, vertex + 1, vertex + 2});
   c.instances[0].rigid = true;
   c.instances[0].joint = JointId(1);
