@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "derm/character/character.h"
 
 namespace derm::detail {

@@ -80,17 +80,21 @@ void turnHead(const Character& c, JointId head, const FaceAxes& axes, const Shap
   clip.tracks.push_back(std::move(track));
 }
 
-/// The first joint that is called as one of these, whatever case, separators and name spaces.
+/// A joint's name in small letters, without name spaces, separators and numbers.
+std::string jointWord(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  std::string out;
+  for (const char c : name.substr(colon == std::string_view::npos ? 0 : colon + 1))
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+      out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
+}
+
+/// The first joint that is called as one of these.
 JointId jointCalled(const Skeleton& skeleton, std::span<const std::string_view> names) {
-  for (std::size_t j = 0; j < skeleton.size(); ++j) {
-    std::string word;
-    const std::string& name = skeleton.joints[j].name;
-    const std::size_t colon = name.rfind(':');
-    for (const char c : std::string_view(name).substr(colon == std::string::npos ? 0 : colon + 1))
-      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-        word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    if (std::find(names.begin(), names.end(), word) != names.end()) return JointId(j);
-  }
+  for (std::size_t j = 0; j < skeleton.size(); ++j)
+    if (std::find(names.begin(), names.end(), jointWord(skeleton.joints[j].name)) != names.end())
+      return JointId(j);
   return {};
 }
 
@@ -105,9 +109,20 @@ JointId eyeJoint(const Skeleton& skeleton, bool left) {
 }
 
 JointId jointCalledHead(const Character& c) {
-  constexpr std::array<std::string_view, 5> kNames = {"head", "jbipchead", "mixamorighead",
-                                                      "ccbasehead", "biphead"};
-  return jointCalled(c.skeleton, kNames);
+  constexpr std::array<std::string_view, 2> kNames = {"head", "jbipchead"};
+  if (const JointId found = jointCalled(c.skeleton, kNames); found.valid()) return found;
+  // Behind the name of a rig, or before what it calls all its joints: "CC_Base_Head", "head_jnt".
+  // Meshes have such names, too.
+  const std::vector<bool> bone = c.bones();
+  const bool boned = std::find(bone.begin(), bone.end(), true) != bone.end();
+  for (std::size_t j = 0; j < c.skeleton.size(); ++j) {
+    if (boned && !bone[j]) continue;
+    std::string word = jointWord(c.skeleton.joints[j].name);
+    for (const std::string_view filler : {"joint", "jnt", "bone"})
+      if (word.ends_with(filler)) word.resize(word.size() - filler.size());
+    if (word.ends_with("head") && !word.ends_with("forehead")) return JointId(j);
+  }
+  return {};
 }
 
 void turnEyes(const Character& c, const FaceAxes& axes, const ShapeTracks& tracks,

@@ -215,6 +215,15 @@ TEST(ShapeMotion, EyesWithoutShapesTurnOnTheirJoints) {
   EXPECT_EQ(notes.count("shape-not-on-head"), 0u);
   head.morphs[0].name = "eyeLookUpLeft";
   EXPECT_EQ(morphShapeClip(head, tracks, {}, notes)->tracks.size(), 1u) << "it has shapes for that";
+  // And its head, whatever the rig calls it.
+  ShapeTracks nodding = tracks;
+  nodding.head = {Quatd(Eigen::AngleAxisd(0.2, Eigen::Vector3d::UnitX()))};
+  for (const char* name : {"CC_Base_Head", "Bip01 Head", "head_jnt", "Forehead"}) {
+    head.skeleton.joints[0].name = name;
+    EXPECT_EQ(morphShapeClip(head, nodding, {}, notes)->tracks.size(),
+              std::string_view(name) == "Forehead" ? 1u : 2u)
+        << name;
+  }
 }
 
 TEST(ShapeMotion, SaysWhatAHeadCannotDo) {
