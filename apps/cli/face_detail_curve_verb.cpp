@@ -1,3 +1,6 @@
+#include <cmath>
+#include <optional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -42,16 +45,22 @@ Result<std::vector<Shot>> readShots(const CurveOptions& options, const PointTrac
   DERM_TRY(FilmReader film, FilmReader::open(options.film, {.fps = options.fps}));
   std::vector<Shot> out;
   FilmFrame frame;
+  std::size_t tracked = 0;
+  std::optional<double> before;
   while (true) {
     DERM_TRY(const bool more, film.next(frame));
     if (!more) break;
-    if (frame.index % static_cast<std::size_t>(options.step) != 0) continue;
-    if (frame.index >= tracks.frames())
+    // Tracks have no frame with the time of the one before.
+    if (before && !(frame.time_s > *before)) continue;
+    before = frame.time_s;
+    const std::size_t index = tracked++;
+    if (index % static_cast<std::size_t>(options.step) != 0) continue;
+    if (index >= tracks.frames())
       return Error{ErrorCode::BadData,
                    fmt::format("has {} frames, but the film has more", tracks.frames()),
                    {.file = options.landmarks}};
     out.push_back({luminanceOf(floatImage(frame.picture, Curve::Srgb)), frame.time_s,
-                   landmarksAt(tracks, tracks.frame(frame.index))});
+                   landmarksAt(tracks, tracks.frame(index))});
   }
   return out;
 }

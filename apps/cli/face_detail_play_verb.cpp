@@ -48,6 +48,8 @@ constexpr std::array<std::string_view, 6> kSix = {"joy",      "sadness", "disgus
 
 Result<void> preview(const PreviewOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOutputs({options.output}));
+  DERM_CHECK(checkNotAnInput({options.output}, {options.input.input.source, options.input.recipe,
+                                                options.input.motion.file}));
   DERM_TRY(const PictureSize size, pictureSize(options.size));
   DERM_TRY(const Recipe bare, drawnLines());
   DERM_TRY(SceneSource source, options.input.load(notes, bare));
@@ -189,7 +191,8 @@ struct ExportOptions {
 
 Result<void> exportGlb(const ExportOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOutputs({options.output}));
-  DERM_CHECK(checkNotAnInput({options.output}, {options.input.input.source}));
+  DERM_CHECK(checkNotAnInput({options.output}, {options.input.input.source, options.input.recipe,
+                                                options.input.motion.file}));
   if (std::filesystem::path(options.output).extension() != ".glb")
     return Error{ErrorCode::BadArgument, "must end in .glb", {.file = options.output}};
   DERM_TRY(const Recipe bare, drawnLines());

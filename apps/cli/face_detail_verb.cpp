@@ -152,10 +152,12 @@ Result<FloatImage> ontoHead(const AcquireOptions& options, const SlopeMap& map,
 
 Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOutputs({options.output, options.height, options.report}));
-  for (const std::string& out : {options.output, options.height, options.report})
-    if (!out.empty() && (out == options.neutral || out == options.expression ||
-                         out == options.mask || out == options.landmarks || out == options.onto))
-      return Error{ErrorCode::BadArgument, "is an input", {.file = out}};
+  DERM_CHECK(checkNotAnInput(
+      {options.output, options.height, options.report},
+      {options.neutral, options.expression, options.mask, options.landmarks, options.onto}));
+  for (std::size_t i = 0; i + 2 < options.also.size(); i += 3)
+    DERM_CHECK(checkNotAnInput({options.output, options.height, options.report},
+                               {options.also[i], options.also[i + 1]}));
   nlohmann::json file = nlohmann::json::object();
   if (!options.landmarks.empty()) {
     DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(options.landmarks, 1 << 24));

@@ -104,8 +104,9 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   DERM_CHECK(checkOutputs({options.output, options.tracks, options.coefficients}));
   DERM_CHECK(checkEnding(options.tracks, {".csv", ".json"}));
   DERM_CHECK(checkEnding(options.coefficients, {".csv"}));
-  DERM_CHECK(checkNotAnInput({options.output, options.tracks, options.coefficients},
-                             {options.target.source, options.motion.source}));
+  DERM_CHECK(checkNotAnInput(
+      {options.output, options.tracks, options.coefficients},
+      {options.target.source, options.points, options.motion.source, options.motion.map}));
   FaceMotionOptions how = options.how;
   how.retarget.kernel = kKernels.at(options.kernel);
   how.retarget.depth = kDepths.at(options.depth);
@@ -113,8 +114,8 @@ Result<void> writeRetargeted(const RetargetOptions& options, Diagnostics& notes)
   for (const std::string& text : options.gains) DERM_CHECK(addGains(text, motions[0].gains));
   for (const std::string& text : options.also) {
     DERM_TRY(FaceMotionChoice choice, choiceOf(text));
-    DERM_CHECK(
-        checkNotAnInput({options.output, options.tracks, options.coefficients}, {choice.source}));
+    DERM_CHECK(checkNotAnInput({options.output, options.tracks, options.coefficients},
+                               {choice.source, choice.map}));
     choice.fit_head = options.motion.fit_head;
     motions.push_back(std::move(choice));
   }

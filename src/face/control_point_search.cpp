@@ -194,6 +194,11 @@ std::vector<LabelledPoint> controlPointsOf(const Character& head) {
   return out;
 }
 
+Result<void> areControlPoints(std::span<const LabelledPoint> points, const TriMesh& head) {
+  DERM_TRY(const FacePoints found, facePoints(points, head));
+  return validateControlPoints(found);
+}
+
 }  // namespace
 
 Result<FoundControlPoints> findControlPoints(const TriMesh& head,
@@ -228,9 +233,13 @@ Result<FoundControlPoints> findControlPoints(const TriMesh& head,
     if (fit->verdict == RegistrationVerdict::Good) break;
   }
   if (!best) return *refusal;
-  putOnMargins(head, best->points);
-  DERM_TRY(const FacePoints found, facePoints(best->points, head));
-  DERM_CHECK(validateControlPoints(found));
+  std::vector<LabelledPoint> on_margins = best->points;
+  putOnMargins(head, on_margins);
+  // Lids that are shut at rest have both margins at one place, and no use for points there.
+  if (areControlPoints(on_margins, head))
+    best->points = std::move(on_margins);
+  else
+    DERM_CHECK(areControlPoints(best->points, head));
   notes.merge(best_notes);
   return *std::move(best);
 }

@@ -16,4 +16,14 @@ inline Vec3d unitsAt(std::string_view point, const FaceUnits& units) {
   return Vec3d::Constant(units.eye_nose_m);
 }
 
+/// What a point's motion is multiplied with to go from face to face. A face whose lids are shut at
+/// rest has no opening to measure in: there the distance of the eyes counts.
+inline Vec3d unitRatio(std::string_view point, const FaceUnits& from, const FaceUnits& to) {
+  const Vec3d own = unitsAt(point, from), other = unitsAt(point, to);
+  const double eyes = from.eye_separation_m > 0 ? to.eye_separation_m / from.eye_separation_m : 1.0;
+  Vec3d out;
+  for (int i = 0; i < 3; ++i) out[i] = own[i] > 0 && other[i] > 0 ? other[i] / own[i] : eyes;
+  return out;
+}
+
 }  // namespace derm::detail

@@ -237,7 +237,8 @@ std::string plainName(std::string_view name) {
     if (std::isalnum(static_cast<unsigned char>(c)))
       out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const std::size_t n = name.size();
-  if (n > 2 && (name[n - 2] == '_' || name[n - 2] == '.' || name[n - 2] == '-')) {
+  if (!out.empty() && n > 2 &&
+      std::string_view("_.- ").find(name[n - 2]) != std::string_view::npos) {
     if (out.back() == 'l') out += "eft";
     if (out.back() == 'r') out += "ight";
   }

@@ -16,6 +16,7 @@
 
 #include "face/control_units.h"
 #include "face/eye_centre.h"
+#include "face/smooth_step.h"
 
 namespace derm {
 namespace {
@@ -55,11 +56,6 @@ std::string listed(std::span<const std::string> words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
   return out;
-}
-
-double smoothstep(double t) {
-  t = std::clamp(t, 0.0, 1.0);
-  return t * t * (3 - 2 * t);
 }
 
 /// Those that are feature points.
@@ -110,9 +106,11 @@ FaceUnits planeUnits(const FacePoints& p) {
           (p.at("8.3") - p.at("8.4")).norm(), 0.5 * (height("3.1", "3.3") + height("3.2", "3.4"))};
 }
 
-bool positive(const FaceUnits& u) {
+/// Eyes that are all but shut at rest would make a blink of one face many openings of another.
+bool areUsable(const FaceUnits& u) {
+  constexpr double kShut = 0.02;  // of the eyes' distance; people squint at 0.05
   return u.eye_separation_m > 0 && u.eye_nose_m > 0 && u.mouth_nose_m > 0 && u.mouth_width_m > 0 &&
-         u.lid_opening_m > 0;
+         u.lid_opening_m > kShut * u.eye_separation_m;
 }
 
 Mat3d columns(const FaceAxes& axes) {
@@ -242,10 +240,12 @@ void FaceRetargeter::scaleInUnits(const NeutralFace& source, const NeutralFace& 
   if (picture_) {
     const std::optional<UprightPicture> upright = uprightPicture(others);
     const FaceUnits theirs = upright ? planeUnits(upright->points) : FaceUnits{};
-    if (!whole || !positive(theirs)) {
+    if (!whole || !areUsable(theirs)) {
       if (amplitude_ > 0)
-        notes.info("retarget-units", "points",
-                   "units of the face need all control points in the picture: amplitude is 0");
+        notes.info(
+            "retarget-units", "points",
+            "units of the face need all control points in the picture, and eyes that are open at "
+            "rest: amplitude is 0");
       amplitude_ = 0;
       return;
     }
@@ -265,7 +265,7 @@ void FaceRetargeter::scaleInUnits(const NeutralFace& source, const NeutralFace& 
     const FaceUnits ours = measureFaceUnits(features), theirs = measureFaceUnits(others);
     const Mat3d axes = columns(axes_), their_axes = columns(faceAxes(others));
     head_turn_ = axes * their_axes.transpose();
-    if (positive(ours) && positive(theirs)) {
+    if (areUsable(ours) && areUsable(theirs)) {
       for (Shared& s : shared_) {
         const bool known = findFaceFeature(labels_[s.target]) != nullptr;
         const Vec3d ratio = known ? Vec3d(unitsOf(labels_[s.target], ours)
@@ -281,8 +281,10 @@ void FaceRetargeter::scaleInUnits(const NeutralFace& source, const NeutralFace& 
                      .rotation;
   }
   if (amplitude_ > 0)
-    notes.info("retarget-units", "points",
-               "units of the faces need all control points of both: their sizes count instead");
+    notes.info(
+        "retarget-units", "points",
+        "units of the faces need all control points of both, and eyes that are open at rest: "
+        "their sizes count instead");
   for (Shared& s : shared_) s.in_units = head_scale_ * head_turn_;
 }
 
@@ -390,11 +392,12 @@ void FaceRetargeter::map(std::span<const Vec3d> source, std::span<Vec3d> target)
     const double open = contact.per_gap.dot(source[a.source] - source[b.source]);
     const Vec3d wanted = byMap(a, source) - byMap(b, source);
     Vec3d gap = target[a.target] - target[b.target];
-    Vec3d half = 0.5 * smoothstep(1 - open) * (wanted - gap);
+    Vec3d half = 0.5 * detail::smoothStep(0, 1, 1 - open) * (wanted - gap);
     gap += 2 * half;
     const double height = contact.apart.dot(gap);
     const double share = std::max(0.0, open) * contact.height;
-    const double met = std::max(0.0, height + smoothstep(1 - open / kClosing) * (share - height));
+    const double met =
+        std::max(0.0, height + detail::smoothStep(0, 1, 1 - open / kClosing) * (share - height));
     half += 0.5 * (met - height) * contact.apart;
     target[a.target] += half;
     target[b.target] -= half;

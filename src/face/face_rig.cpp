@@ -9,6 +9,7 @@
 
 #include "face/control_point_index.h"
 #include "face/eye_centre.h"
+#include "face/head_joint.h"
 #include "face/lid_closing.h"
 
 namespace derm {
@@ -43,7 +44,7 @@ Transform placed(const Vec3d& position) {
   return out;
 }
 
-/// [0,1] per joint: how much the control points follow it and the joints below it, on average.
+/// [0,1] per joint: how much the control points follow it, on average.
 std::vector<double> followed(const Character& c, std::span<const LabelledPoint> points) {
   std::vector<double> out(c.skeleton.size(), 0);
   std::size_t count = 0;
@@ -63,10 +64,7 @@ std::vector<double> followed(const Character& c, std::span<const LabelledPoint> 
 
 Result<JointId> headOf(const Character& c, const FaceRigDesc& desc) {
   const std::vector<double> share = followed(c, c.points);
-  if (desc.head_joint.empty()) {
-    const auto most = std::max_element(share.begin(), share.end());
-    return JointId(static_cast<std::size_t>(most - share.begin()));
-  }
+  if (desc.head_joint.empty()) return detail::faceCarrier(c.skeleton, share);
   DERM_TRY(const JointId head, c.skeleton.named(desc.head_joint));
   double below = 0;
   for (std::size_t j = 0; j < share.size(); ++j)
@@ -174,6 +172,20 @@ class FaceRow {
   std::vector<Part> face_;
 };
 
+/// Whether the face is a part that hangs on one joint, as characters of few triangles have it.
+bool isFaceRigid(const Character& c) {
+  std::size_t rigid = 0, count = 0;
+  for (const LabelledPoint& p : c.points) {
+    const FaceFeature* feature = findFaceFeature(p.label);
+    if (feature == nullptr || !isControlPoint(feature->number)) continue;
+    ++count;
+    const std::uint32_t v = c.mesh.triangles[p.point.triangle][0];
+    for (const MeshInstance& m : c.instances)
+      if (m.rigid && v >= m.first_vertex && v - m.first_vertex < m.vertex_count) ++rigid;
+  }
+  return 2 * rigid > count;
+}
+
 /// The face of a character with a skin: control joints share what its head joint had.
 void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& weights,
                     std::size_t max_influences, FaceRig& rig, Diagnostics& notes) {
@@ -181,19 +193,27 @@ void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& w
   for (std::size_t s = 0; s < of_head.size(); ++s)
     of_head[s] = isBelow(c.skeleton, c.skin.slots[s].joint, rig.head);
   std::vector<SkinSlot> slots = c.skin.slots;
-  const std::uint32_t first = addControlJoints(c, bindModel(c, rig.head), points, slots, rig);
+  const Affine3d head_model = bindModel(c, rig.head);
+  const std::uint32_t first = addControlJoints(c, head_model, points, slots, rig);
+  // A head that was asked for need not have weights of its own, only joints below it.
+  if (std::none_of(slots.begin(), slots.end(),
+                   [&](const SkinSlot& s) { return s.joint == rig.head; }))
+    slots.push_back({rig.head, head_model.inverse().cast<float>()});
   SkinBuilder builder(slots, c.mesh.vertexCount());
   FaceRow face(of_head, first);
   std::vector<Influence> row;
+  const bool rigid_face = isFaceRigid(c);
   bool below = false;
-  for (const MeshInstance& m : c.instances)
+  for (MeshInstance& m : c.instances) {
+    bool bends = false;
     for (std::size_t v = m.first_vertex; v < std::size_t{m.first_vertex} + m.vertex_count; ++v) {
       const std::span<const Influence> old = c.skin[v];
       const bool follows =
           std::any_of(old.begin(), old.end(), [&](const Influence& i) { return of_head[i.slot]; });
-      if (m.rigid || !follows || weights.weight(v, FaceWeights::kHead) == 1) {
+      if ((m.rigid && !rigid_face) || !follows || weights.weight(v, FaceWeights::kHead) == 1) {
         row.assign(old.begin(), old.end());
       } else {
+        bends = true;
         for (const Influence& i : old)
           below = below || (of_head[i.slot] && c.skin.slots[i.slot].joint != rig.head);
         if (face.make(old, weights[v], max_influences, row))
@@ -202,6 +222,8 @@ void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& w
       }
       builder.addVertex(row, 0, "face rig", notes);
     }
+    if (bends) m.rigid = false;
+  }
   if (below)
     notes.info(
         "face-joints-below", "skin",

@@ -411,6 +411,7 @@ void turnInsideOut(WeldedMesh& mesh) {
 
 /// The piece that most of the control points are nearest to.
 std::uint32_t skinOf(const WeldedMesh& mesh, const FacePoints& points) {
+  if (mesh.pieces.count == 0) return 0;
   std::vector<std::size_t> points_of(mesh.pieces.count, 0);
   std::vector<bool> used(mesh.pointCount(), false);
   for (const Triangle& t : mesh.triangles)
@@ -438,15 +439,24 @@ FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> poin
   WeldedMesh welded = detail::weldedMesh(mesh);
   const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPositions> {
     std::array<Vec3d, 4> at;
+    std::array<std::uint32_t, 4> pieces{};
     SlitPositions out;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const auto found = std::find_if(points.begin(), points.end(), [&](const LabelledPoint& p) {
-        return p.label == numbers[i];
+        const FaceFeature* feature = findFaceFeature(p.label);
+        return feature != nullptr && feature->number == numbers[i];
       });
       if (found == points.end()) return {};
       at[i] = positionAt(found->point, mesh.triangles, mesh.positions).cast<double>();
-      out.piece = welded.pieces.of_vertex[welded.triangles[found->point.triangle][0]];
+      pieces[i] = welded.pieces.of_vertex[welded.triangles[found->point.triangle][0]];
     }
+    // One of them may have come to lie on a lash, a tooth or the ball of the eye.
+    std::ptrdiff_t most = 0;
+    for (const std::uint32_t piece : pieces)
+      if (const auto count = std::count(pieces.begin(), pieces.end(), piece); count >= most) {
+        most = count;
+        out.piece = piece;
+      }
     out.first = at[0];
     out.second = at[1];
     out.upper = at[2];

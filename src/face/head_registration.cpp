@@ -83,7 +83,7 @@ constexpr double kSymmetricPoints = 0.05;  ///< of labelled points of the source
 constexpr double kAskew = 0.02;  ///< half of what a point and its mirror image may be apart
 constexpr double kMirrorWeight = 100;
 
-/// Centre and rms radius of the surface, as a frame.
+/// Centre and rms radius of the surface, as a frame; the unit is 0 where there is none.
 FaceFrame surfaceFrame(const WeldedHead& head) {
   FaceFrame frame;
   double area = 0;
@@ -94,7 +94,10 @@ FaceFrame surfaceFrame(const WeldedHead& head) {
     first += share * (a + b + c) / 3;
     area += share;
   }
-  if (!(area > 0)) return frame;
+  if (!(area > 0)) {
+    frame.unit = 0;
+    return frame;
+  }
   frame.origin = first / area;
   double second = 0;
   for (const Triangle& t : head.triangles) {
@@ -223,6 +226,13 @@ struct TargetSide {
   WarpFitter::State state;
 };
 
+/// Also a number and a name of one feature point.
+bool isSameLabel(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const FaceFeature* feature = findFaceFeature(a);
+  return feature != nullptr && feature == findFaceFeature(b);
+}
+
 /// A label that both heads have, in the source's face frame and on the target [m].
 struct KnownPoint {
   Vec3d from;
@@ -346,13 +356,13 @@ double spreadOf(const Vec3d& p, const Vec3d& n, const Features& f, const MatchPo
   return std::sqrt(squares / total);
 }
 
-/// [0,1] by residual: 1 up to a usual fit, 0.5 at the limit of good ones.
 /// Within 50 degrees, as HeadPose::Upright says.
 bool isUpright(const FaceFrame& frame) {
   constexpr double kCosine = 0.643;
   return frame.axes(1, 1) > kCosine && frame.axes(2, 2) > kCosine;
 }
 
+/// [0,1] by residual: 1 up to a usual fit, 0.5 at the limit of good ones.
 double trustIn(double residual) { return 1 / (1 + std::pow(residual / kGoodResidual, 4)); }
 
 /// On a face that is its own mirror image, so must the points on it be. Where the map has put a
@@ -472,7 +482,7 @@ std::vector<LandmarkMatch> carriedPoints(std::span<const LabelledPoint> points,
   }
   for (LandmarkMatch& match : out)
     for (const LabelledPoint& known : desc.target_points)
-      if (known.label == match.label) {
+      if (isSameLabel(known.label, match.label)) {
         match.point = known.point;
         match.confidence = 1;
       }
@@ -655,7 +665,7 @@ Result<HeadRegistration> registerOne(const TriMesh& source_mesh,
     std::vector<KnownPoint> out;
     for (std::size_t i = 0; i < source_points.size(); ++i)
       for (const LabelledPoint& k : desc.target_points)
-        if (k.label == source_points[i].label)
+        if (isSameLabel(k.label, source_points[i].label))
           out.push_back(
               {side.points[i],
                positionAt(k.point, target_mesh.triangles, target_mesh.positions).cast<double>()});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "derm/base/parallel.h"
+#include "derm/face/face_features.h"
 #include "derm/math/rbf.h"
 #include "derm/mesh/normals.h"
 #include "derm/mesh/triangle_tree.h"
@@ -24,11 +25,15 @@ const Vec3d* find(const std::vector<std::pair<std::string, Vec3d>>& points,
   return nullptr;
 }
 
+/// Feature points under their numbers.
 std::vector<std::pair<std::string, Vec3d>> placed(std::span<const LabelledPoint> points,
                                                   const TriMesh& mesh) {
   std::vector<std::pair<std::string, Vec3d>> out;
-  for (const LabelledPoint& p : points)
-    out.push_back({p.label, positionAt(p.point, mesh.triangles, mesh.positions).cast<double>()});
+  for (const LabelledPoint& p : points) {
+    const FaceFeature* feature = findFaceFeature(p.label);
+    out.push_back({feature != nullptr ? std::string(feature->number) : p.label,
+                   positionAt(p.point, mesh.triangles, mesh.positions).cast<double>()});
+  }
   return out;
 }
 

@@ -177,8 +177,7 @@ std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
       mine.joint = to.joints[j];
       if (track.channel == Channel::Translation) {
         const std::string_view number = controlPointNumbers()[j];
-        const Vec3d ratio = detail::unitsAt(number, target_units)
-                                .cwiseQuotient(detail::unitsAt(number, source_units));
+        const Vec3d ratio = detail::unitRatio(number, source_units, target_units);
         const Mat3d map =
             target_head.transpose() * b * ratio.asDiagonal() * a.transpose() * source_head;
         const Vec3f rest_from = source.skeleton[track.joint].rest.translation;
@@ -276,10 +275,18 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
   // Rows anew: what followed the head or its control joints shares that by the found weights.
   std::vector<int> joint_of_slot(target.skin.slots.size(), -2);
   std::array<std::uint32_t, kControlPointCount + 1> slot_of{};
+  // A prop may have a slot of its own on the head's joint: the face's is the one it follows most.
+  std::vector<double> weight_of_slot(joint_of_slot.size(), 0);
+  for (std::size_t p = 0; p < mesh.pointCount(); ++p)
+    if (mesh.pieces.of_vertex[p] == skin)
+      for (const Influence& i : target.skin[mesh.first_vertex[p]])
+        weight_of_slot[i.slot] += static_cast<double>(i.weight);
+  double most_weight = -1;
   for (std::uint32_t s = 0; s < joint_of_slot.size(); ++s) {
     if (target.skin.slots[s].joint == to.head) {
       joint_of_slot[s] = -1;
-      slot_of[kControlPointCount] = s;
+      if (weight_of_slot[s] >= most_weight) slot_of[kControlPointCount] = s;
+      most_weight = std::max(most_weight, weight_of_slot[s]);
     }
     for (std::size_t j = 0; j < kControlPointCount; ++j)
       if (target.skin.slots[s].joint == to.joints[j]) {

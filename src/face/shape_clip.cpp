@@ -80,31 +80,49 @@ void turnHead(const Character& c, JointId head, const FaceAxes& axes, const Shap
   clip.tracks.push_back(std::move(track));
 }
 
-/// The first joint that is called as one of these, whatever case, separators and name spaces.
+/// A joint's name in small letters, without name spaces, separators and numbers.
+std::string jointWord(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  std::string out;
+  for (const char c : name.substr(colon == std::string_view::npos ? 0 : colon + 1))
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+      out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
+}
+
+/// The first joint that is called as one of these.
 JointId jointCalled(const Skeleton& skeleton, std::span<const std::string_view> names) {
-  for (std::size_t j = 0; j < skeleton.size(); ++j) {
-    std::string word;
-    const std::string& name = skeleton.joints[j].name;
-    const std::size_t colon = name.rfind(':');
-    for (const char c : std::string_view(name).substr(colon == std::string::npos ? 0 : colon + 1))
-      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-        word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    if (std::find(names.begin(), names.end(), word) != names.end()) return JointId(j);
-  }
+  for (std::size_t j = 0; j < skeleton.size(); ++j)
+    if (std::find(names.begin(), names.end(), jointWord(skeleton.joints[j].name)) != names.end())
+      return JointId(j);
   return {};
 }
 
 JointId eyeJoint(const Skeleton& skeleton, bool left) {
-  constexpr std::array<std::string_view, 6> kLeftEyes = {"lefteye", "eyeleft",     "eyel",
-                                                         "leye",    "lefteyeball", "jadjlfaceeye"};
-  constexpr std::array<std::string_view, 6> kRightEyes = {
-      "righteye", "eyeright", "eyer", "reye", "righteyeball", "jadjrfaceeye"};
+  constexpr std::array<std::string_view, 9> kLeftEyes = {
+      "lefteye",      "eyeleft",          "eyel",       "leye",      "lefteyeball",
+      "jadjlfaceeye", "mixamoriglefteye", "ccbaseleye", "facialleye"};
+  constexpr std::array<std::string_view, 9> kRightEyes = {
+      "righteye",     "eyeright",          "eyer",       "reye",      "righteyeball",
+      "jadjrfaceeye", "mixamorigrighteye", "ccbasereye", "facialreye"};
   return jointCalled(skeleton, left ? kLeftEyes : kRightEyes);
 }
 
 JointId jointCalledHead(const Character& c) {
   constexpr std::array<std::string_view, 2> kNames = {"head", "jbipchead"};
-  return jointCalled(c.skeleton, kNames);
+  if (const JointId found = jointCalled(c.skeleton, kNames); found.valid()) return found;
+  // Behind the name of a rig, or before what it calls all its joints: "CC_Base_Head", "head_jnt".
+  // Meshes have such names, too.
+  const std::vector<bool> bone = c.bones();
+  const bool boned = std::find(bone.begin(), bone.end(), true) != bone.end();
+  for (std::size_t j = 0; j < c.skeleton.size(); ++j) {
+    if (boned && !bone[j]) continue;
+    std::string word = jointWord(c.skeleton.joints[j].name);
+    for (const std::string_view filler : {"joint", "jnt", "bone"})
+      if (word.ends_with(filler)) word.resize(word.size() - filler.size());
+    if (word.ends_with("head") && !word.ends_with("forehead")) return JointId(j);
+  }
+  return {};
 }
 
 void turnEyes(const Character& c, const FaceAxes& axes, const ShapeTracks& tracks,
@@ -314,6 +332,30 @@ class MorphOpening {
   std::vector<double> rows_, limits_, multipliers_;  ///< of the present frame
 };
 
+/// Which shape each morph target is. Where a head has a shape whole and in halves the halves stay
+/// as they are: both together would move it twice as far.
+std::vector<std::optional<std::size_t>> shapesOfMorphs(std::span<const MorphTarget> morphs) {
+  std::vector<std::optional<detail::NamedShape>> named;
+  std::vector<bool> whole(faceShapes().size(), false);
+  for (const MorphTarget& morph : morphs) {
+    named.push_back(detail::shapeCalled(morph.name));
+    if (named.back() && !named.back()->half) whole[named.back()->shape] = true;
+  }
+  std::vector<std::optional<std::size_t>> out(named.size());
+  for (std::size_t m = 0; m < named.size(); ++m)
+    if (named[m] && !(named[m]->half && whole[named[m]->shape])) out[m] = named[m]->shape;
+  return out;
+}
+
+bool isLook(std::size_t shape) { return faceShapes()[shape].name.starts_with("eyeLook"); }
+
+/// Whether a head with these shapes has some for where its eyes look.
+bool looksByShapes(const std::vector<bool>& has) {
+  for (std::size_t s = 0; s < has.size(); ++s)
+    if (has[s] && isLook(s)) return true;
+  return false;
+}
+
 /// What keeps lids and lips of a head apart, where its control points tell where they are.
 std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) {
   std::vector<MorphOpening> out;
@@ -326,10 +368,12 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
   const FaceSlits slits = findFaceSlits(head.mesh, head.points, notes);
   const detail::WeldedMesh welded = detail::weldedMesh(head.mesh);
   std::vector<std::vector<Vec3d>> shapes(faceShapes().size());
-  for (const MorphTarget& morph : shapesOf(head)) {
-    const std::optional<detail::NamedShape> named = detail::shapeCalled(morph.name);
-    if (!named) continue;
-    std::vector<Vec3d>& shape = shapes[named->shape];
+  const std::vector<MorphTarget> morphs = shapesOf(head);
+  const std::vector<std::optional<std::size_t>> shape_of = shapesOfMorphs(morphs);
+  for (std::size_t m = 0; m < morphs.size(); ++m) {
+    if (!shape_of[m]) continue;
+    const MorphTarget& morph = morphs[m];
+    std::vector<Vec3d>& shape = shapes[*shape_of[m]];
     shape.resize(welded.pointCount(), Vec3d::Zero());
     for (std::size_t i = 0; i < morph.vertices.size(); ++i) {
       const std::uint32_t point = welded.of_vertex[morph.vertices[i]];
@@ -339,6 +383,9 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
   }
   const FaceAxes axes = faceAxes(*points);
   const FaceUnits units = measureFaceUnits(*points);
+  // Eyes that are shut at rest have no opening to measure gaps in.
+  constexpr double kLeastOpening = 0.02;  // of the eyes' distance
+  const double opening_m = std::max(units.lid_opening_m, kLeastOpening * units.eye_separation_m);
   const auto valueAt = [&](std::string_view number, const std::vector<Vec3d>& values) {
     Vec3d sum = Vec3d::Zero();
     for (const LabelledPoint& p : head.points) {
@@ -353,9 +400,8 @@ std::vector<MorphOpening> openingsOf(const Character& head, Diagnostics& notes) 
   };
   for (const bool left : {true, false}) {
     const std::string side = left ? "Left" : "Right";
-    MorphOpening eye(units.lid_opening_m,
-                     {shapeIndex("eyeBlink" + side), shapeIndex("eyeSquint" + side),
-                      shapeIndex("cheekSquint" + side)});
+    MorphOpening eye(opening_m, {shapeIndex("eyeBlink" + side), shapeIndex("eyeSquint" + side),
+                                 shapeIndex("cheekSquint" + side)});
     if (const std::optional<FaceSlit>& slit = left ? slits.left_eye : slits.right_eye)
       eye.addMargins(welded, *slit, axes.forward, shapes);
     // Painted eyes do not open, but have lids.
@@ -445,15 +491,14 @@ Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
                  "has no morph target with a name of ARKit's shapes",
                  {.element = "morphs"}};
   const std::vector<float> times = inFloat(tracks.times_s);
-  std::vector<std::optional<std::size_t>> shape_of(head.morphs.size());
+  const std::vector<std::optional<std::size_t>> shape_of = shapesOfMorphs(head.morphs);
   std::vector<bool> has(faceShapes().size(), false);
-  for (std::size_t m = 0; m < head.morphs.size(); ++m)
-    if (const std::optional<detail::NamedShape> named = detail::shapeCalled(head.morphs[m].name)) {
-      shape_of[m] = named->shape;
-      has[named->shape] = true;
-    }
+  for (const std::optional<std::size_t>& shape : shape_of)
+    if (shape) has[*shape] = true;
+  const bool eyes_on_joints = !looksByShapes(has) && (eyeJoint(head.skeleton, true).valid() ||
+                                                      eyeJoint(head.skeleton, false).valid());
   for (std::size_t s = 0; s < has.size(); ++s) {
-    if (has[s]) continue;
+    if (has[s] || (eyes_on_joints && isLook(s))) continue;
     float most = 0;
     for (std::size_t f = 0; f < tracks.frames(); ++f) most = std::max(most, tracks.frame(f)[s]);
     if (most > 0.05f)
@@ -485,13 +530,15 @@ Result<Clip> morphShapeClip(const Character& head, const ShapeTracks& tracks,
   Clip out;
   out.name = desc.name;
   for (Track& track : ways) out.tracks.push_back(std::move(track));
+  const Result<FacePoints> points = facePoints(head.points, head.mesh);
+  const bool known = points && validateControlPoints(*points);
+  const FaceAxes axes = known ? faceAxes(*points) : FaceAxes{};
+  if (eyes_on_joints) turnEyes(head, axes, tracks, times, out);
   if (desc.turn_head && !tracks.head.empty()) {
     const std::optional<FaceRig> rig = findFaceRig(head);
     const JointId joint = rig ? rig->head : jointCalledHead(head);
-    Result<FacePoints> points = facePoints(head.points, head.mesh);
-    const bool known = points && validateControlPoints(*points);
     if (joint.valid())
-      turnHead(head, joint, known ? faceAxes(*points) : FaceAxes{}, tracks, times, out);
+      turnHead(head, joint, axes, tracks, times, out);
     else
       notes.warn("head-not-turned", "skeleton", "no joint called head; its turns are left out");
   }

@@ -20,6 +20,8 @@ constexpr double kGazeCost = 10;
 /// What a change of all coefficients by less than this is worth another round.
 constexpr float kSettled = 2e-4f;
 constexpr int kMaxRounds = 60;
+/// Of the eyes' distance: what motions are measured in is no less.
+constexpr double kLeastLength = 0.04;
 
 /// One frame's part: |D c - x|^2 = c^T Q c - 2 b^T c + const.
 struct FrameTerms {
@@ -36,9 +38,11 @@ class ShapeFitter {
     const std::span<const FaceShape> shapes = faceShapes();
     shapes_ = shapes.size();
     columns_ = numbers.size() * 3;
-    // Lids go less far than lips and show as much.
+    // Lids go less far than lips and show as much. Those that are shut at rest have no opening.
+    const double least = kLeastLength * units.eye_separation_m;
     for (const std::string_view number : numbers)
-      scale_.push_back(1 / (number[0] == '3' ? 2 * units.lid_opening_m : units.mouth_nose_m));
+      scale_.push_back(
+          1 / std::max(number[0] == '3' ? 2 * units.lid_opening_m : units.mouth_nose_m, least));
     table_ = Eigen::MatrixXd::Zero(index(columns_), index(shapes_));
     for (std::size_t s = 0; s < shapes_; ++s) {
       const Result<std::vector<PointDisplacement>> moves =

@@ -12,6 +12,7 @@
 
 #include "face/margin_match.h"
 #include "face/shape_morph.h"
+#include "face/shape_names.h"
 #include "face/shape_openings.h"
 #include "face/shape_pieces.h"
 #include "face/shape_solver.h"
@@ -26,9 +27,12 @@ using detail::OpeningChange;
 using detail::OpeningPair;
 using detail::WeldedMesh;
 
+/// `label`: an MPEG-4 number; points may have names instead.
 const LabelledPoint* findLabel(std::span<const LabelledPoint> points, std::string_view label) {
-  const auto at = std::find_if(points.begin(), points.end(),
-                               [&](const LabelledPoint& p) { return p.label == label; });
+  const auto at = std::find_if(points.begin(), points.end(), [&](const LabelledPoint& p) {
+    const FaceFeature* feature = findFaceFeature(p.label);
+    return feature != nullptr && feature->number == label;
+  });
   return at == points.end() ? nullptr : &*at;
 }
 
@@ -81,12 +85,10 @@ Similarity alignment(const WeldedMesh& target, std::span<const Counterpart> coun
   return out;
 }
 
-std::string lowerCaseName(std::string_view name) {
-  std::string out;
-  for (const char c : name)
-    if (c != '_' && c != '-' && c != '.' && c != ' ')
-      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
+/// However it is spelt.
+bool isWholeShape(const MorphTarget& morph, std::string_view arkit_name) {
+  const std::optional<detail::NamedShape> named = detail::shapeCalled(morph.name);
+  return named && !named->half && named->shape == detail::shapeIndex(arkit_name);
 }
 
 /// Two heads and all that is the same for every shape.
@@ -130,7 +132,7 @@ class Transfer {
     std::vector<std::size_t> order;
     std::optional<std::size_t> jaw;
     for (std::size_t i = 0; i < shapes.size(); ++i)
-      if (!jaw && lowerCaseName(shapes[i].name) == "jawopen") jaw = i;
+      if (!jaw && isWholeShape(shapes[i], "jawOpen")) jaw = i;
     if (jaw) order.push_back(*jaw);
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (i != jaw) order.push_back(i);
@@ -145,7 +147,7 @@ class Transfer {
       std::vector<Vec3d> donor(donor_welded_.pointCount(), Vec3d::Zero());
       for (std::size_t i = 0; i < shape.vertices.size(); ++i)
         donor[donor_welded_.of_vertex[shape.vertices[i]]] = shape.positions[i].cast<double>();
-      const bool on_jaw = jaw && lowerCaseName(shape.name) == "mouthclose";
+      const bool on_jaw = jaw && isWholeShape(shape, "mouthClose");
       std::vector<Vec3d> found = one(donor, on_jaw ? jaw_donor : std::vector<Vec3d>{},
                                      on_jaw ? jaw_target : std::vector<Vec3d>{});
       MorphTarget& result = out[order[k]];

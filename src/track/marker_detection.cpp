@@ -171,9 +171,9 @@ Result<std::vector<Marker>> nameDots(std::span<const Dot> dots, std::span<const 
         double score = 0;
         for (const Point2& p : points) {
           const Point2 at = map(p);
-          double nearest = reach;
-          for (const Point2& s : spots) nearest = std::min(nearest, (s - at).norm());
-          score += 1 - nearest / reach;
+          double squared = 1e300;
+          for (const Point2& s : spots) squared = std::min(squared, (s - at).squaredNorm());
+          score += 1 - std::min(reach, std::sqrt(squared)) / reach;
         }
         // A face shrunk onto a crowd of dots meets many; those of the right size leave few over.
         score -= 0.25 * std::abs(1 - std::sqrt(map.linear.determinant()) * base.length / extent);

@@ -191,7 +191,10 @@ struct MarkerTracker::Impl {
   void moveLost() {
     for (std::size_t i = 0; i < markers(); ++i) {
       PlaneMap map;
-      if (seen[i] == 0) is[i] = group.motion(i, was, is, seen, map) ? map(was[i]) : was[i];
+      if (seen[i] != 0) continue;
+      is[i] = group.motion(i, was, is, seen, map) ? map(was[i]) : was[i];
+      // Small errors of every frame multiply: lost for minutes, it would drift away without end.
+      is[i] = is[i].cwiseMax(Point2(-width, -height)).cwiseMin(Point2(2 * width, 2 * height));
     }
   }
 

@@ -51,6 +51,11 @@ TEST(FaceVerb, WhatItWouldLoseIsRefused) {
     EXPECT_EQ(o.exit_code, 2) << option;
     EXPECT_NE(o.err.find("is an input"), std::string::npos) << o.err;
   }
+  const Outcome points =
+      derm({"face", "retarget", "take.csv", "cast:toon", "--points", folder / "first.json",
+            "--tracks", folder / "first.json", "-o", folder / "toon.glb"});
+  EXPECT_EQ(points.exit_code, 2);
+  EXPECT_NE(points.err.find("is an input"), std::string::npos) << points.err;
   // No joints, shapes and clips into a format that has none.
   for (const std::string verb : {"rig", "shapes"}) {
     const Outcome o = derm({"face", verb, "cast:head-a", "-o", folder / "x.obj"});

@@ -50,6 +50,24 @@ TEST(DrawnWrinkles, AreSteepOnALittleOfTheSkinAndFlatElsewhere) {
   }
 }
 
+/// Heads of several textures have theirs side by side, and textures repeat.
+TEST(DrawnWrinkles, AreTheSameInAnotherSquareOfTheTexture) {
+  TriMesh beside = woman().mesh;
+  for (Vec2f& uv : beside.uvs) uv += Vec2f(3, -2);
+  Diagnostics notes;
+  const DrawnWrinklesDesc desc{.width = 256, .height = 256};
+  const FloatImage map = drawWrinkles(beside, woman().points, "smile", desc, notes).value();
+  const FloatImage as_it_was = drawn("smile");
+  double off = 0;
+  for (std::size_t i = 0; i < map.values.size(); ++i)
+    off += std::abs(static_cast<double>(map.values[i] - as_it_was.values[i]));
+  EXPECT_LT(off / static_cast<double>(map.values.size()), 1e-3);  // uvs are rounded farther out
+  for (Vec2f& uv : beside.uvs) uv = Vec2f(0.5f, 0.5f);
+  const Result<FloatImage> nothing = drawWrinkles(beside, woman().points, "smile", desc, notes);
+  ASSERT_FALSE(nothing);
+  EXPECT_NE(nothing.error().message.find("cover nothing"), std::string::npos);
+}
+
 TEST(DrawnWrinkles, LieWhereTheirNamesSay) {
   // On the texture of the cast the face stands upright: rows go down from the crown.
   const auto rowOf = [](const FloatImage& map) {

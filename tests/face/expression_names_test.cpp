@@ -40,8 +40,10 @@ TEST(ExpressionNames, ShapesAreFoundInTheSpellingsOfOtherFiles) {
   EXPECT_EQ(findFaceShape("eyeBlink_L")->name, "eyeBlinkLeft");
   EXPECT_EQ(findFaceShape("MOUTH_SMILE_RIGHT")->name, "mouthSmileRight");
   EXPECT_EQ(findFaceShape("cheekPuff")->name, "cheekPuff");
+  EXPECT_EQ(findFaceShape("Brow Down R")->name, "browDownRight");
   EXPECT_EQ(findFaceShape("eyeBlink"), nullptr);
   EXPECT_EQ(findFaceShape(""), nullptr);
+  EXPECT_EQ(findFaceShape(">_<"), nullptr) << "a morph target without a letter";
   const Result<const FaceShape*> wrong = faceShapeNamed("eyeBlinkLeftt");
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("eyeBlinkLeft"), std::string::npos);

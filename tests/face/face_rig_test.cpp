@@ -168,6 +168,96 @@ TEST(FaceRig, ABodyPosesAsBeforeWhileTheFaceRests) {
   EXPECT_NEAR(corner.y() - points.at("8.3").y(), 0.35 * units.mouth_nose_m, 1e-6);
 }
 
+TEST(FaceRig, TheHeadAskedForNeedsNoWeightsOfItsOwn) {
+  Character body = headWithNeck();
+  body.skin.slots.erase(body.skin.slots.begin());  // the root's, which no vertex follows
+  for (Influence& i : body.skin.influences) --i.slot;
+  ASSERT_TRUE(validate(body));
+  Diagnostics notes;
+  const Result<FaceRig> rig = addFaceRig(body, {.head_joint = "root"}, notes);
+  ASSERT_TRUE(rig) << rig.error().text();
+  EXPECT_TRUE(validate(body));
+  EXPECT_EQ(body.skeleton[rig->head].name, "root");
+}
+
+/// Game characters have bones in their faces: each of them carries a part of the control points.
+TEST(FaceRig, BonesOfAFaceAreNotItsHead) {
+  Character body = headWithNeck();
+  for (const char* name : {"brow", "cheek", "jaw"}) {
+    body.skeleton.joints.push_back({name, JointId(2), {}});
+    body.skin.slots.push_back({JointId(body.skeleton.size() - 1), body.skin.slots[2].inverse_bind});
+  }
+  for (std::size_t v = 0; v < body.skin.vertexCount(); ++v)
+    for (std::uint32_t i = body.skin.offsets[v]; i < body.skin.offsets[v + 1]; ++i)
+      if (std::uint32_t& slot = body.skin.influences[i].slot; slot == 2)
+        slot = static_cast<std::uint32_t>(3 + v % 3);
+  const Result<void> good = validate(body);
+  ASSERT_TRUE(good) << good.error().text();
+  Diagnostics notes;
+  const Result<FaceRig> rig = addFaceRig(body, {}, notes);
+  ASSERT_TRUE(rig) << rig.error().text();
+  EXPECT_TRUE(validate(body));
+  EXPECT_EQ(body.skeleton[rig->head].name, "Head");
+  EXPECT_EQ(notes.count("face-joints-below"), 1u);
+}
+
+/// The head as a part that hangs on a bone, beside a body with weights.
+Character headOnABone() {
+  Character c = headCalled('a');
+  const auto vertex = static_cast<std::uint32_t>(c.mesh.vertexCount());
+  const auto triangle = static_cast<std::uint32_t>(c.mesh.triangles.size());
+  for (const Vec3f& p : {Vec3f(0, -0.5f, 0), Vec3f(0.1f, -0.5f, 0), Vec3f(0, -0.4f, 0)})
+    c.mesh.positions.push_back(p);
+  const std::size_t count = c.mesh.positions.size();
+  if (!c.mesh.normals.empty()) c.mesh.normals.resize(count, Vec3f(0, 0, 1));
+  if (!c.mesh.tangents.empty()) c.mesh.tangents.resize(count, Vec4f(1, 0, 0, 1));
+  if (!c.mesh.uvs.empty()) c.mesh.uvs.resize(count, Vec2f(0, 0));
+  if (!c.mesh.colours.empty()) c.mesh.colours.resize(count, Vec4f(1, 1, 1, 1));
+  c.mesh.triangles.push_back({vertex, vertex + 1, vertex + 2});
+  c.instances[0].rigid = true;
+  c.instances[0].joint = JointId(1);
+  MeshInstance body;
+  body.name = "body";
+  body.first_part = static_cast<std::uint32_t>(c.parts.size());
+  body.part_count = 1;
+  body.first_vertex = vertex;
+  body.vertex_count = 3;
+  body.first_morph = static_cast<std::uint32_t>(c.morphs.size());
+  c.instances.push_back(body);
+  MeshPart part;
+  part.name = "body";
+  part.first_triangle = triangle;
+  part.triangle_count = 1;
+  part.first_vertex = vertex;
+  part.vertex_count = 3;
+  c.parts.push_back(part);
+  c.skeleton.joints = {{"root", JointId(), {}}, {"Head", JointId(0), {}}};
+  const std::vector<SkinSlot> slots = {{JointId(0), Affine3f::Identity()},
+                                       {JointId(1), Affine3f::Identity()}};
+  SkinBuilder builder(slots, c.mesh.vertexCount());
+  builder.addRigidVertices(vertex, 1);
+  builder.addRigidVertices(3, 0);
+  c.skin = std::move(builder).finish();
+  return c;
+}
+
+TEST(FaceRig, AHeadThatHangsOnABoneGetsAFace) {
+  Character head = headOnABone();
+  const Result<void> good = validate(head);
+  ASSERT_TRUE(good) << good.error().text();
+  Diagnostics notes;
+  const Result<FaceRig> rig = addFaceRig(head, {}, notes);
+  ASSERT_TRUE(rig) << rig.error().text();
+  EXPECT_TRUE(validate(head));
+  EXPECT_EQ(head.skeleton[rig->head].name, "Head");
+  EXPECT_FALSE(head.instances[0].rigid);
+  const FacePoints points = pointsOf(head);
+  const std::vector<Vec3f> smile = inExpression(head, *rig, "joy");
+  const Vec3f corner = positionAt(*head.findPoint("8.3"), head.mesh.triangles, smile);
+  EXPECT_NEAR(corner.y() - points.at("8.3").y(), 0.35 * measureFaceUnits(points).mouth_nose_m,
+              1e-6);
+}
+
 TEST(FaceRig, WhatIsWrongIsSaid) {
   Diagnostics notes;
   Character head = headCalled('a');

@@ -54,6 +54,16 @@ TEST(FaceSlits, OfASurfaceThatIsInsideOut) {
   EXPECT_EQ(turned.mouth->lower, as_it_should.mouth->lower);
 }
 
+TEST(FaceSlits, PointsMayHaveNamesInsteadOfNumbers) {
+  Character head = makeSyntheticHead(syntheticHeadA()).value();
+  Diagnostics notes;
+  const FaceSlits by_number = findFaceSlits(head.mesh, head.points, notes);
+  for (LabelledPoint& p : head.points) p.label = findFaceFeature(p.label)->name;
+  const FaceSlits by_name = findFaceSlits(head.mesh, head.points, notes);
+  ASSERT_TRUE(by_number.mouth && by_name.mouth);
+  EXPECT_TRUE(*by_name.mouth == *by_number.mouth);
+}
+
 TEST(FaceSlits, WithoutControlPointsThereIsNothingToFind) {
   const Result<Character> head = makeSyntheticHead(syntheticHeadA());
   ASSERT_TRUE(head.ok());

@@ -111,6 +111,20 @@ TEST(ShapeFit, WhatWasNotSeenDoesNotCount) {
   EXPECT_LT(found.frame(5)[shapeOf("browOuterUpLeft")], 0.05);
 }
 
+TEST(ShapeFit, EyesThatAreShutAtRestHaveNoOpeningToMeasureIn) {
+  FacePoints face = pointsOf(headCalled('a'));
+  for (const auto& [upper, lower] : {std::pair{"3.1", "3.3"}, {"3.2", "3.4"}})
+    face.set(upper, face.at(lower) + Vec3d(0, 0, 1e-4));
+  PointTracks tracks = restTracks(face, 5);
+  for (std::size_t f = 0; f < 5; ++f)
+    move(tracks, f, faceShapeDisplacements("jawOpen", face).value(), 0.6);
+  Diagnostics notes;
+  const Result<ShapeTracks> found = fitShapes(tracks, {}, notes);
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_TRUE(validate(*found, "fit"));
+  EXPECT_NEAR(found->frame(2)[shapeOf("jawOpen")], 0.6, 0.12);
+}
+
 TEST(ShapeFit, ARecordingComesBack) {
   DERM_DATA_OR_SKIP(folder, "face-motion-arkit");
   Diagnostics notes;

@@ -100,6 +100,25 @@ TEST(ShapeMotion, NamesOfOthersBecomeArkits) {
   EXPECT_FALSE(arkitTracks(tracks, notes).ok());
 }
 
+TEST(ShapeMotion, ShapesAreFoundBehindPrefixesAndDoNotMoveTwice) {
+  Character head = makeCastMember("head-a").value();
+  ASSERT_TRUE(head.morphs.empty());
+  ASSERT_EQ(head.instances.size(), 1u);
+  for (const char* name : {"blendShape1.browInnerUp", "browInnerUp.L", "Grin"}) {
+    MorphTarget& morph = head.morphs.emplace_back();
+    morph.name = name;
+    morph.vertices = {0};
+    morph.positions = {Vec3f(0, 0.01f, 0)};
+  }
+  head.instances[0].morph_count = 3;
+  ASSERT_TRUE(validate(head));
+  EXPECT_EQ(arkitShapeCount(head), 1u);
+  Diagnostics notes;
+  const Clip clip = morphShapeClip(head, tracksOf({{{"browInnerUp", .5f}}}), {}, notes).value();
+  ASSERT_EQ(clip.tracks.size(), 1u);
+  EXPECT_EQ(clip.tracks[0].values, (std::vector<float>{.5f, 0, 0}));
+}
+
 TEST(ShapeMotion, ABlinkShutsTheEyeWhateverElseItDoes) {
   const Rigged face = rigged("head-a");
   Diagnostics notes;
@@ -174,6 +193,37 @@ TEST(ShapeMotion, HeadAndEyesTurnOnTheirJoints) {
   EXPECT_NEAR(std::atan2(gaze.x(), gaze.z()), 0.4 + 30 * 3.14159265 / 180, 1e-5);
   const Clip still = rigShapeClip(face.head, face.rig, tracks, {.turn_head = false}, notes).value();
   EXPECT_EQ(still.tracks.size() + 1, clip.tracks.size());
+}
+
+TEST(ShapeMotion, EyesWithoutShapesTurnOnTheirJoints) {
+  Character head = makeCastMember("head-a").value();
+  MorphTarget& jaw = head.morphs.emplace_back();
+  jaw.name = "jawOpen";
+  jaw.vertices = {0};
+  jaw.positions = {Vec3f(0, -0.01f, 0)};
+  head.instances[0].morph_count = 1;
+  head.skeleton.joints.push_back({"LeftEye", JointId(), Transform{}});
+  ASSERT_TRUE(validate(head));
+  const ShapeTracks tracks = tracksOf({{{"jawOpen", .5f}, {"eyeLookOutLeft", 1}}});
+  Diagnostics notes;
+  const Clip clip = morphShapeClip(head, tracks, {}, notes).value();
+  ASSERT_TRUE(validate(clip, clipTargets(head), "").ok());
+  ASSERT_EQ(clip.tracks.size(), 2u);
+  EXPECT_EQ(clip.tracks[1].channel, Channel::Rotation);
+  // Half of 30 degrees about the up axis.
+  EXPECT_NEAR(clip.tracks[1].values[1], 0.258819f, 1e-5f);
+  EXPECT_EQ(notes.count("shape-not-on-head"), 0u);
+  head.morphs[0].name = "eyeLookUpLeft";
+  EXPECT_EQ(morphShapeClip(head, tracks, {}, notes)->tracks.size(), 1u) << "it has shapes for that";
+  // And its head, whatever the rig calls it.
+  ShapeTracks nodding = tracks;
+  nodding.head = {Quatd(Eigen::AngleAxisd(0.2, Eigen::Vector3d::UnitX()))};
+  for (const char* name : {"CC_Base_Head", "Bip01 Head", "head_jnt", "Forehead"}) {
+    head.skeleton.joints[0].name = name;
+    EXPECT_EQ(morphShapeClip(head, nodding, {}, notes)->tracks.size(),
+              std::string_view(name) == "Forehead" ? 1u : 2u)
+        << name;
+  }
 }
 
 TEST(ShapeMotion, SaysWhatAHeadCannotDo) {

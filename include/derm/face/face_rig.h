@@ -17,7 +17,7 @@ namespace derm {
 struct FaceRigDesc {
   FaceWeightsDesc weights;
   /// Of a character with a skin: the joint that carries the face; empty = the one that the control
-  /// points follow most.
+  /// points follow most, or, where they follow many bones of a face a little, what carries these.
   std::string head_joint;
   bool clips = true;  ///< one for each of expressionNames()
 };
@@ -42,7 +42,8 @@ std::optional<FaceRig> findFaceRig(const Character& character);
 /// A bare head gets a joint "head" that carries all of it. Of a character with a skin the control
 /// joints hang under its head joint and take their shares from what a vertex follows that joint and
 /// those below it by, and from nothing else: in every pose of the body a face at rest is where it
-/// was. Where the shares are more than max_influences the smallest are dropped (a note says so).
+/// was. Where the shares are more than max_influences the smallest are dropped (a note says so). A
+/// head that hangs on a joint as a rigid part gets weights, and is rigid no more.
 ///
 /// Errors: points as validateControlPoints() says, a rig that is there already, a head joint that
 /// is not there or that the face does not follow. Notes: face-joints-below where joints below the

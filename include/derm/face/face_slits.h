@@ -45,11 +45,11 @@ struct FaceSlits {
 ///
 /// Method: seen from straight before the opening, the skin around it ends where the lid or lip
 /// turns inward, whether the mesh ends there too (a hole) or goes on into a socket. So: triangles
-/// of the piece the points lie on that face the viewer with nothing of that piece in front of them,
-/// as far as they hang together with the skin around; the border of this set that runs from corner
-/// to corner is the slit. Eyeballs, lashes and teeth are other pieces and do not matter.
-/// Notes: face-no-slit (nothing opens between these points).
-/// Requires a valid mesh and points valid on it. O(n log n).
+/// of the piece most of these points lie on that face the viewer with nothing of that piece in
+/// front of them, as far as they hang together with the skin around; the border of this set that
+/// runs from corner to corner is the slit. Eyeballs, lashes and teeth are other pieces and do not
+/// matter. Notes: face-no-slit (nothing opens between these points). Requires a valid mesh and
+/// points valid on it. O(n log n).
 FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> points,
                         Diagnostics& notes);
 /// The same by positions; the piece is the one that most control points lie nearest to.

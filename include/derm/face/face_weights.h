@@ -17,15 +17,13 @@ namespace derm {
 /// distance from its centre over its radii.
 enum class ZoneBlend {
   /// w = a / sum of a (Dutreve 2011, eq. 3.19). Tears the skin where zones end: a vertex just
-  /// inside
-  /// one zone follows it fully, its neighbour not at all.
+  /// inside one zone follows it fully, its neighbour not at all.
   Normalised,
   /// w = a, and the head has what is left of 1. Smooth, but a control point's own vertex has about
   /// half of its joint's motion where zones overlap; FacePoser makes up for it.
   Residual,
   /// Zones and head share as in Residual, zones among each other by a / (1 - a), which is infinite
-  /// at
-  /// a zone's own centre: there it has all. For posing by hand; less smooth between the points.
+  /// at a zone's own centre: there it has all. For posing by hand; less smooth between the points.
   Interpolating,
 };
 

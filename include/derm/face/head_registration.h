@@ -119,9 +119,9 @@ struct HeadRegistration {
 /// page docs/faces.md has formulas, measured errors and limits.
 ///
 /// Errors: "cannot find a face: ..." with the reason; two heads in the target, of which no point is
-/// known; points or triangles missing. Same bits for
-/// any thread count; the order of vertices and triangles, scale and position change the result by
-/// rounding only. Cost: 1 to 2 s for heads of 10k to 100k triangles on one thread.
+/// known; points or triangles missing. Same bits for any thread count; the order of vertices and
+/// triangles, scale and position change the result by rounding only. Cost: 1 to 2 s for heads of
+/// 10k to 100k triangles on one thread.
 Result<HeadRegistration> registerHeads(const TriMesh& source,
                                        std::span<const LabelledPoint> source_points,
                                        const TriMesh& target, const RegistrationDesc& desc,

@@ -17,8 +17,7 @@ std::vector<MorphTarget> shapesOf(const Character& character);
 /// order, so that players that set weights by name or by number find the same on each. Shapes of
 /// the same name are replaced, others stay behind the new ones. Tracks of morph weights go with the
 /// shapes that they drove (note: shapes-tracks-dropped), and clips of nothing else, since numbers
-/// change. Requires shapes
-/// valid for the mesh.
+/// change. Requires shapes valid for the mesh.
 void setShapes(Character& character, std::span<const MorphTarget> shapes, Diagnostics& notes);
 
 }  // namespace derm

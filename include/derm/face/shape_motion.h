@@ -90,7 +90,8 @@ Result<Clip> rigShapeClip(const Character& rigged, const FaceRig& rig, const Sha
                           const ShapeClipDesc& desc, Diagnostics& notes);
 
 /// The same for a face that has ARKit's shapes: a clip of its morph weights, by names ("jawOpen",
-/// "browInnerUp_L" for its half). Weights that would pass lids or lips through each other are
+/// "browInnerUp_L" for its half). Eyes of a head without shapes of looking turn on their joints,
+/// where it has such. Weights that would pass lids or lips through each other are
 /// lowered, those of shapes that shut most (Dykstra's projection onto weights for which no margin
 /// is below the other farther than at rest; margins by findFaceSlits(), where control points are
 /// known). Errors: no shape of such a name. Notes: shape-not-on-head for tracks that move but have

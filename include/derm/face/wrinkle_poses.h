@@ -94,6 +94,13 @@ class WrinklePoses {
     std::array<float, 4> weight = {};
   };
 
+  /// Of one pose: a number per point.
+  void alphasOf(std::size_t pose, std::span<const Vec3f> points,
+                std::span<float> alpha) const noexcept;
+  /// Adds what `count` poses from `first` on show, by their alphas.
+  void addBetas(std::size_t first, std::size_t count, std::span<const float> alpha,
+                std::span<float> beta) const noexcept;
+
   std::size_t poses_ = 0, vertices_ = 0;
   bool clamped_ = false;
   std::vector<Vec3f> neutral_;

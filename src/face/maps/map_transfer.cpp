@@ -181,8 +181,9 @@ Result<SlopeMap> transferDetail(const SlopeMap& detail,
   const std::vector<Triangle> skin = skinTriangles(mesh, used);
   const std::vector<Vec3f> normals =
       mesh.normals.empty() ? areaWeightedNormals(mesh.positions, mesh.triangles) : mesh.normals;
+  const std::vector<Vec2f> uvs = uvsAtPoints(mesh, used);
   const UvRaster raster = rasteriseUvs(
-      mesh.uvs, skin, {.width = desc.width, .height = desc.height, .padding = desc.padding});
+      uvs, skin, {.width = desc.width, .height = desc.height, .padding = desc.padding});
   if (raster.overlapping_texels > 0)
     notes.warn("map-overlap", "mesh",
                "charts lie on each other: " + std::to_string(raster.overlapping_texels) +
@@ -207,8 +208,8 @@ Result<SlopeMap> transferDetail(const SlopeMap& detail,
       const Detail found = reader.at(photo);
       if (found.mask <= 0 && found.p == 0 && found.q == 0) continue;
       // How the surface runs along u and v, and the photo with it.
-      const Point2 a = (mesh.uvs[t[1]] - mesh.uvs[t[0]]).cast<double>();
-      const Point2 b = (mesh.uvs[t[2]] - mesh.uvs[t[0]]).cast<double>();
+      const Point2 a = (uvs[t[1]] - uvs[t[0]]).cast<double>();
+      const Point2 b = (uvs[t[2]] - uvs[t[0]]).cast<double>();
       const double area = a.x() * b.y() - a.y() * b.x();
       if (area == 0) continue;
       const Point3 ea = (mesh.positions[t[1]] - mesh.positions[t[0]]).cast<double>();

@@ -23,12 +23,21 @@ Result<TexelFrames> TexelFrames::make(const TriMesh& mesh, std::span<const Label
     DERM_CHECK(validate(p.point, mesh.triangles.size(), p.label));
   TexelFrames out;
   out.skin_ = mesh;
-  if (!points.empty()) out.skin_.triangles = skinTriangles(mesh, points);
+  if (!points.empty()) {
+    out.skin_.triangles = skinTriangles(mesh, points);
+    out.skin_.uvs = uvsAtPoints(mesh, points);
+  }
   if (out.skin_.normals.empty())
     out.skin_.normals = areaWeightedNormals(out.skin_.positions, out.skin_.triangles);
   out.tangents_ = mesh.tangents.empty() ? uvTangents(out.skin_) : mesh.tangents;
   out.raster_ = rasteriseUvs(out.skin_.uvs, out.skin_.triangles,
                              {.width = width, .height = height, .padding = padding});
+  if (out.raster_.covered_texels == 0)
+    return Error{
+        ErrorCode::BadData,
+        "has texture coordinates that cover nothing of a texture: they lie outside 0 to 1, "
+        "or in one place",
+        {.element = "mesh"}};
   if (out.raster_.overlapping_texels > 0)
     notes.warn("map-overlap", "mesh",
                "charts lie on each other: " + std::to_string(out.raster_.overlapping_texels) +

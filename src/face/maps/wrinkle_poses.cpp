@@ -140,24 +140,46 @@ Result<WrinklePoses> WrinklePoses::bind(const WrinklePosesDesc& desc,
   return out;
 }
 
+void WrinklePoses::alphasOf(std::size_t pose, std::span<const Vec3f> points,
+                            std::span<float> alpha) const noexcept {
+  const std::size_t n = neutral_.size();
+  const Vec3f* direction = direction_.data() + pose * n;
+  for (std::size_t j = 0; j < n; ++j) {
+    const float way = (points[j] - neutral_[j]).dot(direction[j]);
+    alpha[j] = way > 0 ? std::min(way, 1.0f) : 0.0f;  // not a number is at rest
+  }
+  for (const std::vector<std::uint32_t>& group : groups_) {
+    float sum = 0, moved = 0;
+    for (const std::uint32_t j : group)
+      if (!direction[j].isZero()) {
+        sum += alpha[j];
+        moved += 1;
+      }
+    for (const std::uint32_t j : group) alpha[j] = moved > 0 ? sum / moved : 0.0f;
+  }
+}
+
 void WrinklePoses::alphas(std::span<const Vec3f> points, std::span<float> alpha) const noexcept {
   const std::size_t n = neutral_.size();
   DERM_REQUIRE(points.size() == n && alpha.size() == n * poses_);
-  for (std::size_t k = 0; k < poses_; ++k) {
-    const Vec3f* direction = direction_.data() + k * n;
-    float* a = alpha.data() + k * n;
-    for (std::size_t j = 0; j < n; ++j) {
-      const float way = (points[j] - neutral_[j]).dot(direction[j]);
-      a[j] = way > 0 ? std::min(way, 1.0f) : 0.0f;  // not a number is at rest
-    }
-    for (const std::vector<std::uint32_t>& group : groups_) {
-      float sum = 0, moved = 0;
-      for (const std::uint32_t j : group)
-        if (!direction[j].isZero()) {
-          sum += a[j];
-          moved += 1;
-        }
-      for (const std::uint32_t j : group) a[j] = moved > 0 ? sum / moved : 0.0f;
+  for (std::size_t k = 0; k < poses_; ++k) alphasOf(k, points, alpha.subspan(k * n, n));
+}
+
+void WrinklePoses::addBetas(std::size_t first, std::size_t count, std::span<const float> alpha,
+                            std::span<float> beta) const noexcept {
+  const std::size_t n = neutral_.size();
+  std::array<Lanes, kMaxPoints> strengths;
+  for (std::size_t j = 0; j < n; ++j) {
+    strengths[j].setZero();
+    for (std::size_t k = 0; k < count; ++k)
+      strengths[j][static_cast<Eigen::Index>(k)] = curves_[first + k](alpha[k * n + j]);
+  }
+  for (const Block& b : blocks_) {
+    const Lanes sum = (b.weight[0] * strengths[b.point[0]] + b.weight[1] * strengths[b.point[1]]) +
+                      (b.weight[2] * strengths[b.point[2]] + b.weight[3] * strengths[b.point[3]]);
+    for (std::size_t k = 0; k < count; ++k) {
+      float& to = beta[(first + k) * vertices_ + b.vertex];
+      to = std::min(to + sum[static_cast<Eigen::Index>(k)], 1.0f);
     }
   }
 }
@@ -166,31 +188,22 @@ void WrinklePoses::betas(std::span<const float> alpha, std::span<float> beta) co
   const std::size_t n = neutral_.size();
   DERM_REQUIRE(alpha.size() == n * poses_ && beta.size() == vertices_ * poses_);
   std::fill(beta.begin(), beta.end(), 0.0f);
-  std::array<Lanes, kMaxPoints> strengths;
-  for (std::size_t first = 0; first < poses_; first += kLanes) {
-    const std::size_t lanes = std::min(kLanes, poses_ - first);
-    for (std::size_t j = 0; j < n; ++j) {
-      strengths[j].setZero();
-      for (std::size_t k = 0; k < lanes; ++k)
-        strengths[j][static_cast<Eigen::Index>(k)] = curves_[first + k](alpha[(first + k) * n + j]);
-    }
-    for (const Block& b : blocks_) {
-      const Lanes sum =
-          (b.weight[0] * strengths[b.point[0]] + b.weight[1] * strengths[b.point[1]]) +
-          (b.weight[2] * strengths[b.point[2]] + b.weight[3] * strengths[b.point[3]]);
-      for (std::size_t k = 0; k < lanes; ++k) {
-        float& to = beta[(first + k) * vertices_ + b.vertex];
-        to = std::min(to + sum[static_cast<Eigen::Index>(k)], 1.0f);
-      }
-    }
-  }
+  for (std::size_t first = 0; first < poses_; first += kLanes)
+    addBetas(first, std::min(kLanes, poses_ - first), alpha.subspan(first * n), beta);
 }
 
 void WrinklePoses::evaluate(std::span<const Vec3f> points, std::span<float> beta) const noexcept {
-  std::array<float, kMaxPoints * kMaxPoses> alpha;
-  const std::span<float> used(alpha.data(), neutral_.size() * poses_);
-  alphas(points, used);
-  betas(used, beta);
+  const std::size_t n = neutral_.size();
+  DERM_REQUIRE(points.size() == n && beta.size() == vertices_ * poses_);
+  std::fill(beta.begin(), beta.end(), 0.0f);
+  // A few poses at a time: all of them would not fit onto the small stacks of engines' threads.
+  std::array<float, kMaxPoints * kLanes> alpha;
+  for (std::size_t first = 0; first < poses_; first += kLanes) {
+    const std::size_t count = std::min(kLanes, poses_ - first);
+    for (std::size_t k = 0; k < count; ++k)
+      alphasOf(first + k, points, std::span<float>(alpha).subspan(k * n, n));
+    addBetas(first, count, alpha, beta);
+  }
 }
 
 }  // namespace derm
