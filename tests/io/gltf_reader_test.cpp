@@ -219,6 +219,19 @@ TEST(GltfReader, MorphTargetsKeepWhatMovesWithNamesAndWeights) {
   EXPECT_EQ(c.morphs[1].positions[1], Vec3f(10, 0, 0));
 }
 
+TEST(GltfReader, NamesOfMorphsMayStandInThePrimitives) {
+  GltfBuilder g;
+  g.addTriangleMesh();
+  Json& primitive = g.root["meshes"][0]["primitives"][0];
+  primitive["targets"] = {{{"POSITION", g.addFloats({0, 0, 0, 0, 0, 2, 0, 0, 0}, "VEC3", 3)}}};
+  primitive["extras"]["targetNames"] = Json::array({"smile"});
+  g.addScene({g.addNode({{"mesh", 0}})});
+  ASSERT_EQ(read(g).morphs.size(), 1u);
+  EXPECT_EQ(read(g).morphs[0].name, "smile");
+  g.root["meshes"][0]["extras"]["targetNames"] = Json::array({"frown"});
+  EXPECT_EQ(read(g).morphs[0].name, "frown") << "the mesh's own come first";
+}
+
 TEST(GltfReader, ClipsKeepTheirInterpolation) {
   GltfBuilder g;
   g.addNode({{"name", "a"}});
