@@ -58,6 +58,7 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   const bool correctives = desc.as != BakeAs::Cache;
   DERM_TRY(SceneSource source,
            options.input.load(notes, correctives ? defaultVolumeRecipe("") : Recipe()));
+  DERM_CHECK(checkNotNamedBy(source.recipe, {options.output, options.report, options.plot}));
   if (correctives) noteNothingAdded(source.recipe, notes);
   desc.recipe = std::move(source.recipe);
   desc.scene = std::move(source.options);
@@ -104,9 +105,9 @@ Result<void> savePlotsOf(const BakeReport& report, const std::string& file) {
 Result<void> runBake(const BakeOptions& options, Diagnostics& notes) {
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
   DERM_CHECK(checkOutputs({options.output, options.report, options.plot}));
-  DERM_CHECK(checkNotAnInput(
-      {options.output, options.report, options.plot},
-      {options.input.input.source, options.input.recipe, options.input.motion.file}));
+  DERM_CHECK(checkNotAnInput({options.output, options.report, options.plot},
+                             {options.input.input.source, options.input.recipe,
+                              options.input.motion.file, options.input.motion.map}));
   DERM_TRY(const BakeDesc desc, bakeDescOf(options, notes));
   BakeReport report;
   {
@@ -125,6 +126,7 @@ struct PlotOptions {
 
 Result<void> plotReport(const PlotOptions& options, Diagnostics&) {
   DERM_CHECK(checkPlotEnding(options.output));
+  DERM_CHECK(checkOutputs({options.output}));
   DERM_TRY(const BakeReport report, loadBakeReport(options.report));
   return savePlotsOf(report, options.output);
 }

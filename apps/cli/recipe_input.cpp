@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <utility>
 
+#include "derm/io/file_ending.h"
+
+#include "output_checks.h"
 #include "verbs.h"
 
 namespace derm::cli {
 
-bool isRecipe(const std::string& source) {
-  return std::filesystem::path(source).extension() == ".toml";
-}
+bool isRecipe(const std::string& source) { return fileEnding(source) == ".toml"; }
 
 void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
   input.addTo(verb, "INPUT");
@@ -88,6 +89,19 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     given["range_s"] = "--range";
   }
   return out;
+}
+
+Result<void> checkNotNamedBy(const Recipe& recipe, std::initializer_list<std::string> outputs) {
+  const std::filesystem::path folder = std::filesystem::path(recipe.origin.file).parent_path();
+  std::vector<std::string> names = {recipe.character, recipe.motion, recipe.motion_map};
+  for (const FaceMotionChoice& motion : recipe.face.motions) {
+    names.push_back(motion.source);
+    names.push_back(motion.map);
+  }
+  for (const std::string& name : names)
+    if (!name.empty() && !name.starts_with("cast:"))
+      DERM_CHECK(checkNotAnInput(outputs, {(folder / name).string()}));
+  return {};
 }
 
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ struct RecipeInput {
 
 /// Whether an input is a recipe, by its ending.
 bool isRecipe(const std::string& source);
+
+/// No output is a file that the recipe names: it would be lost (see checkNotAnInput()).
+Result<void> checkNotNamedBy(const Recipe& recipe, std::initializer_list<std::string> outputs);
 
 /// Notes that a recipe adds nothing to linear skinning, for verbs that show or keep what it adds.
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes);

@@ -1,13 +1,16 @@
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "derm/deform/wrinkle_proposal.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/png.h"
 #include "derm/scene/normal_map.h"
 #include "derm/scene/stack_proposal.h"
 
+#include "output_checks.h"
 #include "proposal_input.h"
 #include "recipe_input.h"
 #include "terminal.h"
@@ -82,6 +85,11 @@ struct MapOptions {
 };
 
 Result<void> drawMap(const MapOptions& options, Diagnostics& notes) {
+  if (fileEnding(options.output) != ".png")
+    return Error{ErrorCode::BadArgument, "pictures are written as .png", {.file = options.output}};
+  if (!std::isfinite(options.time_s))
+    return Error{ErrorCode::BadArgument, "--time must be a finite number of seconds", {}};
+  DERM_CHECK(checkOutputs({options.output}));
   DERM_TRY(const SceneSource source, options.input.load(notes));
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
   const NormalMapDesc desc{

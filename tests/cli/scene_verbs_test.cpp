@@ -306,6 +306,24 @@ TEST_F(SceneVerbs, BadArgumentsExitWithTwoBeforeAnyWork) {
   EXPECT_EQ(fileCount(), 1);
 }
 
+TEST_F(SceneVerbs, WhatARecipeNamesIsNotWrittenOver) {
+  const std::string character = folder_ / "c.glb";  // by derm, which may replace its own otherwise
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", character}).exit_code, 0);
+  const std::string before = contentOf(character);
+  const std::string input = recipe("character = \"c.glb\"\n");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"bake", input, "--force", "-o", character},
+                                             {"volume", input, "-o", character},
+                                             {"volume", input, "-o", input},
+                                             {"wrinkles", "map", input, "-o", character},
+                                             {"wrinkles", "map", input, "-o", input}}) {
+    const Outcome o = derm(words);
+    EXPECT_EQ(o.exit_code, 2) << words[0] << ": " << o.err;
+  }
+  EXPECT_EQ(contentOf(character), before);
+  EXPECT_EQ(contentOf(input), "character = \"c.glb\"\n");
+}
+
 TEST_F(SceneVerbs, ACharacterWithoutSkinIsBakedAsItIs) {
   ASSERT_EQ(derm({"pose", "cast:cylinder", "--time", "0", "-o", folder_ / "bare.obj"}).exit_code,
             0);
