@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "derm/base/nearest_name.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/png.h"
 #include "derm/scene/volume_study.h"
 #include "derm/view/film_strip.h"
@@ -57,6 +58,18 @@ struct RenderOptions {
   ViewDesc view;
 };
 
+/// Gives a morph target one weight at all times of a track, where it is one of those it drives.
+void holdMorph(std::uint32_t morph, float weight, Track& track) {
+  if (track.channel != Channel::MorphWeights || morph < track.first_morph ||
+      morph - track.first_morph >= track.morph_count)
+    return;
+  const bool cubic = track.interpolation == Interpolation::Cubic;
+  std::size_t row = 0;  // of a spline's key: tangent in, value, tangent out
+  for (std::size_t i = morph - track.first_morph; i < track.values.size();
+       i += track.morph_count, ++row)
+    track.values[i] = cubic && row % 3 != 1 ? 0.0f : weight;
+}
+
 /// "jawOpen=0.5", or "jawOpen" alone for all of it: the weight of every morph target of that name.
 Result<void> setShape(const std::string& text, Character& character) {
   const std::size_t equals = text.rfind('=');
@@ -77,12 +90,7 @@ Result<void> setShape(const std::string& text, Character& character) {
     morph.default_weight = static_cast<float>(*weight);
     // What is asked for holds, whatever a clip does with it.
     for (Clip& clip : character.clips)
-      for (Track& track : clip.tracks)
-        if (track.channel == Channel::MorphWeights && m >= track.first_morph &&
-            m < track.first_morph + track.morph_count)
-          for (std::size_t i = m - track.first_morph; i < track.values.size();
-               i += track.morph_count)
-            track.values[i] = morph.default_weight;
+      for (Track& track : clip.tracks) holdMorph(m, morph.default_weight, track);
   }
   if (found) return {};
   return Error{ErrorCode::BadArgument,
@@ -142,7 +150,7 @@ Result<void> saveStill(const RenderOptions& options, SceneView& view) {
 Result<void> checkOptions(const RenderOptions& options) {
   if (options.output.empty() && options.film.empty())
     return Error{ErrorCode::BadArgument, "-o PICTURE or --film FILM is expected", {}};
-  if (!options.output.empty() && std::filesystem::path(options.output).extension() != ".png")
+  if (!options.output.empty() && fileEnding(options.output) != ".png")
     return Error{ErrorCode::BadArgument, "pictures are written as .png", {.file = options.output}};
   DERM_CHECK(checkOutputs({options.output, options.film}));
   if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
