@@ -93,14 +93,10 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
 
 Result<void> checkNotNamedBy(const Recipe& recipe, std::initializer_list<std::string> outputs) {
   const std::filesystem::path folder = std::filesystem::path(recipe.origin.file).parent_path();
-  std::vector<std::string> names = {recipe.character, recipe.motion, recipe.motion_map};
-  for (const FaceMotionChoice& motion : recipe.face.motions) {
-    names.push_back(motion.source);
-    names.push_back(motion.map);
-  }
+  std::vector<std::string> names = filesBesideCharacter(recipe);
+  if (!recipe.character.starts_with("cast:")) names.push_back(recipe.character);
   for (const std::string& name : names)
-    if (!name.empty() && !name.starts_with("cast:"))
-      DERM_CHECK(checkNotAnInput(outputs, {(folder / name).string()}));
+    DERM_CHECK(checkNotAnInput(outputs, {(folder / name).string()}));
   return {};
 }
 
