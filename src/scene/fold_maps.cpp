@@ -16,6 +16,8 @@
 #include "derm/io/png.h"
 #include "derm/mesh/uv_raster.h"
 
+#include "scene/numbered_names.h"
+
 namespace derm::detail {
 namespace {
 
@@ -374,10 +376,10 @@ class ChartFitter {
 
 /// The number after the largest that a bake has given before.
 std::size_t nextNumber(const Character& character) {
-  std::size_t out = 1;
+  std::size_t last = 0;
   for (const Control& control : character.controls)
-    if (control.name.starts_with(kNamePrefix)) ++out;
-  return out;
+    last = std::max<std::size_t>(last, numberBehind(kNamePrefix, control.name));
+  return last + 1;
 }
 
 std::optional<std::size_t> clipOf(const Scene& scene) {
