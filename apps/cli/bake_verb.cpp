@@ -152,7 +152,7 @@ void addBakeVerb(CLI::App& app, Run& run) {
                    "correctives: as few as keep this largest error, at and between frames [mm]")
       ->check(kAboveZero)
       ->excludes(shapes);
-  verb->add_option("--influences", options->influences,
+  verb->add_option("--influences,--max-influences", options->influences,
                    "correctives: at most this many joints per vertex, as many engines read 4; the "
                    "shapes make up for the others")
       ->check(kAboveZero);

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "derm/io/file_ending.h"
 
 #include "output_checks.h"
@@ -98,6 +100,14 @@ Result<void> checkNotNamedBy(const Recipe& recipe, std::initializer_list<std::st
   for (const std::string& name : names)
     DERM_CHECK(checkNotAnInput(outputs, {(folder / name).string()}));
   return {};
+}
+
+void noteTime(double time_s, const Scene& scene, Diagnostics& notes) {
+  const PlaybackDesc& range = scene.playback().desc();
+  if (range.loop || (time_s >= range.start_s && time_s <= range.end_s)) return;
+  notes.warn("time-outside-range", scene.clip() != nullptr ? scene.clip()->name : "rest pose",
+             fmt::format("{:g} s is outside the range ({:g} to {:g} s): its end is shown", time_s,
+                         range.start_s, range.end_s));
 }
 
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes) {

@@ -47,6 +47,9 @@ bool isRecipe(const std::string& source);
 /// No output is a file that the recipe names: it would be lost (see checkNotAnInput()).
 Result<void> checkNotNamedBy(const Recipe& recipe, std::initializer_list<std::string> outputs);
 
+/// Notes that an instant lies outside the range, whose end is then shown.
+void noteTime(double time_s, const Scene& scene, Diagnostics& notes);
+
 /// Notes that a recipe adds nothing to linear skinning, for verbs that show or keep what it adds.
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes);
 

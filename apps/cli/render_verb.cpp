@@ -159,16 +159,6 @@ Result<void> checkOptions(const RenderOptions& options) {
   return {};
 }
 
-/// A picture beyond the range shows its end: say so, as `derm pose` does.
-void noteTime(const RenderOptions& options, const Scene& scene, Diagnostics& notes) {
-  const PlaybackDesc& range = scene.playback().desc();
-  if (!options.time_s || range.loop) return;
-  if (*options.time_s >= range.start_s && *options.time_s <= range.end_s) return;
-  notes.warn("time-outside-range", scene.clip() != nullptr ? scene.clip()->name : "rest pose",
-             fmt::format("{:g} s is outside the range ({:g} to {:g} s): its end is shown",
-                         *options.time_s, range.start_s, range.end_s));
-}
-
 Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkOptions(options));
   DERM_TRY(const ViewDesc desc, viewOf(options));
@@ -182,7 +172,7 @@ Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_CHECK(setShapes(options.shapes, source, notes));
   if (of_change) noteNothingAdded(source.recipe, notes);
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
-  noteTime(options, scene, notes);
+  if (options.time_s) noteTime(*options.time_s, scene, notes);
   DERM_TRY(SceneView view, SceneView::make(scene, desc, notes));
   if (!options.output.empty()) {
     DERM_CHECK(saveStill(options, view));
