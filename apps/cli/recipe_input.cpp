@@ -13,6 +13,24 @@
 
 namespace derm::cli {
 
+namespace {
+
+/// A body's motion beside a recipe's face: one clip, which the scene puts together.
+void playWithFace(const MotionInput& motion, Recipe& recipe) {
+  const auto fromAnywhere = [](const std::string& file) {
+    return file.empty() || file.starts_with("cast:") ? file
+                                                     : std::filesystem::absolute(file).string();
+  };
+  recipe.motion = fromAnywhere(motion.file);
+  recipe.motion_map = fromAnywhere(motion.map);
+  recipe.ground = motion.ground;
+  recipe.arms_out = motion.arms_out;
+  recipe.clip = ClipChoice();
+  recipe.origin.options["motion"] = "--motion";
+}
+
+}  // namespace
+
 bool isRecipe(const std::string& source) { return fileEnding(source) == ".toml"; }
 
 void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
@@ -58,7 +76,9 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     out.recipe.character = input.source;
     out.options.character = std::make_shared<const Character>(std::move(character));
   }
-  if (!motion.file.empty()) {
+  if (!motion.file.empty() && !out.recipe.face.motions.empty()) {
+    playWithFace(motion, out.recipe);
+  } else if (!motion.file.empty()) {
     if (out.options.character == nullptr) {
       const auto folder = std::filesystem::path(out.recipe.origin.file).parent_path();
       DERM_TRY(Character character,
