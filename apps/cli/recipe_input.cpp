@@ -33,6 +33,15 @@ void playWithFace(const MotionInput& motion, Recipe& recipe) {
 
 bool isRecipe(const std::string& source) { return fileEnding(source) == ".toml"; }
 
+Result<void> takeCharacter(SceneSource& source, Diagnostics& notes) {
+  if (source.options.character != nullptr) return {};
+  const auto folder = std::filesystem::path(source.recipe.origin.file).parent_path();
+  DERM_TRY(Character character,
+           openCharacter(source.recipe.character, folder, source.options.import, notes));
+  source.options.character = std::make_shared<const Character>(std::move(character));
+  return {};
+}
+
 void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
   input.addTo(verb, "INPUT");
   verb.get_option("INPUT")->description("a recipe (.toml), a character file, or cast:NAME");
@@ -79,12 +88,7 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
   if (!motion.file.empty() && !out.recipe.face.motions.empty()) {
     playWithFace(motion, out.recipe);
   } else if (!motion.file.empty()) {
-    if (out.options.character == nullptr) {
-      const auto folder = std::filesystem::path(out.recipe.origin.file).parent_path();
-      DERM_TRY(Character character,
-               openCharacter(out.recipe.character, folder, out.options.import, notes));
-      out.options.character = std::make_shared<const Character>(std::move(character));
-    }
+    DERM_CHECK(takeCharacter(out, notes));
     Character moved = *out.options.character;
     DERM_CHECK(motion.applyTo(moved, notes));
     out.recipe.motion.clear();

@@ -41,6 +41,9 @@ struct RecipeInput {
   Result<SceneSource> load(Diagnostics& notes, const Recipe& bare = {}) const;
 };
 
+/// Opens the character that the recipe names, where none was given: for what changes it.
+Result<void> takeCharacter(SceneSource& source, Diagnostics& notes);
+
 /// Whether an input is a recipe, by its ending.
 bool isRecipe(const std::string& source);
 

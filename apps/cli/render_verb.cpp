@@ -103,12 +103,7 @@ Result<void> setShape(const std::string& text, Character& character) {
 Result<void> setShapes(std::span<const std::string> shapes, SceneSource& source,
                        Diagnostics& notes) {
   if (shapes.empty()) return {};
-  if (source.options.character == nullptr) {
-    const auto folder = std::filesystem::path(source.recipe.origin.file).parent_path();
-    DERM_TRY(Character character,
-             openCharacter(source.recipe.character, folder, source.options.import, notes));
-    source.options.character = std::make_shared<const Character>(std::move(character));
-  }
+  DERM_CHECK(takeCharacter(source, notes));
   Character shaped = *source.options.character;
   for (const std::string& shape : shapes) DERM_CHECK(setShape(shape, shaped));
   source.options.character = std::make_shared<const Character>(std::move(shaped));
