@@ -2,6 +2,7 @@
 #include <map>
 #include <numbers>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,31 @@ const std::map<std::string, BakeAs> kKinds = {{"cache", BakeAs::Cache},
                                               {"correctives", BakeAs::Correctives},
                                               {"normal-maps", BakeAs::NormalMaps}};
 
+/// Fails where --clip asks for several clips and --plot for their curves: before anything is
+/// written.
+Result<void> checkOneClipToPlot(const BakeOptions& options, SceneSource& source,
+                                Diagnostics& notes) {
+  if (options.plot.empty() || options.input.clips.empty()) return {};
+  DERM_CHECK(takeCharacter(source, notes));
+  const Character& character = *source.options.character;
+  const std::size_t of_motion = character.clips.size();  // the recipe's, which comes last
+  std::set<std::size_t> clips;
+  for (const std::string& name : options.input.clips) {
+    if (const Result<std::size_t> found = character.findClip(name))
+      clips.insert(*found);
+    else if (name != "all")
+      clips.insert(of_motion);
+    else
+      for (std::size_t c = 0; c < of_motion + (source.recipe.motion.empty() ? 0 : 1); ++c)
+        clips.insert(c);
+  }
+  if (clips.size() <= 1) return {};
+  return Error{ErrorCode::BadArgument,
+               "the curves of " + std::to_string(clips.size()) +
+                   " clips would lie over each other: bake one to plot it",
+               {.file = options.plot}};
+}
+
 Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   BakeDesc desc;
   desc.output = options.output;
@@ -59,6 +85,7 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   DERM_TRY(SceneSource source,
            options.input.load(notes, correctives ? defaultVolumeRecipe("") : Recipe()));
   DERM_CHECK(checkNotNamedBy(source.recipe, {options.output, options.report, options.plot}));
+  DERM_CHECK(checkOneClipToPlot(options, source, notes));
   if (correctives) noteNothingAdded(source.recipe, notes);
   desc.recipe = std::move(source.recipe);
   desc.scene = std::move(source.options);

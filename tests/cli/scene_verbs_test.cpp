@@ -81,6 +81,10 @@ TEST_F(SceneVerbs, SeveralClipsInOneFileWithAsManyInfluencesAsAskedFor) {
       derm({"bake", "cast:cat", "--clip", "run", "--clip", "jump", "-o", folder_ / "b.glb"});
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_NE(again.err.find("a cache holds one clip"), std::string::npos) << again.err;
+  const Outcome plotted = derm({"bake", "cast:cat", "--clip", "all", "--as", "correctives", "-o",
+                                folder_ / "c.glb", "--plot", folder_ / "c.svg"});
+  EXPECT_EQ(plotted.exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "c.glb")) << "nothing is written before";
 }
 
 TEST_F(SceneVerbs, FoldsBecomeNormalMapsOfTheUnrefinedMesh) {
