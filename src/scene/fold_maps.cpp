@@ -74,6 +74,14 @@ struct Chart {
   std::vector<Triangle> coarse, fine;
 };
 
+/// Whether every fine triangle is known to lie on one of the character's.
+bool sourcesAreKnown(const BoundSurface& fine, std::size_t coarse_count) {
+  if (fine.source_triangles.empty()) return fine.rest.triangles.size() == coarse_count;
+  return fine.source_triangles.size() == fine.rest.triangles.size() &&
+         std::all_of(fine.source_triangles.begin(), fine.source_triangles.end(),
+                     [&](std::uint32_t t) { return t < coarse_count; });
+}
+
 std::vector<Chart> chartsOf(const Character& character, const BoundSurface& fine) {
   std::map<int, Chart> by_material;
   std::vector<int> material_of(character.mesh.triangles.size(), -1);
@@ -439,6 +447,11 @@ Result<BakeReport::FoldMaps> addFoldMaps(std::span<const Scene> folded,
   if (coarse.uvs.empty())
     return Error{ErrorCode::BadData,
                  "has no texture coordinates to draw normal maps in",
+                 {.file = character.name}};
+  if (!sourcesAreKnown(fine, coarse.triangles.size()))
+    return Error{ErrorCode::BadArgument,
+                 "a layer changes the triangles without telling what they were cut from, which "
+                 "normal maps need",
                  {.file = character.name}};
   const std::vector<Instant> frames = instantsOf(folded, false),
                              instants = instantsOf(folded, true);
