@@ -121,7 +121,9 @@ std::vector<CharacterLook::Run> CharacterLook::runsOf(
     std::size_t triangle_count, std::span<const std::uint32_t> sources) const {
   std::vector<Run> out;
   for (std::size_t t = 0; t < triangle_count; ++t) {
-    const std::size_t part = part_of_[sources.empty() ? t : sources[t]];
+    const std::size_t source = sources.empty() ? t : sources[t];
+    // Triangles of a layer that does not say where they came from look like the first part's.
+    const std::size_t part = source < part_of_.size() ? part_of_[source] : 0;
     if (out.empty() || part != out.back().part)
       out.push_back({.first = static_cast<std::uint32_t>(t), .part = part});
     ++out.back().count;
