@@ -2,6 +2,7 @@
 #include <map>
 #include <numbers>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,31 @@ const std::map<std::string, BakeAs> kKinds = {{"cache", BakeAs::Cache},
                                               {"correctives", BakeAs::Correctives},
                                               {"normal-maps", BakeAs::NormalMaps}};
 
+/// Fails where --clip asks for several clips and --plot for their curves: before anything is
+/// written.
+Result<void> checkOneClipToPlot(const BakeOptions& options, SceneSource& source,
+                                Diagnostics& notes) {
+  if (options.plot.empty() || options.input.clips.empty()) return {};
+  DERM_CHECK(takeCharacter(source, notes));
+  const Character& character = *source.options.character;
+  const std::size_t of_motion = character.clips.size();  // the recipe's, which comes last
+  std::set<std::size_t> clips;
+  for (const std::string& name : options.input.clips) {
+    if (const Result<std::size_t> found = character.findClip(name))
+      clips.insert(*found);
+    else if (name != "all")
+      clips.insert(of_motion);
+    else
+      for (std::size_t c = 0; c < of_motion + (source.recipe.motion.empty() ? 0 : 1); ++c)
+        clips.insert(c);
+  }
+  if (clips.size() <= 1) return {};
+  return Error{ErrorCode::BadArgument,
+               "the curves of " + std::to_string(clips.size()) +
+                   " clips would lie over each other: bake one to plot it",
+               {.file = options.plot}};
+}
+
 Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   BakeDesc desc;
   desc.output = options.output;
@@ -58,6 +84,8 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   const bool correctives = desc.as != BakeAs::Cache;
   DERM_TRY(SceneSource source,
            options.input.load(notes, correctives ? defaultVolumeRecipe("") : Recipe()));
+  DERM_CHECK(checkNotNamedBy(source.recipe, {options.output, options.report, options.plot}));
+  DERM_CHECK(checkOneClipToPlot(options, source, notes));
   if (correctives) noteNothingAdded(source.recipe, notes);
   desc.recipe = std::move(source.recipe);
   desc.scene = std::move(source.options);
@@ -104,9 +132,9 @@ Result<void> savePlotsOf(const BakeReport& report, const std::string& file) {
 Result<void> runBake(const BakeOptions& options, Diagnostics& notes) {
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
   DERM_CHECK(checkOutputs({options.output, options.report, options.plot}));
-  DERM_CHECK(checkNotAnInput(
-      {options.output, options.report, options.plot},
-      {options.input.input.source, options.input.recipe, options.input.motion.file}));
+  DERM_CHECK(checkNotAnInput({options.output, options.report, options.plot},
+                             {options.input.input.source, options.input.recipe,
+                              options.input.motion.file, options.input.motion.map}));
   DERM_TRY(const BakeDesc desc, bakeDescOf(options, notes));
   BakeReport report;
   {
@@ -125,6 +153,7 @@ struct PlotOptions {
 
 Result<void> plotReport(const PlotOptions& options, Diagnostics&) {
   DERM_CHECK(checkPlotEnding(options.output));
+  DERM_CHECK(checkOutputs({options.output}));
   DERM_TRY(const BakeReport report, loadBakeReport(options.report));
   return savePlotsOf(report, options.output);
 }
@@ -150,7 +179,7 @@ void addBakeVerb(CLI::App& app, Run& run) {
                    "correctives: as few as keep this largest error, at and between frames [mm]")
       ->check(kAboveZero)
       ->excludes(shapes);
-  verb->add_option("--influences", options->influences,
+  verb->add_option("--influences,--max-influences", options->influences,
                    "correctives: at most this many joints per vertex, as many engines read 4; the "
                    "shapes make up for the others")
       ->check(kAboveZero);

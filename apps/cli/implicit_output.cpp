@@ -9,6 +9,7 @@
 #include "derm/implicit/level_set_exchange.h"
 #include "derm/io/character_file.h"
 #include "derm/io/file_bytes.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/mesh_sequence.h"
 #include "derm/io/obj.h"
 #include "derm/io/particle_file.h"
@@ -95,10 +96,11 @@ PlotDesc volumeCurve(const std::vector<SkinRecord>& records, double fps, bool is
 Result<void> saveFrame(const std::string& file, const LevelSetBlocks* level_set, TriMesh mesh) {
   const std::filesystem::path path(file);
   if (level_set != nullptr) return saveVdb(path, *level_set);
-  if (path.extension() == ".ply") return writeFileWhole(path, encodePly(mesh));
+  const std::string ending = fileEnding(path);
+  if (ending == ".ply") return writeFileWhole(path, encodePly(mesh));
   const Character still = stillCharacter(std::move(mesh), path.stem().string());
   // saveObj takes a mesh without vertices for a mistake; here it is a frame like others.
-  if (path.extension() == ".obj") return writeFileWhole(path, encodeObj(still));
+  if (ending == ".obj") return writeFileWhole(path, encodeObj(still));
   Diagnostics notes;
   return saveCharacter(still, path, notes);
 }
@@ -225,14 +227,14 @@ Result<SkinSink> SkinSink::open(const SkinOptions& options, bool one_frame) {
   sink.one_frame_ = one_frame;
   DERM_TRY(sink.size_, pictureSize(options.size));
   if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
-  if (!options.strip.empty() && std::filesystem::path(options.strip).extension() != ".png")
+  if (!options.strip.empty() && fileEnding(options.strip) != ".png")
     return badName(options.strip, "strips are written as .png");
   for (const std::string* single : {&options.film, &options.strip, &options.report})
     if (isNumbered(*single))
       return badName(*single, "{frame} is for -o alone: films, strips and reports are one file");
   if (!options.output.empty()) {
     const std::filesystem::path file(options.output);
-    const std::string ending = file.extension().string();
+    const std::string ending = fileEnding(file);
     if (isNumbered(file.parent_path().string()))
       return badName(options.output, "{frame} must be in the file's name, not its folder");
     const bool whole = ending == ".glb" || ending == ".gltf";
@@ -252,7 +254,7 @@ Result<SkinSink> SkinSink::open(const SkinOptions& options, bool one_frame) {
 }
 
 bool SkinSink::byFrame() const {
-  const std::string ending = std::filesystem::path(options_.output).extension().string();
+  const std::string ending = fileEnding(options_.output);
   return isNumbered(options_.output) ||
          (one_frame_ && ending != ".glb" && ending != ".gltf" && !options_.output.empty());
 }
@@ -273,7 +275,7 @@ Result<void> SkinSink::add(ActiveSkin& skin, const SkinStep& last, const std::st
   skin.polygonise(mesh);
   records_.push_back(recorded(skin, mesh, last));
   records_.back().time_s += double(first_of_skin_) / options_.fps;
-  const bool as_level_set = std::filesystem::path(options_.output).extension() == ".vdb";
+  const bool as_level_set = fileEnding(options_.output) == ".vdb";
   const LevelSetBlocks level_set = as_level_set ? levelSetOf(skin.potential()) : LevelSetBlocks();
   return store(std::move(mesh), as_level_set ? &level_set : nullptr, digits);
 }
@@ -281,7 +283,7 @@ Result<void> SkinSink::add(ActiveSkin& skin, const SkinStep& last, const std::st
 Result<void> SkinSink::addEmpty(double voxel_m, const std::string& digits) {
   records_.push_back({.time_s = double(records_.size()) / options_.fps});
   first_of_skin_ = records_.size();
-  const bool as_level_set = std::filesystem::path(options_.output).extension() == ".vdb";
+  const bool as_level_set = fileEnding(options_.output) == ".vdb";
   const LevelSetBlocks nothing{.voxel_m = voxel_m};
   return store({}, as_level_set ? &nothing : nullptr, digits);
 }

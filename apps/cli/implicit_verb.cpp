@@ -9,12 +9,14 @@
 #include "derm/implicit/potential_target.h"
 #include "derm/implicit/skin_report.h"
 #include "derm/implicit/surface_particles.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/particle_file.h"
 #include "derm/io/vdb.h"
 #include "derm/mesh/measures.h"
 #include "derm/scene/scene.h"
 
 #include "implicit_output.h"
+#include "output_checks.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -77,11 +79,22 @@ Result<double> radiusOf(const ParticlesOptions& o, const Particles& first,
                {.file = file.string()}};
 }
 
+/// No frame, film or report is written over a file that is still to be read.
+Result<void> checkNotAFrame(const SkinOptions& skin, std::span<const NumberedFile> files) {
+  for (const NumberedFile& file : files) {
+    const std::string frame = file.digits.empty() ? numberedName(skin.output, std::size_t{0})
+                                                  : numberedName(skin.output, file.digits);
+    DERM_CHECK(checkNotAnInput({frame, skin.film, skin.strip, skin.report}, {file.path.string()}));
+  }
+  return {};
+}
+
 /// A file after the other. Where there are no particles there is no skin; the next ones get a new
 /// one.
 Result<void> surfaceFiles(const ParticlesOptions& o, Diagnostics& notes) {
   DERM_TRY(const Wanted wanted, Wanted::of(o.skin));
   DERM_TRY(const std::vector<NumberedFile> files, numberedFiles(o.source));
+  DERM_CHECK(checkNotAFrame(o.skin, files));
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin, files.size() == 1));
   std::optional<ParticleSurfacer> surfacer;
   double radius = 0, voxel = 0;
@@ -208,9 +221,7 @@ void fitIntoBox(TriMesh& mesh) {
   for (Vec3f& p : mesh.positions) p = scale * (p - box.centre());
 }
 
-bool isVdb(const std::string& source) {
-  return std::filesystem::path(source).extension() == ".vdb";
-}
+bool isVdb(const std::string& source) { return fileEnding(source) == ".vdb"; }
 
 Result<std::shared_ptr<const Potential>> shapeNamed(const std::string& source, bool fit,
                                                     const PotentialDesc& desc, Diagnostics& notes) {
@@ -337,6 +348,8 @@ Result<void> morphTo(const MorphOptions& o, std::size_t number, const PotentialT
 }
 
 Result<void> runMorph(const MorphOptions& o, Diagnostics& notes) {
+  for (const std::string& shape : o.shapes)
+    DERM_CHECK(checkNotAnInput({o.skin.output, o.skin.film, o.skin.strip, o.skin.report}, {shape}));
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin));
   EvolutionLaw law = o.skin.law();
   PotentialDesc desc{.max_memory = law.max_memory};
@@ -415,6 +428,7 @@ struct GridsOptions {
 Result<void> runGrids(const GridsOptions& o, Diagnostics& notes) {
   DERM_TRY(const Wanted wanted, Wanted::of(o.skin));
   DERM_TRY(const std::vector<NumberedFile> files, numberedFiles(o.source));
+  DERM_CHECK(checkNotAFrame(o.skin, files));
   DERM_TRY(SkinSink sink, SkinSink::open(o.skin, files.size() == 1));
   std::optional<ActiveSkin> skin;
   ProgressBar bar("skin");

@@ -52,7 +52,8 @@ Result<void> writePosed(const PoseOptions& options, Diagnostics& notes) {
   DERM_TRY(const SkinningMethod method, parseSkinningMethod(options.method));
   DERM_CHECK(checkWritable(options.output));
   DERM_CHECK(checkOutputs({options.output}));
-  DERM_CHECK(checkNotAnInput({options.output}, {options.input.source, options.motion.file}));
+  DERM_CHECK(checkNotAnInput({options.output},
+                             {options.input.source, options.motion.file, options.motion.map}));
   DERM_TRY(Character character, options.input.load(notes));
   DERM_CHECK(options.motion.applyTo(character, notes));
   DERM_TRY(const Pose pose, poseOf(character, options, notes));

@@ -9,6 +9,7 @@
 
 #include "derm/base/hash.h"
 #include "derm/io/file_bytes.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/whole_file.h"
 #include "derm/scene/recipe_text.h"
 
@@ -73,7 +74,7 @@ void ProposalInput::addTo(CLI::App& verb) {
 }
 
 Result<ProposalSource> ProposalInput::load(Diagnostics& notes) const {
-  if (!printsRecipe() && std::filesystem::path(output).extension() != ".toml")
+  if (!printsRecipe() && fileEnding(output) != ".toml")
     return Error{ErrorCode::BadArgument, "recipes are written as .toml", {.file = output}};
   DERM_CHECK(checkOutputs({output}));
   DERM_CHECK(checkNotAnInput({output}, {input.source, motion.file, motion.map}));

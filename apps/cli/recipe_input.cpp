@@ -4,12 +4,42 @@
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "derm/io/file_ending.h"
+
+#include "output_checks.h"
 #include "verbs.h"
 
 namespace derm::cli {
 
-bool isRecipe(const std::string& source) {
-  return std::filesystem::path(source).extension() == ".toml";
+namespace {
+
+/// A body's motion beside a recipe's face: one clip, which the scene puts together.
+void playWithFace(const MotionInput& motion, Recipe& recipe) {
+  const auto fromAnywhere = [](const std::string& file) {
+    return file.empty() || file.starts_with("cast:") ? file
+                                                     : std::filesystem::absolute(file).string();
+  };
+  recipe.motion = fromAnywhere(motion.file);
+  recipe.motion_map = fromAnywhere(motion.map);
+  recipe.ground = motion.ground;
+  recipe.arms_out = motion.arms_out;
+  recipe.clip = ClipChoice();
+  recipe.origin.options["motion"] = "--motion";
+}
+
+}  // namespace
+
+bool isRecipe(const std::string& source) { return fileEnding(source) == ".toml"; }
+
+Result<void> takeCharacter(SceneSource& source, Diagnostics& notes) {
+  if (source.options.character != nullptr) return {};
+  const auto folder = std::filesystem::path(source.recipe.origin.file).parent_path();
+  DERM_TRY(Character character,
+           openCharacter(source.recipe.character, folder, source.options.import, notes));
+  source.options.character = std::make_shared<const Character>(std::move(character));
+  return {};
 }
 
 void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
@@ -55,13 +85,10 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     out.recipe.character = input.source;
     out.options.character = std::make_shared<const Character>(std::move(character));
   }
-  if (!motion.file.empty()) {
-    if (out.options.character == nullptr) {
-      const auto folder = std::filesystem::path(out.recipe.origin.file).parent_path();
-      DERM_TRY(Character character,
-               openCharacter(out.recipe.character, folder, out.options.import, notes));
-      out.options.character = std::make_shared<const Character>(std::move(character));
-    }
+  if (!motion.file.empty() && !out.recipe.face.motions.empty()) {
+    playWithFace(motion, out.recipe);
+  } else if (!motion.file.empty()) {
+    DERM_CHECK(takeCharacter(out, notes));
     Character moved = *out.options.character;
     DERM_CHECK(motion.applyTo(moved, notes));
     out.recipe.motion.clear();
@@ -88,6 +115,23 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     given["range_s"] = "--range";
   }
   return out;
+}
+
+Result<void> checkNotNamedBy(const Recipe& recipe, std::initializer_list<std::string> outputs) {
+  const std::filesystem::path folder = std::filesystem::path(recipe.origin.file).parent_path();
+  std::vector<std::string> names = filesBesideCharacter(recipe);
+  if (!recipe.character.starts_with("cast:")) names.push_back(recipe.character);
+  for (const std::string& name : names)
+    DERM_CHECK(checkNotAnInput(outputs, {(folder / name).string()}));
+  return {};
+}
+
+void noteTime(double time_s, const Scene& scene, Diagnostics& notes) {
+  const PlaybackDesc& range = scene.playback().desc();
+  if (range.loop || (time_s >= range.start_s && time_s <= range.end_s)) return;
+  notes.warn("time-outside-range", scene.clip() != nullptr ? scene.clip()->name : "rest pose",
+             fmt::format("{:g} s is outside the range ({:g} to {:g} s): its end is shown", time_s,
+                         range.start_s, range.end_s));
 }
 
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,8 +41,17 @@ struct RecipeInput {
   Result<SceneSource> load(Diagnostics& notes, const Recipe& bare = {}) const;
 };
 
+/// Opens the character that the recipe names, where none was given: for what changes it.
+Result<void> takeCharacter(SceneSource& source, Diagnostics& notes);
+
 /// Whether an input is a recipe, by its ending.
 bool isRecipe(const std::string& source);
+
+/// No output is a file that the recipe names: it would be lost (see checkNotAnInput()).
+Result<void> checkNotNamedBy(const Recipe& recipe, std::initializer_list<std::string> outputs);
+
+/// Notes that an instant lies outside the range, whose end is then shown.
+void noteTime(double time_s, const Scene& scene, Diagnostics& notes);
 
 /// Notes that a recipe adds nothing to linear skinning, for verbs that show or keep what it adds.
 void noteNothingAdded(const Recipe& recipe, Diagnostics& notes);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "derm/base/nearest_name.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/png.h"
 #include "derm/scene/volume_study.h"
 #include "derm/view/film_strip.h"
@@ -57,6 +58,18 @@ struct RenderOptions {
   ViewDesc view;
 };
 
+/// Gives a morph target one weight at all times of a track, where it is one of those it drives.
+void holdMorph(std::uint32_t morph, float weight, Track& track) {
+  if (track.channel != Channel::MorphWeights || morph < track.first_morph ||
+      morph - track.first_morph >= track.morph_count)
+    return;
+  const bool cubic = track.interpolation == Interpolation::Cubic;
+  std::size_t row = 0;  // of a spline's key: tangent in, value, tangent out
+  for (std::size_t i = morph - track.first_morph; i < track.values.size();
+       i += track.morph_count, ++row)
+    track.values[i] = cubic && row % 3 != 1 ? 0.0f : weight;
+}
+
 /// "jawOpen=0.5", or "jawOpen" alone for all of it: the weight of every morph target of that name.
 Result<void> setShape(const std::string& text, Character& character) {
   const std::size_t equals = text.rfind('=');
@@ -77,12 +90,7 @@ Result<void> setShape(const std::string& text, Character& character) {
     morph.default_weight = static_cast<float>(*weight);
     // What is asked for holds, whatever a clip does with it.
     for (Clip& clip : character.clips)
-      for (Track& track : clip.tracks)
-        if (track.channel == Channel::MorphWeights && m >= track.first_morph &&
-            m < track.first_morph + track.morph_count)
-          for (std::size_t i = m - track.first_morph; i < track.values.size();
-               i += track.morph_count)
-            track.values[i] = morph.default_weight;
+      for (Track& track : clip.tracks) holdMorph(m, morph.default_weight, track);
   }
   if (found) return {};
   return Error{ErrorCode::BadArgument,
@@ -95,12 +103,7 @@ Result<void> setShape(const std::string& text, Character& character) {
 Result<void> setShapes(std::span<const std::string> shapes, SceneSource& source,
                        Diagnostics& notes) {
   if (shapes.empty()) return {};
-  if (source.options.character == nullptr) {
-    const auto folder = std::filesystem::path(source.recipe.origin.file).parent_path();
-    DERM_TRY(Character character,
-             openCharacter(source.recipe.character, folder, source.options.import, notes));
-    source.options.character = std::make_shared<const Character>(std::move(character));
-  }
+  DERM_CHECK(takeCharacter(source, notes));
   Character shaped = *source.options.character;
   for (const std::string& shape : shapes) DERM_CHECK(setShape(shape, shaped));
   source.options.character = std::make_shared<const Character>(std::move(shaped));
@@ -142,23 +145,13 @@ Result<void> saveStill(const RenderOptions& options, SceneView& view) {
 Result<void> checkOptions(const RenderOptions& options) {
   if (options.output.empty() && options.film.empty())
     return Error{ErrorCode::BadArgument, "-o PICTURE or --film FILM is expected", {}};
-  if (!options.output.empty() && std::filesystem::path(options.output).extension() != ".png")
+  if (!options.output.empty() && fileEnding(options.output) != ".png")
     return Error{ErrorCode::BadArgument, "pictures are written as .png", {.file = options.output}};
   DERM_CHECK(checkOutputs({options.output, options.film}));
   if (!options.film.empty()) DERM_CHECK(validateFilm(options.film, {}));
   if (options.time_s && !std::isfinite(*options.time_s))
     return Error{ErrorCode::BadArgument, "--time must be a finite number of seconds", {}};
   return {};
-}
-
-/// A picture beyond the range shows its end: say so, as `derm pose` does.
-void noteTime(const RenderOptions& options, const Scene& scene, Diagnostics& notes) {
-  const PlaybackDesc& range = scene.playback().desc();
-  if (!options.time_s || range.loop) return;
-  if (*options.time_s >= range.start_s && *options.time_s <= range.end_s) return;
-  notes.warn("time-outside-range", scene.clip() != nullptr ? scene.clip()->name : "rest pose",
-             fmt::format("{:g} s is outside the range ({:g} to {:g} s): its end is shown",
-                         *options.time_s, range.start_s, range.end_s));
 }
 
 Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
@@ -174,7 +167,7 @@ Result<void> runRender(const RenderOptions& options, Diagnostics& notes) {
   DERM_CHECK(setShapes(options.shapes, source, notes));
   if (of_change) noteNothingAdded(source.recipe, notes);
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
-  noteTime(options, scene, notes);
+  if (options.time_s) noteTime(*options.time_s, scene, notes);
   DERM_TRY(SceneView view, SceneView::make(scene, desc, notes));
   if (!options.output.empty()) {
     DERM_CHECK(saveStill(options, view));

@@ -116,9 +116,7 @@ Result<nlohmann::json> sceneOf(const std::string& input, Diagnostics& notes) {
   ImportOptions import;
   import.metres_per_unit = recipe.metres_per_unit;
   DERM_TRY(const std::string character, files.addCharacter(recipe.character, import, notes));
-  DERM_CHECK(files.add(recipe.motion));
-  DERM_CHECK(files.add(recipe.motion_map));
-  for (const FaceMotionChoice& motion : recipe.face.motions) DERM_CHECK(files.add(motion.source));
+  for (const std::string& file : filesBesideCharacter(recipe)) DERM_CHECK(files.add(file));
   if (character != recipe.character) {
     recipe.character = character;
     DERM_TRY(text, editRecipe(text, recipe));

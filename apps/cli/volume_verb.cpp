@@ -99,9 +99,13 @@ Result<void> runVolume(const VolumeOptions& options, Diagnostics& notes) {
     return Error{ErrorCode::BadArgument, "--csv and --json exclude each other", {}};
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
   DERM_CHECK(checkOutputs({options.output == "-" ? "" : options.output, options.plot}));
+  DERM_CHECK(checkNotAnInput({options.output, options.plot},
+                             {options.input.input.source, options.input.recipe,
+                              options.input.motion.file, options.input.motion.map}));
   Recipe bare = defaultVolumeRecipe("");
   bare.fps = kBareFps;
   DERM_TRY(const SceneSource source, options.input.load(notes, bare));
+  DERM_CHECK(checkNotNamedBy(source.recipe, {options.output, options.plot}));
   ProgressBar bar("volume");
   if (options.compare) {
     DERM_TRY(const auto rows,

@@ -94,7 +94,8 @@ void addWeightsVerb(CLI::App& app, Run& run) {
       ->capture_default_str();
   verb->add_option("--blend-length", desc.blend_length, "linear: share of a bone that blends")
       ->capture_default_str();
-  verb->add_option("--max-influences", desc.max_influences, "per vertex")->capture_default_str();
+  verb->add_option("--max-influences,--influences", desc.max_influences, "per vertex")
+      ->capture_default_str();
   verb->add_option("--smallest", desc.smallest, "weights below are dropped")->capture_default_str();
   verb->add_option("--smooth", desc.smoothing_passes, "smoothing passes")
       ->check(CLI::Range(0, 1000))

@@ -1,13 +1,17 @@
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "derm/deform/wrinkle_proposal.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/png.h"
 #include "derm/scene/normal_map.h"
 #include "derm/scene/stack_proposal.h"
 
+#include "output_checks.h"
 #include "proposal_input.h"
 #include "recipe_input.h"
 #include "terminal.h"
@@ -75,18 +79,25 @@ void addAuto(CLI::App& wrinkles, Run& run) {
 
 struct MapOptions {
   RecipeInput input;
-  double time_s = 0;
+  std::optional<double> time_s;
   int size = 1024;
   std::string normal_y = "up";
   std::string output;
 };
 
 Result<void> drawMap(const MapOptions& options, Diagnostics& notes) {
+  if (fileEnding(options.output) != ".png")
+    return Error{ErrorCode::BadArgument, "pictures are written as .png", {.file = options.output}};
+  if (options.time_s && !std::isfinite(*options.time_s))
+    return Error{ErrorCode::BadArgument, "--time must be a finite number of seconds", {}};
+  DERM_CHECK(checkOutputs({options.output}));
   DERM_TRY(const SceneSource source, options.input.load(notes));
   DERM_TRY(Scene scene, openScene(source.recipe, source.options, notes));
+  if (options.time_s) noteTime(*options.time_s, scene, notes);
+  const double time_s = options.time_s.value_or(scene.frameTimes().front());
   const NormalMapDesc desc{
       .width = options.size, .height = options.size, .y_up = options.normal_y == "up"};
-  DERM_TRY(const Rgba8Image map, foldNormalMap(scene, options.time_s, desc, notes));
+  DERM_TRY(const Rgba8Image map, foldNormalMap(scene, time_s, desc, notes));
   return savePng(options.output, map);
 }
 
@@ -95,7 +106,7 @@ void addMap(CLI::App& wrinkles, Run& run) {
   CLI::App* verb =
       wrinkles.add_subcommand("map", "the folds of an instant as a normal map for the coarse mesh");
   options->input.addTo(*verb);
-  verb->add_option("--time", options->time_s, "[s] instant of the clip")->capture_default_str();
+  verb->add_option("--time", options->time_s, "[s] instant of the clip; default its first");
   verb->add_option("--size", options->size, "[px] width and height")
       ->check(CLI::Range(16, 8192))
       ->capture_default_str();

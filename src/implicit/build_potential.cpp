@@ -66,13 +66,20 @@ class BlockSearch {
 
   Result<void> take(const BlockRange& r, bool certain) {
     std::vector<BlockCoord>& list = certain ? inside : surface;
-    for (std::int32_t z = r.low.z; z < r.high.z; ++z)
-      for (std::int32_t y = r.low.y; y < r.high.y; ++y)
-        for (std::int32_t x = r.low.x; x < r.high.x; ++x) list.push_back({x, y, z});
-    if (surface.size() + inside.size() / 64 > max_blocks_)
+    const auto side = [](std::int32_t low, std::int32_t high) {
+      return static_cast<std::uint64_t>(high - low);
+    };
+    const std::uint64_t more =
+        side(r.low.x, r.high.x) * side(r.low.y, r.high.y) * side(r.low.z, r.high.z);
+    // Before they are listed: what is certain may be most of the lattice.
+    if (surface.size() + (certain ? 0 : more) + (inside.size() + (certain ? more : 0)) / 64 >
+        max_blocks_)
       return badTarget("the band needs more than the " + std::to_string(desc_.max_memory >> 20) +
                        " MB allowed at a voxel of " + std::to_string(desc_.voxel_m) +
                        " m; use a larger voxel or allow more memory");
+    for (std::int32_t z = r.low.z; z < r.high.z; ++z)
+      for (std::int32_t y = r.low.y; y < r.high.y; ++y)
+        for (std::int32_t x = r.low.x; x < r.high.x; ++x) list.push_back({x, y, z});
     return {};
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "implicit/edge_index.h"
@@ -12,6 +13,19 @@ namespace {
 
 Error badLevelSet(std::string message) {
   return Error{ErrorCode::BadData, std::move(message), {.element = "level set"}};
+}
+
+/// Whether the flood, which goes through the whole box of blocks, may be let loose on them: a file
+/// of two blocks, one at either end of the lattice, would take all memory.
+bool liesTogether(std::span<const BlockCoord> blocks) {
+  constexpr double kAlways = 1 << 25, kPerBlock = 4096;  // [cells]
+  BlockCoord low = blocks.front(), high = low;
+  for (const BlockCoord& at : blocks) {
+    low = {std::min(low.x, at.x), std::min(low.y, at.y), std::min(low.z, at.z)};
+    high = {std::max(high.x, at.x), std::max(high.y, at.y), std::max(high.z, at.z)};
+  }
+  const double cells = (high.x - low.x + 3.0) * (high.y - low.y + 3.0) * (high.z - low.z + 3.0);
+  return cells <= kAlways + kPerBlock * static_cast<double>(blocks.size());
 }
 
 }  // namespace
@@ -46,6 +60,8 @@ Result<Potential> potentialOf(const LevelSetBlocks& s) {
     coords.push_back({b[0], b[1], b[2]});
     if (!coords.back().inRange()) return badLevelSet("lies beyond the lattice");
   }
+  if (!coords.empty() && !liesTogether(coords))
+    return badLevelSet("its parts lie too far apart for their size");
   grid.createBlocks(coords);
   std::vector<BandGrid::Words> outside(grid.slotCount());
   for (std::size_t b = 0; b < coords.size(); ++b) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
@@ -31,12 +32,13 @@ std::uint32_t littleEndian(std::string_view bytes) {
   return out;
 }
 
-std::string gltfJson(std::ifstream& in) {
+/// Of a file of so many bytes, whatever it says of itself.
+std::string gltfJson(std::ifstream& in, std::uintmax_t file_bytes) {
+  const auto max = static_cast<std::size_t>(std::min<std::uintmax_t>(file_bytes, kMaxJson));
   std::string start = head(in, kGlbHead);
   if (start.size() == kGlbHead && start.starts_with("glTF"))
-    return head(in,
-                std::min<std::size_t>(littleEndian(std::string_view(start).substr(12)), kMaxJson));
-  return start + head(in, kMaxJson);
+    return head(in, std::min<std::size_t>(littleEndian(std::string_view(start).substr(12)), max));
+  return start + head(in, max);
 }
 
 /// asset.generator, without keeping the rest.
@@ -62,7 +64,10 @@ bool isWrittenByDerm(const std::filesystem::path& character) {
   const std::string ending = fileEnding(character);
   if (ending == ".obj") return head(in, kName.size() + 3) == "# " + std::string(kName) + "\n";
   if (ending != ".glb" && ending != ".gltf") return false;
-  const std::string generator = generatorOf(gltfJson(in));
+  std::error_code failed;
+  const std::uintmax_t bytes = std::filesystem::file_size(character, failed);
+  if (failed) return false;
+  const std::string generator = generatorOf(gltfJson(in, bytes));
   return generator == kName || generator.starts_with(std::string(kName) + " ");
 }
 

@@ -105,6 +105,10 @@ std::optional<std::string> stringMember(const Json& object, const char* key) {
   return value->get<std::string>();
 }
 
+std::string dumpText(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json& objectMember(Json& object, const char* key) {
   Json& member = object[key];
   if (!member.is_object()) member = Json::object();

@@ -66,6 +66,10 @@ std::optional<std::string> stringMember(const Json& object, const char* key);
 /// The member as an object to write into; whatever else was there is replaced.
 Json& objectMember(Json& object, const char* key);
 
+/// On one line. Names come from files and may be any bytes: those that are no UTF-8 are replaced,
+/// where the library's own way throws.
+std::string dumpText(const Json& value);
+
 /// Whole number of a JSON value, where it is one ("3" and "3.0", not "3.5" or "-1").
 std::optional<std::uint64_t> asUint(const Json& value);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -108,7 +109,10 @@ Result<std::size_t> ObjParser::readNumbers(const char* keyword, std::string_view
     const detail::text::NumberKind kind = detail::text::parseNumber(word, values[count]);
     if (kind == detail::text::NumberKind::NotANumber)
       return bad(keyword, detail::text::quoted(word) + " is not a number", count);
-    if (kind == detail::text::NumberKind::NotFinite)
+    // Programs write normals of triangles without area so; they are computed from the others.
+    if (kind == detail::text::NumberKind::NotFinite && std::string_view(keyword) == "vn")
+      values[count] = std::numeric_limits<T>::quiet_NaN();
+    else if (kind == detail::text::NumberKind::NotFinite)
       return bad(keyword, detail::text::quoted(word) + " is not a finite number", count);
     ++count;
   }

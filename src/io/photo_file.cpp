@@ -51,6 +51,10 @@ int exifOrientation(Bytes bytes) {
   if (bytes.size() < 4 || bytes[0] != 0xFF || bytes[1] != 0xD8) return 1;
   for (std::size_t at = 2; at + 4 <= bytes.size() && bytes[at] == 0xFF;) {
     const std::uint8_t marker = bytes[at + 1];
+    if (marker == 0xFF) {  // any number of these may stand before a marker
+      ++at;
+      continue;
+    }
     if (marker == 0xDA || marker == 0xD9) return 1;  // pixels follow
     const std::size_t length = static_cast<std::size_t>(bytes[at + 2]) << 8 | bytes[at + 3];
     if (length < 2 || length > bytes.size() - at - 2) return 1;

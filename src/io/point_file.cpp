@@ -127,7 +127,7 @@ std::string picturePointFileText(std::span<const NamedPosition> points) {
   std::string out = "{\"points\": {";
   for (std::size_t i = 0; i < points.size(); ++i) {
     const NamedPosition& p = points[i];
-    out += (i == 0 ? "\n  " : ",\n  ") + Json(p.label).dump() + ": {\"position\": [" +
+    out += (i == 0 ? "\n  " : ",\n  ") + detail::dumpText(p.label) + ": {\"position\": [" +
            exactNumber(p.position.x()) + ", " + exactNumber(p.position.y()) + "]}";
   }
   return out + "\n}}\n";
@@ -143,7 +143,7 @@ std::string pointFileText(std::span<const NamedPosition> points) {
   std::string out = "{\"points\": {";
   for (std::size_t i = 0; i < points.size(); ++i) {
     const NamedPosition& p = points[i];
-    out += (i == 0 ? "\n  " : ",\n  ") + Json(p.label).dump() + ": ";
+    out += (i == 0 ? "\n  " : ",\n  ") + detail::dumpText(p.label) + ": ";
     if (p.vertex) {
       out += "{\"vertex\": " + std::to_string(*p.vertex) + "}";
       continue;

@@ -477,8 +477,7 @@ std::string pointTracksJson(const PointTracks& tracks) {
     for (const float value : values) list += (list.size() > 1 ? ", " : "") + exactNumber(value);
     return list + "]";
   };
-  const std::string labels =
-      Json(tracks.labels).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string labels = detail::dumpText(tracks.labels);
   std::string out = std::string("{\"space\": \"") + (flat ? "picture" : "model") +
                     "\",\n \"labels\": " + labels + ",\n \"neutral\": " + listOf(tracks.neutral) +
                     ",\n \"frames\": [";

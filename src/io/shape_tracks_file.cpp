@@ -165,7 +165,7 @@ std::string csvText(const ShapeTracks& tracks) {
 }
 
 std::string jsonText(const ShapeTracks& tracks) {
-  std::string out = "{\"names\": " + detail::Json(tracks.names).dump() + ",\n\"times\": [";
+  std::string out = "{\"names\": " + detail::dumpText(tracks.names) + ",\n\"times\": [";
   for (std::size_t f = 0; f < tracks.frames(); ++f)
     out += (f > 0 ? ", " : "") + exactNumber(tracks.times_s[f]);
   out += "],\n\"frames\": [";

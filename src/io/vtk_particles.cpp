@@ -18,14 +18,14 @@ std::optional<Type> typeNamed(std::string_view name) {
   const std::string n = text::lowerCase(name);
   if (n == "float") return Type{4, Type::Real};
   if (n == "double") return Type{8, Type::Real};
-  if (n == "char") return Type{1, Type::Signed};
+  if (n == "char" || n == "signed_char") return Type{1, Type::Signed};
   if (n == "unsigned_char") return Type{1, Type::Unsigned};
   if (n == "short") return Type{2, Type::Signed};
   if (n == "unsigned_short") return Type{2, Type::Unsigned};
-  if (n == "int") return Type{4, Type::Signed};
+  if (n == "int" || n == "vtkidtype") return Type{4, Type::Signed};  // which is written as int
   if (n == "unsigned_int") return Type{4, Type::Unsigned};
   if (n == "long" || n == "vtktypeint64") return Type{8, Type::Signed};
-  if (n == "unsigned_long") return Type{8, Type::Unsigned};
+  if (n == "unsigned_long" || n == "vtktypeuint64") return Type{8, Type::Unsigned};
   return std::nullopt;
 }
 
@@ -43,6 +43,7 @@ class Reader {
                  std::move(message),
                  {.file = std::string(name_), .byte = all_.size() - rest_.size()}};
   }
+  /// The next line with something on it; metadata, which means nothing here, is stepped over.
   bool line(std::string_view& out);
   /// `count` numbers; kept only where `out` is given.
   Result<void> numbers(std::uint64_t count, const Type& type, std::vector<double>* out);
@@ -62,15 +63,22 @@ class Reader {
   bool binary_ = false;
   bool has_points_ = false;
   bool point_data_ = false;
+  std::optional<std::uint64_t> data_count_;  ///< of the points or cells that the arrays are of
   Particles out_;
 };
 
 bool Reader::line(std::string_view& out) {
+  bool in_metadata = false;  // up to the next empty line
   while (!rest_.empty()) {
     const std::size_t end = rest_.find('\n');
     out = text::trimmed(rest_.substr(0, end));
     rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    if (!out.empty()) return true;
+    if (out.empty())
+      in_metadata = false;
+    else if (text::equalIgnoringCase(out, "METADATA"))
+      in_metadata = true;
+    else if (!in_metadata)
+      return true;
   }
   return false;
 }
@@ -147,7 +155,22 @@ Result<void> Reader::cells(std::string_view words) {
   const std::string_view size = text::nextWord(words);
   if (size.empty()) return numbers(count, {4, Type::Signed}, nullptr);  // CELL_TYPES
   DERM_TRY(const std::uint64_t total, countIn(size));
-  return numbers(total, {4, Type::Signed}, nullptr);
+  // Since version 5.1 in two arrays, each below a line with its type.
+  const std::string_view before = rest_;
+  std::string_view head;
+  const auto nextIs = [&](std::string_view name) {
+    return line(head) && text::equalIgnoringCase(text::nextWord(head), name);
+  };
+  const auto stepOver = [&](std::uint64_t length) -> Result<void> {
+    const std::optional<Type> type = typeNamed(text::nextWord(head));
+    return type ? numbers(length, *type, nullptr) : bad("cells of an unknown type");
+  };
+  if (!nextIs("OFFSETS")) {
+    rest_ = before;
+    return numbers(total, {4, Type::Signed}, nullptr);
+  }
+  DERM_CHECK(stepOver(count));
+  return nextIs("CONNECTIVITY") ? stepOver(total) : bad("CONNECTIVITY is expected");
 }
 
 void Reader::store(const std::string& array_name, std::uint64_t width,
@@ -191,14 +214,14 @@ Result<void> Reader::scalars(std::string_view words) {
   }
   std::string_view table;
   if (!line(table) || !table.starts_with("LOOKUP_TABLE")) return bad("LOOKUP_TABLE is expected");
-  return array(array_name, width, out_.size(), *type);
+  return array(array_name, width, *data_count_, *type);
 }
 
 Result<void> Reader::vectors(std::string_view words) {
   const std::string_view array_name = text::nextWord(words);
   const std::optional<Type> type = typeNamed(text::nextWord(words));
   if (!type) return bad("VECTORS of an unknown type");
-  return array(array_name, 3, out_.size(), *type);
+  return array(array_name, 3, *data_count_, *type);
 }
 
 Result<void> Reader::field(std::string_view words) {
@@ -230,16 +253,17 @@ Result<Particles> Reader::run() {
   while (line(text_line)) {
     std::string_view words = text_line;
     const std::string keyword = text::upperCase(text::nextWord(words));
-    if (keyword == "DATASET" || keyword == "METADATA") continue;
+    if (keyword == "DATASET") continue;
     if (keyword == "POINT_DATA" || keyword == "CELL_DATA") {
       point_data_ = keyword == "POINT_DATA";
+      DERM_TRY(data_count_, countIn(text::nextWord(words)));
     } else if (keyword == "POINTS") {
       DERM_CHECK(points(words));
     } else if (keyword == "CELLS" || keyword == "CELL_TYPES" || keyword == "VERTICES" ||
-               keyword == "LINES" || keyword == "POLYGONS") {
+               keyword == "LINES" || keyword == "POLYGONS" || keyword == "TRIANGLE_STRIPS") {
       DERM_CHECK(cells(words));
-    } else if (!point_data_) {
-      break;  // data of cells, which particles have none of
+    } else if (!data_count_) {
+      break;  // another kind of data set
     } else if (keyword == "SCALARS") {
       DERM_CHECK(scalars(words));
     } else if (keyword == "VECTORS" || keyword == "NORMALS") {

@@ -24,7 +24,7 @@ Affine3f Transform::matrix() const {
 Decomposed decompose(const Affine3d& matrix) {
   Decomposed out;
   const Mat3d linear = matrix.linear();
-  const double largest = matrix.matrix().cwiseAbs().maxCoeff();
+  const double largest = linear.cwiseAbs().maxCoeff();
   if (!matrix.matrix().allFinite()) {  // maxCoeff alone may skip a NaN
     out.shear = 1;
     return out;

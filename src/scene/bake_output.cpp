@@ -113,8 +113,10 @@ Result<std::unique_ptr<BakeOutput>> openGltfCache(const BakeDesc& desc, const Sc
   if (frames > kMaxGltfFrames)
     return badOutput(desc, std::to_string(frames) + " frames; a glTF cache holds at most " +
                                std::to_string(kMaxGltfFrames) + ": use .pc2 or .mdd");
+  // What moves, and the weights of every mesh's shapes.
   const std::uint64_t bytes =
-      std::uint64_t{frames} * scene.stack().output().rest.vertexCount() * 2 * sizeof(Vec3f);
+      std::uint64_t{frames} * (scene.stack().output().rest.vertexCount() * 2 * sizeof(Vec3f) +
+                               scene.character()->instances.size() * frames * sizeof(float));
   if (bytes > kMaxCacheBytes)
     return badOutput(desc, "the cache would need " + std::to_string(bytes >> 20) +
                                " MiB of memory: use .pc2 or .mdd");

@@ -1,10 +1,11 @@
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "derm/scene/correctives.h"
+
+#include "scene/numbered_names.h"
 
 namespace derm {
 namespace {
@@ -26,14 +27,8 @@ constexpr std::string_view kNamePrefix = "derm ";
 /// The largest number of a shape that a bake has named before, or 0: chained bakes count on.
 std::size_t lastNumber(const Character& character) {
   std::size_t out = 0;
-  for (const MorphTarget& morph : character.morphs) {
-    const std::string_view name = morph.name;
-    if (!name.starts_with(kNamePrefix)) continue;
-    std::uint32_t number = 0;
-    const char* end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data() + kNamePrefix.size(), end, number);
-    if (error == std::errc() && at == end) out = std::max<std::size_t>(out, number);
-  }
+  for (const MorphTarget& morph : character.morphs)
+    out = std::max<std::size_t>(out, detail::numberBehind(kNamePrefix, morph.name));
   return out;
 }
 

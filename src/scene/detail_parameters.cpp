@@ -139,6 +139,13 @@ LayerFactory DetailParameters::factory(std::string name) const {
   return detailLayer(std::move(name), desc());
 }
 
+std::vector<std::string> DetailParameters::files() const {
+  std::vector<std::string> out;
+  for (const PoseKeys& pose : poses_)
+    if (!pose.map.empty() && !pose.map.starts_with(kDrawn)) out.push_back(pose.map);
+  return out;
+}
+
 bool DetailParameters::changesCharacter() const {
   return std::any_of(poses_.begin(), poses_.end(),
                      [](const PoseKeys& pose) { return !pose.map.empty(); });

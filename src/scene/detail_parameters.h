@@ -15,6 +15,7 @@ class DetailParameters final : public LayerParameters {
   void fields(RecipeFields& f) override;
   LayerFactory factory(std::string name) const override;
   DetailDesc desc() const;
+  std::vector<std::string> files() const override;
   bool changesCharacter() const override;
   /// Gives the skin's material the maps that poses name.
   Result<void> changeCharacter(std::string_view name, const std::filesystem::path& folder,

@@ -16,6 +16,8 @@
 #include "derm/io/png.h"
 #include "derm/mesh/uv_raster.h"
 
+#include "scene/numbered_names.h"
+
 namespace derm::detail {
 namespace {
 
@@ -71,6 +73,14 @@ struct Chart {
   int material = -1;
   std::vector<Triangle> coarse, fine;
 };
+
+/// Whether every fine triangle is known to lie on one of the character's.
+bool sourcesAreKnown(const BoundSurface& fine, std::size_t coarse_count) {
+  if (fine.source_triangles.empty()) return fine.rest.triangles.size() == coarse_count;
+  return fine.source_triangles.size() == fine.rest.triangles.size() &&
+         std::all_of(fine.source_triangles.begin(), fine.source_triangles.end(),
+                     [&](std::uint32_t t) { return t < coarse_count; });
+}
 
 std::vector<Chart> chartsOf(const Character& character, const BoundSurface& fine) {
   std::map<int, Chart> by_material;
@@ -374,10 +384,10 @@ class ChartFitter {
 
 /// The number after the largest that a bake has given before.
 std::size_t nextNumber(const Character& character) {
-  std::size_t out = 1;
+  std::size_t last = 0;
   for (const Control& control : character.controls)
-    if (control.name.starts_with(kNamePrefix)) ++out;
-  return out;
+    last = std::max<std::size_t>(last, numberBehind(kNamePrefix, control.name));
+  return last + 1;
 }
 
 std::optional<std::size_t> clipOf(const Scene& scene) {
@@ -437,6 +447,11 @@ Result<BakeReport::FoldMaps> addFoldMaps(std::span<const Scene> folded,
   if (coarse.uvs.empty())
     return Error{ErrorCode::BadData,
                  "has no texture coordinates to draw normal maps in",
+                 {.file = character.name}};
+  if (!sourcesAreKnown(fine, coarse.triangles.size()))
+    return Error{ErrorCode::BadArgument,
+                 "a layer changes the triangles without telling what they were cut from, which "
+                 "normal maps need",
                  {.file = character.name}};
   const std::vector<Instant> frames = instantsOf(folded, false),
                              instants = instantsOf(folded, true);

@@ -305,6 +305,27 @@ Result<Recipe> loadRecipe(const std::filesystem::path& file, const LayerTypes& t
                      types);
 }
 
+std::vector<std::string> filesBesideCharacter(const Recipe& recipe, const LayerTypes& types) {
+  std::vector<std::string> out = {recipe.motion, recipe.motion_map};
+  for (const FaceMotionChoice& motion : recipe.face.motions) {
+    out.push_back(motion.source);
+    out.push_back(motion.map);
+  }
+  for (const RecipeLayer& layer : recipe.layers) {
+    const LayerType* type = types.find(layer.type);
+    if (!layer.enabled || type == nullptr) continue;
+    const std::unique_ptr<LayerParameters> parameters = type->make();
+    const Result<void> read = readFields(layer.keys, recipe.origin.file, layer.name,
+                                         [&](RecipeFields& f) { parameters->fields(f); });
+    if (!read) continue;  // opening the scene says what is wrong
+    for (std::string& file : parameters->files()) out.push_back(std::move(file));
+  }
+  std::erase_if(out, [](const std::string& file) {
+    return file.empty() || std::string_view(file).starts_with("cast:");
+  });
+  return out;
+}
+
 RecipeValue::Table detail::recipeTable(Recipe recipe) {
   std::vector<double> range_s;
   if (recipe.range_s) range_s.assign(recipe.range_s->begin(), recipe.range_s->end());

@@ -239,7 +239,8 @@ Result<std::vector<std::uint8_t>> encodeWrinkleGlb(const Scene& scene, Diagnosti
       }
   }
   root["extras"]["derm_wrinkles"] = std::move(block);
-  return withJson(glb, root.dump());
+  // Names come from files and may be any bytes; an export must not fail over them.
+  return withJson(glb, root.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace derm

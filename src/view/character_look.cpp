@@ -10,11 +10,29 @@ namespace {
 
 using Texture = std::shared_ptr<const Rgba8Image>;
 
+/// Files have others, too: how rough, how shaded, what glows.
+std::vector<bool> drawnImages(const Character& character) {
+  std::vector<bool> out(character.images.size(), false);
+  const auto add = [&](int image) {
+    if (image >= 0) out[static_cast<std::size_t>(image)] = true;
+  };
+  for (const MeshPart& part : character.parts) {
+    if (part.material < 0) continue;
+    const Material& material = character.materials[static_cast<std::size_t>(part.material)];
+    add(material.base_colour_image);
+    add(material.normal_image);
+    for (const DetailMap& map : material.detail_maps) add(map.image);
+  }
+  return out;
+}
+
 std::vector<Texture> decodedImages(const Character& character, Diagnostics& notes) {
   std::vector<Texture> out(character.images.size());
+  const std::vector<bool> drawn = drawnImages(character);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Image& image = character.images[i];
-    if (image.bytes.empty()) continue;  // only its name is known; the reader has said so
+    // Of one without bytes only the name is known; the reader has said so.
+    if (!drawn[i] || image.bytes.empty()) continue;
     Result<Rgba8Image> decoded = decodeImage(image.bytes, image.name);
     if (decoded)
       out[i] = std::make_shared<const Rgba8Image>(*std::move(decoded));
@@ -121,7 +139,9 @@ std::vector<CharacterLook::Run> CharacterLook::runsOf(
     std::size_t triangle_count, std::span<const std::uint32_t> sources) const {
   std::vector<Run> out;
   for (std::size_t t = 0; t < triangle_count; ++t) {
-    const std::size_t part = part_of_[sources.empty() ? t : sources[t]];
+    const std::size_t source = sources.empty() ? t : sources[t];
+    // Triangles of a layer that does not say where they came from look like the first part's.
+    const std::size_t part = source < part_of_.size() ? part_of_[source] : 0;
     if (out.empty() || part != out.back().part)
       out.push_back({.first = static_cast<std::uint32_t>(t), .part = part});
     ++out.back().count;

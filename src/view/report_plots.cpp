@@ -6,6 +6,7 @@
 #include "derm/image/compose.h"
 #include "derm/image/role_colours.h"
 #include "derm/io/file_bytes.h"
+#include "derm/io/file_ending.h"
 #include "derm/io/png.h"
 
 namespace derm {
@@ -62,7 +63,7 @@ std::vector<PlotDesc> plotsOf(const BakeReport& report, int width, int height) {
 }
 
 Result<void> checkPlotEnding(const std::filesystem::path& file) {
-  if (file.extension() == ".svg" || file.extension() == ".png") return {};
+  if (fileEnding(file) == ".svg" || fileEnding(file) == ".png") return {};
   return Error{
       ErrorCode::BadArgument, "plots are written as .svg or .png", {.file = file.string()}};
 }
@@ -71,7 +72,7 @@ Result<void> savePlots(std::span<const PlotDesc> plots, const std::filesystem::p
   DERM_CHECK(checkPlotEnding(file));
   if (plots.empty())
     return Error{ErrorCode::BadArgument, "there are no frames to plot", {.file = file.string()}};
-  if (file.extension() == ".svg") {
+  if (fileEnding(file) == ".svg") {
     DERM_TRY(const std::string svg, stackedPlotSvg(plots));
     return writeFileWhole(file, svg);
   }

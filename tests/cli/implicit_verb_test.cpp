@@ -171,6 +171,18 @@ TEST(ImplicitVerb, FollowsASequenceOfLevelSets) {
   EXPECT_NE(density.err.find("is a level set, not a density"), std::string::npos) << density.err;
 }
 
+TEST(ImplicitVerb, ParticlesAreNotWrittenOver) {
+  const Folder folder;
+  for (const char* file : {"p_1.ply", "p_2.ply"}) write(folder / file, lump(0));
+  for (const char* output : {"p_{frame}.ply", "p_2.ply"}) {
+    const Outcome o = derm(surfacing(folder / "p_{frame}.ply", folder / output));
+    EXPECT_EQ(o.exit_code, 2) << output << o.err;
+  }
+  EXPECT_EQ(derm(surfacing(folder / "p_1.ply", folder / "p_1.ply")).exit_code, 2);
+  EXPECT_EQ(contentOf(folder / "p_1.ply"), lump(0));
+  EXPECT_EQ(contentOf(folder / "p_2.ply"), lump(0));
+}
+
 TEST(ImplicitVerb, ClosedCavitiesAreTold) {
   const Folder folder;
   std::string text;  // a hollow ball of particles

@@ -81,6 +81,10 @@ TEST_F(SceneVerbs, SeveralClipsInOneFileWithAsManyInfluencesAsAskedFor) {
       derm({"bake", "cast:cat", "--clip", "run", "--clip", "jump", "-o", folder_ / "b.glb"});
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_NE(again.err.find("a cache holds one clip"), std::string::npos) << again.err;
+  const Outcome plotted = derm({"bake", "cast:cat", "--clip", "all", "--as", "correctives", "-o",
+                                folder_ / "c.glb", "--plot", folder_ / "c.svg"});
+  EXPECT_EQ(plotted.exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "c.glb")) << "nothing is written before";
 }
 
 TEST_F(SceneVerbs, FoldsBecomeNormalMapsOfTheUnrefinedMesh) {
@@ -304,6 +308,24 @@ TEST_F(SceneVerbs, BadArgumentsExitWithTwoBeforeAnyWork) {
   EXPECT_EQ(derm({"render", input, "-o", folder_ / "a.png", "--time", "nan"}).exit_code, 2);
   EXPECT_EQ(derm({"render", input, "--film", folder_ / "a.avi"}).exit_code, 2);
   EXPECT_EQ(fileCount(), 1);
+}
+
+TEST_F(SceneVerbs, WhatARecipeNamesIsNotWrittenOver) {
+  const std::string character = folder_ / "c.glb";  // by derm, which may replace its own otherwise
+  ASSERT_EQ(derm({"cast", "cylinder", "-o", character}).exit_code, 0);
+  const std::string before = contentOf(character);
+  const std::string input = recipe("character = \"c.glb\"\n");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"bake", input, "--force", "-o", character},
+                                             {"volume", input, "-o", character},
+                                             {"volume", input, "-o", input},
+                                             {"wrinkles", "map", input, "-o", character},
+                                             {"wrinkles", "map", input, "-o", input}}) {
+    const Outcome o = derm(words);
+    EXPECT_EQ(o.exit_code, 2) << words[0] << ": " << o.err;
+  }
+  EXPECT_EQ(contentOf(character), before);
+  EXPECT_EQ(contentOf(input), "character = \"c.glb\"\n");
 }
 
 TEST_F(SceneVerbs, ACharacterWithoutSkinIsBakedAsItIs) {

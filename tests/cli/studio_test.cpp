@@ -36,6 +36,25 @@ TEST_F(StudioPage, HoldsARecipeWithItsFiles) {
   EXPECT_EQ(scene["files"]["c.glb"].get<std::string>().substr(0, 4), "Z2xU");  // "glTF"
 }
 
+TEST_F(StudioPage, HoldsWhatFacesAndLayersRead) {
+  for (const char* file : {"take.bvh", "names.txt", "frown.png"}) write(folder / file, "any");
+  write(folder / "face.toml", R"(character = "cast:head-a"
+
+[[face.motion]]
+source = "take.bvh"
+map = "names.txt"
+
+[[layer]]
+type = "detail"
+poses = { name = "frown", expression = "anger", map = "frown.png" }
+)");
+  const Outcome o = studio(folder / "face.toml");
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const nlohmann::json scene = sceneIn(contentOf(out));
+  for (const char* file : {"take.bvh", "names.txt", "frown.png"})
+    EXPECT_TRUE(scene["files"].contains(file)) << file;
+}
+
 TEST_F(StudioPage, TakesCharactersAsTheyAreOrAsGlb) {
   ASSERT_EQ(studio("cast:cat").exit_code, 0);
   EXPECT_EQ(sceneIn(contentOf(out))["recipe"], "character = \"cast:cat\"\n");

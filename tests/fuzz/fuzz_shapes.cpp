@@ -14,10 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   fuzz::expectOk(validate(*tracks, "fuzz"), "what is read is valid");
+  const std::string text = shapeTracksText(*tracks, ShapeTracksForm::Json, notes);
   for (const std::string& name : tracks->names)
     for (const char c : name)
       if (static_cast<unsigned char>(c) >= 0x80) return 0;  // CSV may hold any bytes, JSON not
-  const std::string text = shapeTracksText(*tracks, ShapeTracksForm::Json, notes);
   const Result<ShapeTracks> again = parseShapeTracks(
       {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "again", notes);
   fuzz::expectOk(again, "what is written can be read");

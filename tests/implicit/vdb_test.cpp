@@ -38,6 +38,15 @@ TEST(Vdb, ALevelSetComesBackWithTheSameSurface) {
   std::filesystem::remove(file);
 }
 
+TEST(Vdb, PartsAtTheEndsOfTheLatticeAreRefusedNotFlooded) {
+  LevelSetBlocks two;
+  two.blocks = {{-1000000, -1000000, -1000000}, {1000000, 1000000, 1000000}};
+  two.values.assign(1024, 1.0f);
+  const Result<Potential> far = potentialOf(two);
+  ASSERT_FALSE(far.ok());
+  EXPECT_NE(far.error().text().find("too far apart"), std::string::npos) << far.error().text();
+}
+
 TEST(Vdb, SaysThatItIsMissing) {
   if (hasVdb()) GTEST_SKIP() << "built with OpenVDB";
   const Result<LevelSetBlocks> blocks = loadVdb("a.vdb");

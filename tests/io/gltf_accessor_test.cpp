@@ -52,6 +52,18 @@ TEST(GltfAccessor, NormalisedIntegersFollowTheSpecification) {
             Vec3f(1, 0, 13107.0f / 65535.0f));
 }
 
+TEST(GltfAccessor, AStrideOfZeroIsNone) {
+  GltfBuilder g;
+  g.addTriangleMesh();
+  g.root["bufferViews"][0]["byteStride"] = 0;
+  g.addScene({g.addNode({{"mesh", 0}})});
+  Diagnostics notes;
+  const Result<Character> c = parse(g.glb(), notes);
+  ASSERT_TRUE(c) << c.error().text();
+  EXPECT_EQ(c->mesh.positions[1], Vec3f(1, 0, 0));
+  EXPECT_GT(notes.count("zero-stride"), 0u);
+}
+
 TEST(GltfAccessor, InterleavedAttributesAreTakenApart) {
   GltfBuilder g;
   const std::vector<float> both{0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0};

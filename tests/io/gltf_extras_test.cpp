@@ -306,6 +306,15 @@ TEST(GltfControls, SurviveARoundTripWithTheirTracks) {
   EXPECT_FALSE(jsonOf(encode(none)).contains("extras"));
 }
 
+TEST(GltfControls, StayInTimeWithAClipThatStartsBeforeZero) {
+  Character c = withControls();
+  c.clips[0].tracks[0].times_s = {-1, 1};  // glTF has no such times: the clip is moved
+  const Character back = read(encode(c));
+  EXPECT_EQ(back.clips[0].tracks[0].times_s, (std::vector<float>{0, 2}));
+  EXPECT_EQ(back.clips[0].tracks[1].times_s, (std::vector<float>{1, 1.5f}));
+  EXPECT_EQ(back.clips[1], c.clips[1]);
+}
+
 TEST(GltfControls, WhatIsMalformedIsLeftOutWithAWord) {
   const Json good = jsonOf(encode(withControls()))["extras"]["derm_controls"];
   const auto count = [&](const Json& ours) {

@@ -1,5 +1,6 @@
 // What of a glTF file becomes what of a Character.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -217,6 +218,36 @@ TEST(GltfReader, MorphTargetsKeepWhatMovesWithNamesAndWeights) {
   EXPECT_EQ(c.morphs[0].normals[1], Vec3f(0, 1, -1));                   // normals are not
   EXPECT_EQ(c.morphs[1].vertices, (std::vector<std::uint32_t>{0, 2}));  // the zero is listed
   EXPECT_EQ(c.morphs[1].positions[1], Vec3f(10, 0, 0));
+}
+
+TEST(GltfReader, TangentsThatAreNoNumbersAreReplaced) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  GltfBuilder g;
+  g.addTriangleMesh();
+  g.root["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] =
+      g.addFloats({1, 0, 0, 1, kNan, kNan, kNan, kNan, 1, 0, 0, -1}, "VEC4", 4);
+  g.addScene({g.addNode({{"mesh", 0}})});
+  Diagnostics notes;
+  const Character c = testing_support::readValid(g.glb(), notes);
+  ASSERT_EQ(c.mesh.tangents.size(), 3u);
+  EXPECT_EQ(c.mesh.tangents[0], Vec4f(1, 0, 0, 1));
+  EXPECT_NEAR(c.mesh.tangents[1].head<3>().norm(), 1, 1e-6);
+  EXPECT_NEAR(c.mesh.tangents[1].head<3>().dot(c.mesh.normals[1]), 0, 1e-6);
+  EXPECT_EQ(c.mesh.tangents[2], Vec4f(1, 0, 0, -1));
+  EXPECT_EQ(notes.count("tangent-not-finite"), 1u);
+}
+
+TEST(GltfReader, NamesOfMorphsMayStandInThePrimitives) {
+  GltfBuilder g;
+  g.addTriangleMesh();
+  Json& primitive = g.root["meshes"][0]["primitives"][0];
+  primitive["targets"] = {{{"POSITION", g.addFloats({0, 0, 0, 0, 0, 2, 0, 0, 0}, "VEC3", 3)}}};
+  primitive["extras"]["targetNames"] = Json::array({"smile"});
+  g.addScene({g.addNode({{"mesh", 0}})});
+  ASSERT_EQ(read(g).morphs.size(), 1u);
+  EXPECT_EQ(read(g).morphs[0].name, "smile");
+  g.root["meshes"][0]["extras"]["targetNames"] = Json::array({"frown"});
+  EXPECT_EQ(read(g).morphs[0].name, "frown") << "the mesh's own come first";
 }
 
 TEST(GltfReader, ClipsKeepTheirInterpolation) {

@@ -477,6 +477,31 @@ TEST_F(GltfFiles, PicturesBesideTheFileStayThereOrAreEmbedded) {
   EXPECT_TRUE(far->images[0].uri.empty());
 }
 
+/// A disk on which no .gltf can be written.
+class NoDocuments final : public OutputFiles {
+ public:
+  Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& file) override {
+    if (file.extension() == ".gltf")
+      return Error{ErrorCode::CannotWrite, "disk full", {.file = file.string()}};
+    return memory.create(file);
+  }
+  bool holds(const std::filesystem::path& file,
+             std::span<const std::uint8_t> bytes) const override {
+    return memory.holds(file, bytes);
+  }
+  MemoryFiles memory;
+};
+
+TEST(GltfWriter, ADocumentThatCannotBeWrittenKeepsItsOldBuffer) {
+  const std::vector<std::uint8_t> old = {1, 2, 3};
+  NoDocuments files;
+  files.memory.put("a.bin", old);
+  Diagnostics notes;
+  EXPECT_FALSE(saveGltf("a.gltf", shelf::rigged(shelf::all()[3]), notes, files));
+  ASSERT_NE(files.memory.find("a.bin"), nullptr);
+  EXPECT_EQ(*files.memory.find("a.bin"), old);
+}
+
 TEST_F(GltfFiles, AFailedWriteLeavesTheOldFile) {
   const Character c = shelf::rigged(shelf::all()[3]);
   Diagnostics notes;

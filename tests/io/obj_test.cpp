@@ -306,6 +306,8 @@ TEST(ObjReader, ComputesMissingNormalsAndSaysSo) {
   EXPECT_EQ(c->mesh.normals[2], Vec3f(0, 0, 1));  // given as zero
   EXPECT_EQ(c->mesh.normals[3], Vec3f(0, 0, 1));
   EXPECT_EQ(notes.count("normals-computed"), 1u);
+  const Character nan = parsed(std::string(kSquare) + "vn nan -nan nan\nf 1//1 2//1 3//1\n");
+  EXPECT_EQ(nan.mesh.normals[0], Vec3f(0, 0, 1)) << "of a triangle that had no area elsewhere";
 }
 
 TEST(ObjReader, AssumesMetresUnlessToldOtherwise) {

@@ -91,6 +91,29 @@ TEST(ParticleFile, ReadsBinaryVtkAndSurvivesEveryTruncation) {
   }
 }
 
+TEST(ParticleFile, ReadsVtkAsVersion9WritesIt) {
+  // Cells in two arrays, and metadata between the others.
+  const std::string whole =
+      "# vtk DataFile Version 5.1\nvtk output\nASCII\nDATASET POLYDATA\nPOINTS 2 float\n"
+      "1 2 3 4 5 6 \nMETADATA\nINFORMATION 1\nNAME L2_NORM_RANGE LOCATION vtkDataArray\n"
+      "DATA 2 3.7 8.8 \n\nVERTICES 3 2\nOFFSETS vtktypeint64\n0 1 2 \n"
+      "CONNECTIVITY vtktypeint64\n0 1 \nCELL_DATA 2\nFIELD FieldData 1\nid 1 2 int\n3 4\n"
+      "SCALARS radius float\nLOOKUP_TABLE default\n5 6\nPOINT_DATA 2\nFIELD FieldData 2\n"
+      "id 1 2 vtkIdType\n7 9 \nMETADATA\nINFORMATION 0\n\nvelocity 3 2 float\n"
+      "0 1 0 0 2 0 \nMETADATA\nCOMPONENT_NAMES\nX\nY\nZ\nINFORMATION 0\n\n";
+  const Result<Particles> p = parse(whole);
+  ASSERT_TRUE(p.ok()) << p.error().text();
+  EXPECT_EQ(p->positions[1], Vec3f(4, 5, 6));
+  EXPECT_EQ(p->ids, (std::vector<std::uint64_t>{7, 9}));
+  ASSERT_EQ(p->velocities.size(), 2u);
+  EXPECT_EQ(p->velocities[1], Vec3f(0, 2, 0));
+  EXPECT_TRUE(p->radii.empty()) << "those are the cells'";
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    const Result<Particles> cut = parse(std::string_view(whole).substr(0, n));
+    EXPECT_TRUE(!cut.ok() || cut->size() <= 2u);
+  }
+}
+
 TEST(ParticleFile, ReadsRealSets) {
   DERM_DATA_OR_SKIP(folder, "particles-sph");
   Diagnostics notes;

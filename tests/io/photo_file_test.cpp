@@ -38,6 +38,9 @@ std::vector<std::uint8_t> headOf(int orientation, bool little) {
 TEST(PhotoFile, OrientationIsReadInBothByteOrders) {
   for (int o = 1; o <= 8; ++o)
     for (const bool little : {false, true}) EXPECT_EQ(exifOrientation(headOf(o, little)), o);
+  std::vector<std::uint8_t> filled = headOf(6, true);
+  filled.insert(filled.begin() + 8, 2, std::uint8_t{0xFF});  // fill bytes before the marker
+  EXPECT_EQ(exifOrientation(filled), 6);
   EXPECT_EQ(exifOrientation(headOf(9, true)), 1);
   EXPECT_EQ(exifOrientation({}), 1);
 }

@@ -96,6 +96,16 @@ TEST(PicturePointFile, TwoNumbersInOneOfTwoForms) {
     EXPECT_FALSE(read(text).ok()) << text;
 }
 
+TEST(PointFile, LabelsThatAreNoUtf8AreWritten) {
+  const std::vector<NamedPosition> points{{"b\xE9ret", {}, Vec3d(1, 2, 3)}};
+  const std::string text = pointFileText(points);
+  Diagnostics notes;
+  const Result<std::vector<NamedPosition>> again = parsePointFile(
+      {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "p.json", notes);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->at(0).position, points[0].position);
+}
+
 TEST(PointFile, AnErrorIsOneLineWhateverTheLabel) {
   const std::string text = R"({"brow\nleft": {"vertex": -1}})";
   Diagnostics notes;

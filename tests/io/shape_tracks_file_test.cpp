@@ -221,6 +221,17 @@ TEST(ShapeTracksFile, WhatIsWrittenReadsBack) {
   EXPECT_EQ(notes.count("shape-not-in-form"), 1u);
 }
 
+TEST(ShapeTracksFile, NamesThatAreNoUtf8AreWrittenAsJson) {
+  const Result<ShapeTracks> tracks = parse("time,jawOpen,b\xE9ret\n0,0,0\n1,1,0.5\n");  // Latin-1
+  ASSERT_TRUE(tracks) << tracks.error().text();
+  Diagnostics notes;
+  const Result<ShapeTracks> again =
+      parse(shapeTracksText(*tracks, ShapeTracksForm::Json, notes), notes);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->names, (std::vector<std::string>{"jawOpen", "b\xEF\xBF\xBDret"}));
+  EXPECT_EQ(again->values, tracks->values);
+}
+
 TEST(ShapeTracksFile, AreToldFromPointsOverTime) {
   EXPECT_TRUE(looksLikeShapeTracks(kTake));
   EXPECT_TRUE(looksLikeShapeTracks("Timecode;JawOpen\n"));  // so that the error is the right one

@@ -37,6 +37,8 @@ TEST(Transform, DecomposeReportsShearAndSurvivesSingularMatrices) {
   Affine3d sheared = Affine3d::Identity();
   sheared.linear()(0, 1) = 0.5;
   EXPECT_GT(decompose(sheared).shear, 0.1);
+  sheared.translation() = Vec3d(0, 1e6, 0);  // far away, or in millimetres
+  EXPECT_GT(decompose(sheared).shear, 0.1);
   Affine3d flat = Affine3d::Identity();
   flat.linear().col(1).setZero();
   const Decomposed d = decompose(flat);

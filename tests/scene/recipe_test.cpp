@@ -54,6 +54,36 @@ TEST(Recipe, TheDocumentedFormIsRead) {
   EXPECT_TRUE(recipe->layers[0].enabled);
 }
 
+TEST(Recipe, TellsTheFilesThatItNames) {
+  const Result<Recipe> recipe = parseRecipe(R"(character = "body.glb"
+motion = "walk.bvh"
+
+[[face.motion]]
+source = "cast:head-a"
+
+[[face.motion]]
+source = "take.bvh"
+map = "names.txt"
+
+[[layer]]
+type = "detail"
+poses = [{ name = "a", expression = "anger", map = "frown.png" },
+         { name = "b", expression = "fear", map = "drawn:forehead" },
+         { name = "c", expression = "joy" }]
+
+[[layer]]
+type = "detail"
+name = "off"
+enabled = false
+poses = { name = "a", expression = "anger", map = "other.png" }
+)",
+                                            "r.toml");
+  ASSERT_TRUE(recipe.ok()) << recipe.error().text();
+  EXPECT_EQ(filesBesideCharacter(*recipe),
+            (std::vector<std::string>{"walk.bvh", "take.bvh", "names.txt", "frown.png"}));
+  EXPECT_TRUE(filesBesideCharacter(Recipe()).empty());
+}
+
 TEST(Recipe, AnEmptyOneHasTheDefaults) {
   const Result<Recipe> recipe = parsed("");
   ASSERT_TRUE(recipe.ok());

@@ -19,11 +19,11 @@
 /// chosen scene is a MeshInstance, every triangle primitive a MeshPart; points and lines are only
 /// carried. All geometry is moved into model space:
 ///  - a skinned mesh by A = G_j * B_j (rest global matrix times inverse bind) on which most joints
-///  of
-///    its skin agree; the skin's slots get B_j * A^-1, so that sum w_j G_j B_j v of the
+///    of its skin agree; the skin's slots get B_j * A^-1, so that sum w_j G_j B_j v of the
 ///    specification is what skinningMatrices() gives (the mesh node's own transform plays no part);
 ///  - any other mesh by its node's rest global matrix; it is `rigid` and follows that node.
 /// A matrix that mirrors also flips the triangles, so that they stay counter-clockwise outside.
+/// Morph targets are named by `extras.targetNames` of the mesh, or else of its primitives.
 ///
 /// What derm has no type for (cameras, lights, extras, extensions, further uv sets, samplers, …)
 /// stays in Character::source. Writing such a character gives it back: what did not change since
@@ -52,9 +52,9 @@ Result<Character> loadGltf(const std::filesystem::path& file, const ImportOption
 /// validate(character), and what glTF cannot hold.
 Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnostics& notes);
 
-/// Writes .glb, or for the ending .gltf the JSON with a .bin beside it; each appears whole or not
-/// at all, the .bin first. Images that are separate files are embedded unless they lie beside the
-/// target already. Errors as encodeGlb().
+/// Writes .glb, or for the ending .gltf the JSON with a .bin beside it; whole or not at all: both
+/// are on the disk when they take their names, the .bin first. Images that are separate files are
+/// embedded unless they lie beside the target already. Errors as encodeGlb().
 Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
                       Diagnostics& notes, OutputFiles& files = diskFiles());
 

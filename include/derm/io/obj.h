@@ -30,7 +30,8 @@ namespace derm {
 ///    Pictures come the same way and are carried undecoded (PNG, JPEG, WebP); those that are not
 ///    there are noted by name.
 ///  - Vertex colours (`v x y z r g b`) are taken as sRGB. The `w` of `v` is ignored.
-///  - Missing normals are computed, area-weighted over coinciding vertices, and noted.
+///  - Missing normals, and those that are no numbers, are computed, area-weighted over coinciding
+///    vertices, and noted.
 ///  - Lines, points, curves and surfaces are skipped with a note. `vt` has its origin at the bottom
 ///    left and is turned to glTF's.
 ///  - OBJ has no unit and no axes: metres and +Y up are assumed (noted).

@@ -16,8 +16,9 @@ namespace derm {
 /// Reads a set of particles from memory; the format is told by the first bytes:
 ///  - PLY (ascii, binary of either order): element "vertex" with x y z, and where present radius or
 ///    pscale, vx vy vz (or velocity_x …), mass, id;
-///  - legacy VTK (ascii or big-endian binary; POLYDATA or UNSTRUCTURED_GRID): POINTS, and of
-///    POINT_DATA the arrays called id, radius, mass, velocity; other arrays are stepped over;
+///  - legacy VTK to version 5.1 (ascii or big-endian binary; POLYDATA or UNSTRUCTURED_GRID):
+///    POINTS, and of POINT_DATA the arrays called id, radius, mass, velocity; other arrays are
+///    stepped over;
 ///  - XYZ text otherwise: x y z per line, then optionally a radius, or a radius and a velocity (4
 ///    or 7 numbers); lines that start with # and a leading count with its comment are skipped.
 /// Errors name line or byte and the particle: text that is no number, numbers that are not finite,

@@ -24,7 +24,9 @@ struct Transform {
 /// How well a matrix was expressed by a Transform.
 struct Decomposed {
   Transform transform;
-  double shear = 0;  ///< largest entry of (matrix - transform.matrix()) / largest matrix entry
+  /// Largest entry of (matrix - transform.matrix()) over the matrix's largest, both without the
+  /// translation, which depends on the unit.
+  double shear = 0;
 };
 
 /// Nearest translation, rotation and scale of a matrix (columns orthogonalised, a mirror goes to

@@ -25,6 +25,8 @@ class LayerParameters {
   virtual bool join(const LayerParameters& /*next*/, std::string /*name*/) { return false; }
   /// What binds a layer with these parameters under this name. The factory keeps its own copy.
   virtual LayerFactory factory(std::string name) const = 0;
+  /// Files that the layer reads, relative to the recipe's folder.
+  virtual std::vector<std::string> files() const { return {}; }
   /// Whether the character has to be changed before it is bound: textures that the layer brings.
   virtual bool changesCharacter() const { return false; }
   /// Does so, once, when a scene is opened. Files are relative to `folder`.

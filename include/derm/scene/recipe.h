@@ -109,6 +109,11 @@ Result<Recipe> parseRecipe(std::string_view text, std::string_view name,
 Result<Recipe> loadRecipe(const std::filesystem::path& file,
                           const LayerTypes& types = builtInLayerTypes());
 
+/// Files that a recipe names beside its character, as it names them: motions, tables of names, what
+/// enabled layers read. What is of the cast is no file.
+std::vector<std::string> filesBesideCharacter(const Recipe& recipe,
+                                              const LayerTypes& types = builtInLayerTypes());
+
 /// The recipe as TOML, keys at their defaults left out; parseRecipe() gives an equal recipe back.
 /// For a recipe that people have written in, see editRecipe() (recipe_text.h).
 std::string writeRecipe(const Recipe& recipe);

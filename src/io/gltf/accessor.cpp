@@ -232,7 +232,9 @@ Result<BufferView> openBufferView(const ReadContext& context, std::size_t index)
   DERM_TRY(const auto length, uintMember(context.file(), *json, "byteLength", at));
   DERM_TRY(const auto stride, uintMember(context.file(), *json, "byteStride", at));
   if (!length || *length == 0) return context.bad(JsonPath(at, "byteLength"), "missing or 0");
-  if (stride && (*stride < 4 || *stride > 252))
+  if (stride && *stride == 0)
+    context.warn("zero-stride", at, "a byteStride of 0 is no distance; taken as none");
+  else if (stride && (*stride < 4 || *stride > 252))
     return context.bad(JsonPath(at, "byteStride"), fmt::format("{} is not in 4 to 252", *stride));
   const SourceBuffer& source = context.document.buffers[*buffer];
   if (!source.problem.empty())

@@ -256,13 +256,12 @@ void ClipWriter::addUnreadChannels(std::size_t source, Json& animation) const {
   }
 }
 
-Json ClipWriter::writeClip(const Clip& clip, int source) const {
+Json ClipWriter::writeClip(const Clip& clip, int source, float& start) const {
   Json animation = source >= 0 ? context_.document->root["animations"][source] : Json::object();
   animation["name"] = clip.name;
   animation["channels"] = Json::array();
   animation["samplers"] = Json::array();
   std::vector<std::pair<Target, Track>> tracks = gatherTracks(clip);
-  float start = 0;
   for (const auto& [target, track] : tracks) start = std::min(start, track.times_s.front());
   if (start < 0)
     context_.notes.warn("negative-times", "clip \"" + clip.name + "\"",
@@ -294,9 +293,10 @@ void ClipWriter::write() {
   matchSources();
   const std::vector<Clip>& clips = context_.character.clips;
   Json animations = Json::array();
+  starts_.assign(clips.size(), 0.0f);
   for (std::size_t i = 0; i < clips.size(); ++i) {
     Json animation = unchanged_[i] ? context_.document->root["animations"][match_[i]]
-                                   : writeClip(clips[i], match_[i]);
+                                   : writeClip(clips[i], match_[i], starts_[i]);
     written_.push_back(animation.is_null() ? -1 : static_cast<int>(animations.size()));
     const bool moves_controls =
         std::any_of(clips[i].tracks.begin(), clips[i].tracks.end(),

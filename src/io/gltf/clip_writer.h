@@ -22,6 +22,8 @@ class ClipWriter {
   void write();
   /// Per clip its animation in the file, -1 = none.
   const std::vector<int>& animations() const { return written_; }
+  /// [s] Per clip how much earlier it is in the file than in the character: 0, or below.
+  const std::vector<float>& starts() const { return starts_; }
 
  private:
   /// Node and path; no two channels of an animation may move the same.
@@ -33,8 +35,8 @@ class ClipWriter {
   std::vector<std::pair<Target, Track>> gatherTracks(const Clip& clip) const;
   Track gatherWeights(const std::vector<const Track*>& tracks, const MeshInstance& instance) const;
   void addUnreadChannels(std::size_t source, Json& animation) const;
-  /// Null where nothing of the clip can be written.
-  Json writeClip(const Clip& clip, int source) const;
+  /// Null where nothing of the clip can be written. `start`: see starts().
+  Json writeClip(const Clip& clip, int source, float& start) const;
 
   WriteContext& context_;
   NodeWriter& nodes_;
@@ -42,6 +44,7 @@ class ClipWriter {
   std::vector<int> match_;  ///< per clip its animation in the document, -1 = none
   std::vector<bool> unchanged_;
   std::vector<int> written_;
+  std::vector<float> starts_;
 };
 
 }  // namespace derm::detail::gltf

@@ -113,7 +113,8 @@ Result<void> readControls(const ReadContext& context, Import& import) {
   return {};
 }
 
-void writeControls(const WriteContext& context, const std::vector<int>& animations) {
+void writeControls(const WriteContext& context, const std::vector<int>& animations,
+                   const std::vector<float>& starts) {
   const Character& c = context.character;
   Json& root = context.out.root;
   if (c.controls.empty()) {
@@ -133,12 +134,15 @@ void writeControls(const WriteContext& context, const std::vector<int>& animatio
   for (std::size_t i = 0; i < c.clips.size(); ++i) {
     Json clip = {{"name", c.clips[i].name}, {"tracks", Json::array()}};
     if (animations[i] >= 0) clip["animation"] = animations[i];
-    for (const Track& track : c.clips[i].tracks)
-      if (track.channel == Channel::Control)
-        clip["tracks"].push_back({{"control", track.control},
-                                  {"interpolation", interpolationName(track.interpolation)},
-                                  {"times", track.times_s},
-                                  {"values", track.values}});
+    for (const Track& track : c.clips[i].tracks) {
+      if (track.channel != Channel::Control) continue;
+      std::vector<float> times = track.times_s;
+      for (float& t : times) t -= starts[i];
+      clip["tracks"].push_back({{"control", track.control},
+                                {"interpolation", interpolationName(track.interpolation)},
+                                {"times", std::move(times)},
+                                {"values", track.values}});
+    }
     if (!clip["tracks"].empty()) ours["clips"].push_back(std::move(clip));
   }
   objectMember(root, "extras")[kKey] = std::move(ours);

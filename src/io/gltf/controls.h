@@ -18,7 +18,8 @@ namespace derm::detail::gltf {
 /// is left out, with a warning.
 Result<void> readControls(const ReadContext& context, Import& import);
 
-/// `animations`: per clip of the character its animation in the file, -1 = none.
-void writeControls(const WriteContext& context, const std::vector<int>& animations);
+/// Per clip of the character its animation in the file, -1 = none, and the time that is 0 there.
+void writeControls(const WriteContext& context, const std::vector<int>& animations,
+                   const std::vector<float>& starts);
 
 }  // namespace derm::detail::gltf

@@ -48,6 +48,8 @@ class GeometryReader {
                                const ImportedBlock& block, std::uint32_t first_triangle);
   Result<void> checkFinite(std::span<const float> values, std::size_t width,
                            const JsonPath& at) const;
+  void replaceNonFinite(std::span<Vec4f> tangents, const ImportedBlock& block,
+                        const JsonPath& at) const;
   template <class Vector>
   void makeUnit(std::span<Vector> vectors, const Accessor& accessor, const JsonPath& at) const;
 
@@ -180,6 +182,17 @@ Result<void> GeometryReader::checkFinite(std::span<const float> values, std::siz
   return {};
 }
 
+/// Exporters divide by the area in the texture, which may be 0, and the rest of the mesh is good.
+void GeometryReader::replaceNonFinite(std::span<Vec4f> tangents, const ImportedBlock& block,
+                                      const JsonPath& at) const {
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    if (tangents[i].allFinite()) continue;
+    context_.warn("tangent-not-finite", at, "not a finite number; another tangent is taken", i);
+    tangents[i] =
+        block.normals ? anyTangent(mesh_.normals[block.first_vertex + i]) : Vec4f(1, 0, 0, 1);
+  }
+}
+
 /// Directions whose length is off are repaired; rounding of small integers is not worth a note.
 template <class Vector>
 void GeometryReader::makeUnit(std::span<Vector> vectors, const Accessor& accessor,
@@ -215,8 +228,9 @@ Result<void> GeometryReader::decodeBlock(const MeshPlan& plan, const BlockPlan& 
              JsonPath(path.attributes, "NORMAL"));
   }
   if (block.tangent) {
-    DERM_CHECK(decode(*block.tangent, mesh_.tangents, 4, "TANGENT"));
     const std::span<Vec4f> tangents = std::span(mesh_.tangents).subspan(at.first_vertex, n);
+    decodeFloats(*block.tangent, 0, n, tangents.front().data(), 4);
+    replaceNonFinite(tangents, at, JsonPath(path.attributes, "TANGENT"));
     makeUnit(tangents, *block.tangent, JsonPath(path.attributes, "TANGENT"));
     for (Vec4f& t : tangents) t.w() = t.w() < 0 ? -1.0f : 1.0f;
   }

@@ -61,6 +61,23 @@ std::set<std::size_t> imagesToEmbed(const Character& character, const std::files
   return out;
 }
 
+/// The document and its buffer. They take their names together: an old document with new numbers
+/// would be a broken file.
+Result<void> writeText(const std::filesystem::path& file, const std::filesystem::path& bin,
+                       const detail::gltf::Written& written, OutputFiles& files) {
+  std::unique_ptr<OutputFile> buffer;
+  if (!written.bin.empty()) {
+    DERM_TRY(buffer, files.create(bin));
+    DERM_CHECK(buffer->append(written.bin));
+    DERM_CHECK(buffer->finish());
+  }
+  DERM_TRY(const std::unique_ptr<OutputFile> document, files.create(file));
+  DERM_CHECK(document->append(written.json));
+  DERM_CHECK(document->finish());
+  if (buffer != nullptr) DERM_CHECK(buffer->commit());
+  return document->commit();
+}
+
 }  // namespace
 
 Result<Character> parseGltf(std::span<const std::uint8_t> bytes, std::string_view name,
@@ -96,10 +113,7 @@ Result<void> saveGltf(const std::filesystem::path& file, const Character& charac
   if (as_text) options.bin_uri = detail::gltf::encodeUri(bin.filename().string());
   DERM_TRY(const detail::gltf::Written written,
            detail::gltf::writeCharacter(character, options, notes));
-  if (as_text) {
-    if (!written.bin.empty()) DERM_CHECK(files.write(bin, written.bin));
-    return files.write(file, written.json);
-  }
+  if (as_text) return writeText(file, bin, written, files);
   DERM_TRY(const FileBytes glb, detail::gltf::joinGlb(written.json, written.bin, file.string()));
   return files.write(file, glb);
 }

@@ -240,12 +240,20 @@ Result<void> MeshPlanner::planTargets(const Json& primitive, const JsonPath& at,
   return {};
 }
 
-void MeshPlanner::nameTargets(const Json& mesh) {
-  const Json* extras = findMember(mesh, "extras");
+/// The names of a mesh's or primitive's targets, where it has some.
+const Json* targetNames(const Json& object) {
+  const Json* extras = findMember(object, "extras");
   const Json* names = extras != nullptr ? findMember(*extras, "targetNames") : nullptr;
+  return names != nullptr && names->is_array() ? names : nullptr;
+}
+
+void MeshPlanner::nameTargets(const Json& mesh) {
+  const Json* names = targetNames(mesh);
+  // Where the mesh has none its primitives may: so do VRM files of UniVRM.
+  for (const PrimitivePlan& p : plan_.primitives)
+    if (names == nullptr) names = targetNames(mesh["primitives"][p.index]);
   for (std::size_t i = 0; i < plan_.target_count; ++i) {
-    const bool named =
-        names != nullptr && names->is_array() && i < names->size() && (*names)[i].is_string();
+    const bool named = names != nullptr && i < names->size() && (*names)[i].is_string();
     plan_.target_names.push_back(named ? (*names)[i].get<std::string>()
                                        : fmt::format("morph_{}", i));
   }

@@ -50,7 +50,7 @@ Result<Written> writeCharacter(const Character& character, const WriteOptions& o
   DERM_CHECK(instances.write());
   ClipWriter clips(context, nodes, instances);
   clips.write();
-  writeControls(context, clips.animations());
+  writeControls(context, clips.animations(), clips.starts());
   if (document != nullptr) dropReplaced(*document, out);
   out.finishBuffers(options.bin_uri);
   // A file in which nothing has changed stays its maker's.
