@@ -13,6 +13,7 @@ import { readModule } from './wasm_functions.mjs';
 /** Functions of derm.h that begin the second file; js/derm.mjs asks for it before it calls them. */
 const kDeferred = [
   'derm_find_points', 'derm_add_face_shapes', 'derm_bake', 'derm_bake_report', 'derm_character_glb',
+  'derm_liquid_open', 'derm_liquid_step',
 ];
 /** Where else it begins: functions that are called by their address alone, each time behind
  *  needDeferred() of derm/base/deferred.h. */

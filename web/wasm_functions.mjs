@@ -237,10 +237,15 @@ export function readModule(file) {
     const [start, stop] = bodies[index - module.importCount] ?? [0, 0];
     return stop - start > kSmall_bytes && virtual.has(index);
   };
+  // So is what a std::function holds: small ones, too, where they are the only way to one of ours.
+  const name = (index) => module.names.get(index) ?? '';
+  const isHeld = (index) => /^std::__[0-9]+::__function::__func</.test(name(index))
+    && [...numbers[index - module.importCount]?.calls ?? []].some((i) => /^derm::/.test(name(i)));
   numbers.forEach(({ calls, constants, places, offsets }, i) => {
     const addresses = new Set();
     for (const number of places)
-      if (table.has(number) && !isVirtual(table.get(number))) addresses.add(table.get(number));
+      if (table.has(number) && !isVirtual(table.get(number)) && !isHeld(table.get(number)))
+        addresses.add(table.get(number));
     for (const number of [...constants, ...offsets]) {
       const at = rows.get(number);
       at?.row.functions.slice(at.from).forEach((index) => addresses.add(index));

@@ -4,6 +4,7 @@ import base64
 import json
 import pathlib
 import struct
+import zlib
 
 HERE = pathlib.Path(__file__).parent / "seeds"
 
@@ -53,6 +54,30 @@ def finish(gltf, buffer, embedded):
         encoded = base64.b64encode(buffer.data).decode()
         gltf["buffers"][0]["uri"] = "data:application/octet-stream;base64," + encoded
     return json.dumps(gltf, separators=(",", ":")).encode()
+
+
+def png(width, height, bits, colour, data, interlaced=0, more=()):
+    def chunk(name, body):
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    header = struct.pack(">2I5B", width, height, bits, colour, 0, 0, interlaced)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + b"".join(chunk(*c) for c in more) +
+            chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
+
+
+def jpeg(frame, data, orientation):
+    """A grey square of 8 x 8: one code for a difference of nothing, one for the end of a block."""
+    def segment(marker, body):
+        return bytes((0xFF, marker)) + struct.pack(">H", len(body) + 2) + body
+
+    def table(number):
+        return segment(0xC4, bytes((number, 1)) + bytes(15) + b"\0")
+
+    exif = b"Exif\0\0II*\0" + struct.pack("<IHHHIHHI", 8, 1, 274, 3, 1, orientation, 0, 0)
+    last = 63 if frame == 0xC0 else 0
+    return (b"\xff\xd8" + segment(0xE1, exif) + segment(0xDB, b"\0" + bytes([16] * 64)) +
+            segment(frame, b"\x08\0\x08\0\x08\x01\x01\x11\0") + table(0) + table(0x10) +
+            segment(0xDA, bytes((1, 1, 0, 0, last, 0))) + data + b"\xff\xd9")
 
 
 def triangle():
@@ -182,6 +207,12 @@ def main():
     write("fuzz_answer", "error.bin",
           struct.pack("<QIQsQsQsQQQB", 1, 1, 1, b"k", 1, b"e", 1, b"m", 1, 1, 3, 0) +
           struct.pack("<IQsQQBQ", 0, 1, b"x", 0, 0, 1, 7))
+    write("fuzz_picture", "grey.png", png(9, 2, 1, 0, b"\0\xaa\x80\0\x55\0"))
+    write("fuzz_picture", "palette.png",
+          png(4, 2, 2, 3, b"\0\x1b\1\x0f", more=[(b"PLTE", bytes(range(12))), (b"tRNS", b"\x80\0")]))
+    write("fuzz_picture", "deep.png", png(1, 1, 16, 6, b"\0\1\2\3\4\5\6\7\x08", interlaced=1))
+    write("fuzz_picture", "upright.jpg", jpeg(0xC0, b"\x3f", 6))
+    write("fuzz_picture", "progressive.jpg", jpeg(0xC2, b"\x7f", 3))
     write("fuzz_points", "outer.json",
           '{"points": {"8.1": {"position": [0, 4.25, -9e-1], "note": 1}, "nose_tip": {"vertex": 9}}}')
     write("fuzz_points", "bare.json",

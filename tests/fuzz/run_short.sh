@@ -18,14 +18,16 @@ findings=$build/fuzz-findings
 mkdir -p "$findings"
 # fuzz_one TARGET: runs one, says what came of it, fails where something was found.
 fuzz_one() {
-  local target=$1 dictionary
+  local target=$1 dictionary malloc_mb=128
   mkdir -p "$corpus/$target"
   dictionary=$here/${target#fuzz_}.dict
   [ "$target" != fuzz_glb ] || dictionary=$here/gltf.dict
   # No single allocation may come near what the readers promise for files this small:
   # 64 MB + 20 x 64 KB.
-  if "$build/bin/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-      -malloc_limit_mb=128 -max_len=65536 -print_final_stats=1 -verbosity=0 \
+  # A picture's pixels may take kMaxPixels x 4 bytes, which few bytes of JPEG can stand for.
+  [ "$target" != fuzz_picture ] || malloc_mb=320
+  if "$build/bin/$target" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
+      -malloc_limit_mb=$malloc_mb -max_len=65536 -print_final_stats=1 -verbosity=0 \
       -artifact_prefix="$findings/$target-" -dict="$dictionary" \
       "$corpus/$target" "$here/seeds/$target" > "$corpus/$target.log" 2>&1; then
     echo "$target: $(grep -o 'number_of_executed_units: *[0-9]*' "$corpus/$target.log" |

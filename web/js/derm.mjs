@@ -155,7 +155,7 @@ export class Derm {
   }
   /** A liquid of derm's own with its skin. */
   async openLiquid(name, { detail = 0 } = {}) {
-    await this.#start();
+    await this.loadRest();
     const core = this.#core;
     const handle = this.#call(() => this.#withText(name, (text) =>
       core._derm_liquid_open(text, detail)));

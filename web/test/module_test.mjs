@@ -155,8 +155,7 @@ await run({
     const cat = await own.open(recipe, { files: { 'cat.glb': glb } });
     cat.setRecipeText(cat.propose('all'));
     cat.seek(0.4);
-    (await own.openLiquid('drop')).close();
-    check(!own.hasRest, 'a file, its layers and proposals, a liquid: all in derm.wasm');
+    check(!own.hasRest, 'a file, its layers and proposals: all in derm.wasm');
     // What gives its result at once cannot wait for a file, and says so.
     const calls = [() => cat.characterGlb(), () => cat.bake(), () => cat.findPoints(), () => cat.addFaceShapes()];
     for (const call of calls) await fails(call, 'not_loaded', 'loadRest()');
@@ -173,6 +172,9 @@ await run({
     const another = await Derm.load();
     (await another.openCharacter('cast:arm')).close();
     check(another.hasRest, 'the cast brings it');
+    const wet = await Derm.load();
+    (await wet.openLiquid('drop')).close();
+    check(wet.hasRest, 'and a liquid');
     const absent = await Derm.load({ rest: () => { throw new Error('no such file'); } });
     await fails(() => absent.openCharacter('cast:arm'), 'cannot_read', 'derm.rest.wasm');
     const arm = derm.recipes.find((each) => each.name === 'arm_twist');
