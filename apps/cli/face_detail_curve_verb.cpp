@@ -129,7 +129,7 @@ Result<void> fitCurve(const CurveOptions& options, Diagnostics& notes) {
   }
   const nlohmann::json out = {
       {"curve", curve}, {"rms", fit.rms}, {"rms_sin4", fit.rms_sin4}, {"samples", list}};
-  DERM_CHECK(writeFileWhole(options.output, out.dump(2) + "\n"));
+  DERM_CHECK(writeFileWhole(options.output, jsonFileText(out)));
   fmt::print("curve = [{}]\n{}: {} pictures, off by {:.3f} (sin^4: {:.3f})\n", text, options.output,
              samples.size(), fit.rms, fit.rms_sin4);
   return {};

@@ -159,7 +159,7 @@ Result<void> bakeMaps(const BakeOptions& options, Diagnostics& notes) {
                                 {"size", options.size},
                                 {"maps", list}};
   DERM_CHECK(
-      writeFileWhole(std::filesystem::path(options.output) / "maps.json", index.dump(2) + "\n"));
+      writeFileWhole(std::filesystem::path(options.output) / "maps.json", jsonFileText(index)));
   say("{}: {} maps of {} x {}\n", options.output, times.size(), options.size, options.size);
   return {};
 }

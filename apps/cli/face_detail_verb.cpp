@@ -219,7 +219,7 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
                                    {"photo_px", map->photo_px},   {"noise", map->noise},
                                    {"aligned_px", map->moved_px}, {"masked", map->masked},
                                    {"seconds", seconds}};
-    DERM_CHECK(writeFileWhole(options.report, report.dump(2) + "\n"));
+    DERM_CHECK(writeFileWhole(options.report, jsonFileText(report)));
   }
   say("{}: {} x {}, {:.0f} % of it wrinkled, noise {:.4f}, aligned by {:.2f} px, {:.1f} s\n",
       options.output, normals.width, normals.height, 100 * map->masked, map->noise, map->moved_px,

@@ -45,7 +45,7 @@ Result<void> findPoints(const PointsOptions& options, Diagnostics& notes) {
   }
   DERM_CHECK(savePointFile(options.output, positions));
   if (!match.report.empty())
-    DERM_CHECK(writeFileWhole(match.report, landmarkReport(found, target).dump(2) + "\n"));
+    DERM_CHECK(writeFileWhole(match.report, jsonFileText(landmarkReport(found, target))));
   if (!match.picture.empty()) DERM_CHECK(savePicture(match.picture, found, target, notes));
   say("{}: {} points by {}, {:.1f} s, lowest confidence {:.2f}\n", options.output, positions.size(),
       found.method, found.seconds, lowest);

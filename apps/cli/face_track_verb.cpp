@@ -370,7 +370,7 @@ Result<void> track(const TrackOptions& options, Diagnostics& notes) {
   DERM_CHECK(savePointTracks(options.output, tracks));
   if (!options.report.empty())
     DERM_CHECK(writeFileWhole(
-        options.report, reportOf(tracked, tracks, motion ? &*motion : nullptr).dump(2) + "\n"));
+        options.report, jsonFileText(reportOf(tracked, tracks, motion ? &*motion : nullptr))));
   const auto seen = std::count_if(tracks.confidence.begin(), tracks.confidence.end(),
                                   [](float c) { return c > 0; });
   say("{}: {} markers, {} frames, seen {:.1f} %", options.output, tracks.labels.size(),

@@ -328,7 +328,7 @@ Result<void> writeMatch(const HeadMatchOptions& options, const HeadMatch& match,
     report["matched_vertices"] = matched;
     report["shapes"] = shapes;
     report["joints"] = joints;
-    DERM_CHECK(writeFileWhole(options.report, report.dump(2) + "\n"));
+    DERM_CHECK(writeFileWhole(options.report, jsonFileText(report)));
   }
   if (!options.picture.empty())
     DERM_CHECK(savePicture(options.picture, match.landmarks, target, notes));

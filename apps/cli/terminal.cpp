@@ -66,10 +66,7 @@ std::vector<std::string>& announcedOutputs() {
   return files;
 }
 
-/// File names and joint names may hold any bytes; JSON may not.
-void printAnswer() {
-  fmt::print("{}\n", jsonAnswer().dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-}
+void printAnswer() { fmt::print("{}", jsonFileText(jsonAnswer())); }
 
 }  // namespace
 
@@ -84,6 +81,10 @@ nlohmann::json& jsonAnswer() {
 }
 
 void announceOutput(std::string file) { announcedOutputs().push_back(std::move(file)); }
+
+std::string jsonFileText(const nlohmann::json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
 
 nlohmann::json toJson(const Diagnostics& notes) {
   nlohmann::json out = nlohmann::json::array();

@@ -34,6 +34,9 @@ nlohmann::json& jsonAnswer();
 /// A file that the verb is about to write: "outputs" of the answer, where the work goes well.
 void announceOutput(std::string file);
 nlohmann::json toJson(const Diagnostics& notes);
+/// Indented, as files and --json have it. Names and paths may hold any bytes, JSON may not: what is
+/// no UTF-8 is replaced, where the library's own way throws.
+std::string jsonFileText(const nlohmann::json& json);
 
 /// Prints "derm: <error>" on one line, with --json the answer with an "error" too, and returns the
 /// exit code that belongs to it.
