@@ -44,6 +44,13 @@ Result<NamedDetail> detailOf(const Scene& scene) {
 
 Json listOf(const Vec3d& v) { return Json::array({v.x(), v.y(), v.z()}); }
 
+/// Whether a mesh or node of the file has this name; what is no text counts as none.
+bool isCalled(const Json& what, const std::string& name) {
+  const auto member = what.find("name");
+  if (member == what.end() || !member->is_string()) return name.empty();
+  return member->get_ref<const std::string&>() == name;
+}
+
 /// Where a part of the character is in the file.
 struct Place {
   std::size_t mesh = 0, primitive = 0;
@@ -86,7 +93,7 @@ class FilePlaces {
     if (instance.source_mesh >= 0 && fits(static_cast<std::size_t>(instance.source_mesh)))
       return static_cast<std::size_t>(instance.source_mesh);
     for (std::size_t m = 0; m < meshes.size(); ++m)
-      if (meshes[m].value("name", "") == instance.name && fits(m)) return m;
+      if (isCalled(meshes[m], instance.name) && fits(m)) return m;
     return {};
   }
   const Character& character_;
@@ -227,7 +234,7 @@ Result<std::vector<std::uint8_t>> encodeWrinkleGlb(const Scene& scene, Diagnosti
     const std::string& name = character.skeleton[tables.head].name;
     const Json& nodes = root["nodes"];
     for (std::size_t n = 0; n < nodes.size(); ++n)
-      if (nodes[n].value("name", "") == name && !nodes[n].contains("mesh")) {
+      if (isCalled(nodes[n], name) && !nodes[n].contains("mesh")) {
         Json bind = Json::array();
         for (Eigen::Index column = 0; column < 4; ++column) {
           for (Eigen::Index row = 0; row < 3; ++row)
