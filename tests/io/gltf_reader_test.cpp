@@ -237,6 +237,19 @@ TEST(GltfReader, TangentsThatAreNoNumbersAreReplaced) {
   EXPECT_EQ(notes.count("tangent-not-finite"), 1u);
 }
 
+TEST(GltfReader, TextureCoordinatesThatAreNoNumbersAreReplaced) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  GltfBuilder g;
+  g.addTriangleMesh();
+  g.root["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] =
+      g.addFloats({0.5f, 0.25f, kNan, 0.5f, 1, 0}, "VEC2", 2);
+  g.addScene({g.addNode({{"mesh", 0}})});
+  Diagnostics notes;
+  const Character c = testing_support::readValid(g.glb(), notes);
+  EXPECT_EQ(c.mesh.uvs, (std::vector<Vec2f>{{0.5f, 0.25f}, {0, 0}, {1, 0}}));
+  EXPECT_EQ(notes.count("texture-coordinate-not-finite"), 1u);
+}
+
 TEST(GltfReader, NamesOfMorphsMayStandInThePrimitives) {
   GltfBuilder g;
   g.addTriangleMesh();

@@ -50,6 +50,7 @@ class GeometryReader {
                            const JsonPath& at) const;
   void replaceNonFinite(std::span<Vec4f> tangents, const ImportedBlock& block,
                         const JsonPath& at) const;
+  void replaceNonFinite(std::span<Vec2f> uvs, const JsonPath& at) const;
   template <class Vector>
   void makeUnit(std::span<Vector> vectors, const Accessor& accessor, const JsonPath& at) const;
 
@@ -193,6 +194,15 @@ void GeometryReader::replaceNonFinite(std::span<Vec4f> tangents, const ImportedB
   }
 }
 
+/// As exporters write them for faces that were never unwrapped.
+void GeometryReader::replaceNonFinite(std::span<Vec2f> uvs, const JsonPath& at) const {
+  for (std::size_t i = 0; i < uvs.size(); ++i) {
+    if (uvs[i].allFinite()) continue;
+    context_.warn("texture-coordinate-not-finite", at, "not a finite number; 0, 0 is taken", i);
+    uvs[i] = Vec2f::Zero();
+  }
+}
+
 /// Directions whose length is off are repaired; rounding of small integers is not worth a note.
 template <class Vector>
 void GeometryReader::makeUnit(std::span<Vector> vectors, const Accessor& accessor,
@@ -234,7 +244,11 @@ Result<void> GeometryReader::decodeBlock(const MeshPlan& plan, const BlockPlan& 
     makeUnit(tangents, *block.tangent, JsonPath(path.attributes, "TANGENT"));
     for (Vec4f& t : tangents) t.w() = t.w() < 0 ? -1.0f : 1.0f;
   }
-  if (block.uv) DERM_CHECK(decode(*block.uv, mesh_.uvs, 2, "TEXCOORD_0"));
+  if (block.uv) {
+    const std::span<Vec2f> uvs = std::span(mesh_.uvs).subspan(at.first_vertex, n);
+    decodeFloats(*block.uv, 0, n, uvs.front().data(), 2);
+    replaceNonFinite(uvs, JsonPath(path.attributes, "TEXCOORD_0"));
+  }
   // A colour of three components leaves the alpha at 1.
   if (block.colour) DERM_CHECK(decode(*block.colour, mesh_.colours, 4, "COLOR_0"));
   return {};
