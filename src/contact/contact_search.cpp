@@ -18,6 +18,7 @@ constexpr float kMaxError = 50;    ///< of the rigid field against the skin as i
 constexpr float kInsideField = 1;  ///< so near to the skin by the field counts as inside
 constexpr float kGateMargin = 0.1f;
 constexpr int kMaxWalk = 64;
+constexpr double kMinVolume = 1e-21;  ///< of a posed unit cube: floats have no areas below
 
 /// Barycentric coordinates of the point of a triangle nearest to p.
 Vec3f nearestOnTriangle(const Vec3f& p, const Vec3f& a, const Vec3f& b, const Vec3f& c) {
@@ -84,12 +85,23 @@ void ContactSearch::takeUp(const ContactFrame& frame) {
     }
     x_[p] = sum;
   }
+  const auto posedPart = [&](std::size_t k) {
+    return Affine3d(frame.palette[body_.parts[k].slot].cast<double>());
+  };
+  // A part that a scale of 0 hides is no skin; a character that is shrunk as a whole is.
+  double largest = 0;
+  for (std::size_t k = 0; k < body_.parts.size(); ++k) {
+    const double volume = std::abs(posedPart(k).linear().determinant());
+    if (!body_.parts[k].members.empty() && volume > largest) largest = volume;
+  }
+  const double min_volume = std::max(1e-9 * std::min(1.0, largest), kMinVolume);
   double scale = 0, count = 0;
   for (std::size_t k = 0; k < body_.parts.size(); ++k) {
-    const Affine3d posed = frame.palette[body_.parts[k].slot].cast<double>();
+    const Affine3d posed = posedPart(k);
     const double volume = std::abs(posed.linear().determinant());
     PosedPart& part = parts_[k];
-    part.used = !body_.parts[k].members.empty() && posed.matrix().allFinite() && volume > 1e-9;
+    part.used =
+        !body_.parts[k].members.empty() && posed.matrix().allFinite() && volume > min_volume;
     if (!part.used) continue;
     bool ok = true;
     part.back = inverseOrIdentity(posed, ok).cast<float>();

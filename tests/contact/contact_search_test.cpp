@@ -57,6 +57,26 @@ TEST(ContactSearch, APointMeetsTheSameSkinAloneAndAmongAll) {
   }
 }
 
+/// As joints of files in centimetres on a mesh in metres have it, and smaller still.
+TEST(ContactSearch, SkinThatIsPosedTinyMeetsAsAnyOther) {
+  const auto c = std::make_shared<const Character>(balls());
+  Diagnostics notes;
+  const auto body = detail::bindContactBody(*c, c->mesh, c->skin, {}, "balls", notes);
+  ASSERT_NE(body, nullptr);
+  StackRunner runner(Stack::bind(c, std::vector{skinningLayer({})}, notes).value());
+  detail::ContactSearch search(*body);
+  for (const float scale : {1.0f, 1.0f / 1024, 1.0f / 65536}) {
+    SCOPED_TRACE(scale);
+    Pose pose = pressed(*c, 2 * kRadius - 0.03);
+    pose.local[0].scale = Vec3f::Constant(scale);
+    runner.setPose(pose, 0);
+    search.takeUp({.palette = runner.palette(), .positions = runner.evaluate().positions()});
+    EXPECT_NEAR(search.scale(), scale, 1e-5f * scale);
+    ASSERT_TRUE(search.find(nullptr));
+    EXPECT_GT(search.contacts().size(), 20u);
+  }
+}
+
 }  // namespace
 }  // namespace contact_search_test
 }  // namespace derm
