@@ -78,9 +78,14 @@ struct BindGroup {
   std::vector<std::size_t> instances;
 };
 
-bool agree(const Affine3d& a, const Affine3d& b) {
-  const double size = std::max(a.matrix().cwiseAbs().maxCoeff(), b.matrix().cwiseAbs().maxCoeff());
-  return (a.matrix() - b.matrix()).cwiseAbs().maxCoeff() <= 1e-4 * size;
+/// Whether two binds of a joint differ by no more than a tenth of a per mille of the character, and
+/// of what floats can tell so far from the middle of the world.
+bool agree(const Affine3d& a, const Affine3d& b, double diagonal_m) {
+  const auto size = [](const auto& m) { return m.cwiseAbs().maxCoeff(); };
+  const double turned = std::max(size(a.linear()), size(b.linear()));
+  const double away_m = std::max(size(a.translation()), size(b.translation()));
+  return size(a.linear() - b.linear()) <= 1e-4 * turned &&
+         size(a.translation() - b.translation()) <= 1e-4 * diagonal_m + 1e-6 * away_m;
 }
 
 std::vector<std::optional<Affine3d>> bindsOf(const Character& c, const MeshInstance& m) {
@@ -101,6 +106,7 @@ std::vector<std::optional<Affine3d>> bindsOf(const Character& c, const MeshInsta
 
 /// Puts each instance that is to be weighted into the first group whose binds it shares.
 std::vector<BindGroup> bindGroups(const Character& c, bool with_rigid) {
+  const double diagonal_m = bounds(c.mesh.positions).diagonal();
   std::vector<BindGroup> out;
   for (std::size_t i = 0; i < c.instances.size(); ++i) {
     if (c.instances[i].rigid && !with_rigid) continue;
@@ -109,7 +115,7 @@ std::vector<BindGroup> bindGroups(const Character& c, bool with_rigid) {
     if (!c.skin.empty() && !c.instances[i].rigid) binds = bindsOf(c, c.instances[i]);
     auto group = std::find_if(out.begin(), out.end(), [&](const BindGroup& g) {
       for (std::size_t j = 0; j < binds.size(); ++j)
-        if (binds[j] && g.bind[j] && !agree(*binds[j], *g.bind[j])) return false;
+        if (binds[j] && g.bind[j] && !agree(*binds[j], *g.bind[j], diagonal_m)) return false;
       return true;
     });
     if (group == out.end())

@@ -1,5 +1,7 @@
 #include "derm/weights/character_weights.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "derm/mesh/measures.h"
@@ -184,6 +186,11 @@ TEST(CharacterWeights, MeshesBoundDifferentlyAreWeightedEachInItsOwnPose) {
       EXPECT_NEAR(weight(*skin, v + n, s + 2), weight(*one, v, s), 1e-5);
     }
   EXPECT_NEAR(skin->slots[2].inverse_bind.translation().x(), -10, 1e-6);
+  // They are as far apart for what they are, however small.
+  scaleLengths(c, std::ldexp(1.0, -17));
+  const Result<Skin> tiny = autoWeights(c, {}, {}, notes);
+  ASSERT_TRUE(tiny.ok()) << tiny.error().text();
+  EXPECT_EQ(tiny->slots.size(), 4u);
 }
 
 TEST(CharacterWeights, NotesNameVerticesOfTheWholeMesh) {
