@@ -245,12 +245,9 @@ Result<FaceMotion> coefficientsOnTarget(const FaceMotionChoice& choice,
   std::vector<Affine3d> model(target.skeleton.size());
   localToModel(target.skeleton, target.bindPose().local, model);
   const Vec3d pivot = model[rig.head.index()].translation();
-  out.points.head.clear();
-  for (const Quatd& turn : out.shapes->head) {
-    Transform moved;
-    moved.rotation = turn.cast<float>();
+  for (Transform& moved : out.points.head) {
+    const Quatd turn = moved.rotation.cast<double>().normalized();
     moved.translation = (pivot - turn * pivot).cast<float>();
-    out.points.head.push_back(moved);
   }
   return out;
 }

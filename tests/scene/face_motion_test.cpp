@@ -180,6 +180,33 @@ TEST_F(FaceMotionInput, CoefficientsAreASourceWithoutAFace) {
     }
 }
 
+/// Mixed with other motions, coefficients turn a head that lies on its back about its own axes.
+TEST_F(FaceMotionInput, CoefficientsTurnAHeadAboutItsOwnAxes) {
+  write("take.csv", "time,jawOpen,HeadYaw,HeadPitch,HeadRoll\n0,0,0,0,0\n0.5,1,0.4,0.2,-0.1\n");
+  const Result<FaceMotion> upright = loaded({.source = "take.csv"});
+  ASSERT_TRUE(upright) << upright.error().text();
+  const Quatd back(Eigen::AngleAxisd(1.5, Vec3d(-1, 0.2, 0.1).normalized()));
+  Diagnostics notes;
+  Character target = *head();
+  rotateAxes(target, back);
+  const FaceRig rig = addFaceRig(target, {.clips = false}, notes).value();
+  const Result<FaceMotion> lying =
+      loadFaceMotion({.source = "take.csv"}, folder_, target, rig, notes);
+  ASSERT_TRUE(lying) << lying.error().text();
+  ASSERT_EQ(upright->points.head.size(), 2u);
+  ASSERT_EQ(lying->points.head.size(), 2u);
+  const Quatd turn = upright->points.head[1].rotation.cast<double>();
+  const Quatd turned = lying->points.head[1].rotation.cast<double>();
+  EXPECT_GT(turn.angularDistance(Quatd::Identity()), 0.3);
+  // Up and forward of a face that lies are measured, those of an upright one are the model's.
+  EXPECT_LT(turned.angularDistance(back * turn * back.inverse()), 0.25);
+  // The joint that the head turns about stays.
+  std::vector<Affine3d> model(target.skeleton.size());
+  localToModel(target.skeleton, target.bindPose().local, model);
+  const Vec3d pivot = model[rig.head.index()].translation();
+  EXPECT_LT((lying->points.head[1].matrixd() * pivot - pivot).norm(), 1e-5);
+}
+
 TEST_F(FaceMotionInput, MarkersOfABvhAreASource) {
   // Every marker has its place as channels; one is called by a number, one by a name, one by
   // somebody's word. The head goes up by 1.
