@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "derm/base/assert.h"
@@ -143,6 +144,35 @@ UvRaster rasteriseUvs(std::span<const Vec2f> uvs, std::span<const Triangle> tria
                       const UvRasterDesc& desc) {
   DERM_REQUIRE(desc.width >= 1 && desc.height >= 1 && desc.padding >= 0);
   return Rasteriser(uvs, triangles, desc).run(desc.padding);
+}
+
+Vec2f squareOfMost(std::span<const Vec2f> places) {
+  constexpr float kFarthest = 1000;  // beyond it floats have no room for a texture's detail
+  std::map<std::array<float, 2>, std::size_t> votes;
+  for (const Vec2f& uv : places) {
+    if (uv.minCoeff() >= 0 && uv.maxCoeff() <= 1)
+      ++votes[{0, 0}];
+    else if (uv.cwiseAbs().maxCoeff() < kFarthest)
+      ++votes[{std::floor(uv.x()), std::floor(uv.y())}];
+  }
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == votes.end()) return Vec2f::Zero();
+  return {most->first[0], most->first[1]};
+}
+
+Vec2f squareOfMost(std::span<const Vec2f> uvs, std::span<const Triangle> triangles) {
+  std::vector<Vec2f> middles;
+  middles.reserve(triangles.size());
+  for (const Triangle& t : triangles) middles.push_back((uvs[t[0]] + uvs[t[1]] + uvs[t[2]]) / 3);
+  return squareOfMost(middles);
+}
+
+std::vector<Vec2f> uvsInSquare(std::span<const Vec2f> uvs, const Vec2f& square) {
+  std::vector<Vec2f> out(uvs.begin(), uvs.end());
+  if (!square.isZero())
+    for (Vec2f& uv : out) uv -= square;
+  return out;
 }
 
 }  // namespace derm

@@ -48,6 +48,22 @@ FloatImage resized(const Rgba8Image& image, const DetailBakeDesc& desc, float st
   return out;
 }
 
+/// Texture coordinates with the square between 0 and 1 that wrinkles are drawn in: that of the
+/// face's points on the material, or, where it has none, of most of its triangles.
+std::vector<Vec2f> uvsOf(const Character& character, int material,
+                         std::span<const Triangle> triangles) {
+  const TriMesh& mesh = character.mesh;
+  std::vector<Vec2f> places;
+  for (const MeshPart& part : character.parts)
+    for (const LabelledPoint& p : character.points)
+      if (part.material == material && p.point.triangle >= part.first_triangle &&
+          p.point.triangle - part.first_triangle < part.triangle_count)
+        places.push_back(
+            valueAt<Vec2f>(p.point, std::span<const Triangle>(mesh.triangles), mesh.uvs));
+  return uvsInSquare(mesh.uvs,
+                     places.empty() ? squareOfMost(mesh.uvs, triangles) : squareOfMost(places));
+}
+
 Error fails(const Scene& scene, const char* message) {
   return {ErrorCode::BadData, message, {.file = scene.character()->name}};
 }
@@ -88,7 +104,7 @@ Result<DetailBaker> DetailBaker::make(Scene& scene, const DetailBakeDesc& desc,
       out.triangles_.insert(
           out.triangles_.end(), character.mesh.triangles.begin() + part.first_triangle,
           character.mesh.triangles.begin() + part.first_triangle + part.triangle_count);
-  out.raster_ = rasteriseUvs(character.mesh.uvs, out.triangles_,
+  out.raster_ = rasteriseUvs(uvsOf(character, material, out.triangles_), out.triangles_,
                              {.width = desc.width, .height = desc.height, .padding = desc.padding});
   if (out.raster_.overlapping_texels > 0)
     notes.warn("map-overlap", "mesh",

@@ -116,8 +116,9 @@ class Sampler {
           int side_px, int padding)
       : chart_(chart), coarse_uvs_(coarse_uvs) {
     const UvRasterDesc desc{.width = side_px, .height = side_px, .padding = padding};
-    const UvRaster under = rasteriseUvs(coarse_uvs, chart.coarse, desc);
-    const UvRaster over = rasteriseUvs(fine_uvs, chart.fine, desc);
+    const Vec2f square = squareOfMost(coarse_uvs, chart.coarse);
+    const UvRaster under = rasteriseUvs(uvsInSquare(coarse_uvs, square), chart.coarse, desc);
+    const UvRaster over = rasteriseUvs(uvsInSquare(fine_uvs, square), chart.fine, desc);
     overlapping_ = under.overlapping_texels;
     for (int y = 0; y < side_px; ++y)
       for (int x = 0; x < side_px; ++x) {

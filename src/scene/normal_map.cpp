@@ -84,11 +84,11 @@ Result<Rgba8Image> foldNormalMap(Scene& scene, double time_s, const NormalMapDes
   }
   const Surfaces surfaces{rest.triangles, fine.normals(), flat.normals(), tangents};
   const UvRaster raster = rasteriseUvs(
-      rest.uvs, rest.triangles,
+      uvsInSquare(rest.uvs, squareOfMost(rest.uvs, rest.triangles)), rest.triangles,
       {.width = desc.width, .height = desc.height, .padding = std::max(desc.padding, 0)});
   if (raster.outside_corners > 0)
     notes.warn("uv-outside-map", scene.character()->name,
-               "texture coordinates outside 0 to 1 are not drawn");
+               "texture coordinates outside the square that most lie in are not drawn");
   Pixels pixels(raster.points.size(), Vec3f::Zero());
   for (std::size_t i = 0; i < pixels.size(); ++i)
     if (raster.hasSurface(i) && raster.rings[i] == 0)

@@ -88,5 +88,19 @@ TEST(UvRaster, WhatLeavesTheSquareIsCutOffAndCounted) {
   EXPECT_EQ(none.flat_triangles, 2u);
 }
 
+TEST(UvRaster, ChartsMayLieInAnySquareOfTheTexture) {
+  const Vec2f away(3, -2);
+  const std::vector<Vec2f> inner = scaled(kSquare, 0.5f, {0.25f, 0.25f});
+  const std::vector<Vec2f> beside = scaled(inner, 1, away);
+  EXPECT_EQ(squareOfMost(inner, kTwo), Vec2f(0, 0));
+  EXPECT_EQ(squareOfMost(beside, kTwo), away);
+  EXPECT_EQ(uvsInSquare(beside, away), inner);
+  EXPECT_EQ(uvsInSquare(inner, Vec2f(0, 0)), inner);
+  // The rim belongs to the square, and what is too far away to none.
+  EXPECT_EQ(squareOfMost(kSquare), Vec2f(0, 0));
+  EXPECT_EQ(squareOfMost(scaled(kSquare, 1, {1e6f, 0})), Vec2f(0, 0));
+  EXPECT_EQ(squareOfMost({}), Vec2f(0, 0));
+}
+
 }  // namespace
 }  // namespace derm::uv_raster_test

@@ -86,6 +86,17 @@ TEST_F(FoldMaps, TheMeshStaysAndTheClipCarriesTheWeights) {
   EXPECT_EQ(poseAt(out, clip, 0).controls, std::vector<float>(maps, 0.0f)) << "no folds at rest";
 }
 
+/// Characters of several textures (UDIM) have their charts side by side.
+TEST_F(FoldMaps, AreDrawnWhereverInTheTextureChartsLie) {
+  Character beside = *desc_.scene.character;
+  for (Vec2f& uv : beside.mesh.uvs) uv += Vec2f(1, 0);
+  desc_.scene.character = std::make_shared<const Character>(beside);
+  const Result<BakeReport> report = bake(desc_, notes_);
+  ASSERT_TRUE(report.ok()) << report.error().text();
+  EXPECT_GT(report->fold_maps->maps, 0u);
+  EXPECT_GT(report->fold_maps->largest_turn_rad, 0.1);
+}
+
 TEST_F(FoldMaps, WhatPlaysIsWithinWhatIsStatedAtAndBetweenFrames) {
   const Result<BakeReport> report = bake(desc_, notes_);
   ASSERT_TRUE(report.ok()) << report.error().text();

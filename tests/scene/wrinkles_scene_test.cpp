@@ -318,6 +318,18 @@ TEST(WrinklesScene, ANormalMapIsTheSameToTheByte) {
   EXPECT_EQ(hash.value(), 6510694690169270535u);  // changes with the folds' mesh, too
 }
 
+TEST(WrinklesScene, ANormalMapIsOfTheSquareThatChartsLieIn) {
+  TriMesh beside = sheetWithUvs(20);
+  for (Vec2f& uv : beside.uvs) uv = 0.75f * uv + Vec2f(2.125f, -0.875f);
+  Scene scene = sceneOf(kTool, beside);
+  Diagnostics notes;
+  const Rgba8Image map = foldNormalMap(scene, 0.4, {.width = 128, .height = 128}, notes).value();
+  EXPECT_EQ(notes.count("uv-outside-map"), 0u);
+  const auto red = [&](double u) { return int(map.at(int((0.125 + 0.75 * u) * 128), 64).r); };
+  EXPECT_LT(red(0.15), 108);
+  EXPECT_GT(red(0.25), 148);
+}
+
 TEST(WrinklesScene, ANormalMapNeedsTextureCoordinates) {
   Scene scene = sceneOf(kTool);
   Diagnostics notes;

@@ -52,4 +52,13 @@ struct UvRaster {
 UvRaster rasteriseUvs(std::span<const Vec2f> uvs, std::span<const Triangle> triangles,
                       const UvRasterDesc& desc);
 
+/// The square of the texture that most of these places lie in, by its corner nearest to minus
+/// infinity: whole numbers. Textures repeat, so that charts may lie in any square, and characters
+/// of several textures (UDIM) have theirs side by side. (0, 0) where nothing is within 1000.
+Vec2f squareOfMost(std::span<const Vec2f> places);
+/// The same of the triangles' middles.
+Vec2f squareOfMost(std::span<const Vec2f> uvs, std::span<const Triangle> triangles);
+/// The texture coordinates with that square between 0 and 1, where rasteriseUvs() draws.
+std::vector<Vec2f> uvsInSquare(std::span<const Vec2f> uvs, const Vec2f& square);
+
 }  // namespace derm

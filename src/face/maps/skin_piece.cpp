@@ -1,11 +1,9 @@
 #include "face/maps/skin_piece.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
 
 #include "derm/base/disjoint_sets.h"
+#include "derm/mesh/uv_raster.h"
 #include "derm/mesh/weld.h"
 
 namespace derm::detail::maps {
@@ -30,21 +28,10 @@ std::vector<Triangle> skinTriangles(const TriMesh& mesh, std::span<const Labelle
 }
 
 std::vector<Vec2f> uvsAtPoints(const TriMesh& mesh, std::span<const LabelledPoint> points) {
-  constexpr float kFarthest = 1000;  // beyond it floats have no room for a texture's detail
-  std::map<std::array<float, 2>, std::size_t> votes;
-  for (const LabelledPoint& p : points) {
-    const Vec2f uv = valueAt<Vec2f>(p.point, std::span<const Triangle>(mesh.triangles), mesh.uvs);
-    if (uv.minCoeff() >= 0 && uv.maxCoeff() <= 1)
-      ++votes[{0, 0}];
-    else if (uv.cwiseAbs().maxCoeff() < kFarthest)
-      ++votes[{std::floor(uv.x()), std::floor(uv.y())}];
-  }
-  std::vector<Vec2f> out = mesh.uvs;
-  const auto most = std::max_element(
-      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == votes.end() || most->first == std::array<float, 2>{0, 0}) return out;
-  for (Vec2f& uv : out) uv -= Vec2f(most->first[0], most->first[1]);
-  return out;
+  std::vector<Vec2f> places;
+  for (const LabelledPoint& p : points)
+    places.push_back(valueAt<Vec2f>(p.point, std::span<const Triangle>(mesh.triangles), mesh.uvs));
+  return uvsInSquare(mesh.uvs, squareOfMost(places));
 }
 
 }  // namespace derm::detail::maps

@@ -14,8 +14,7 @@ namespace derm::detail::maps {
 std::vector<Triangle> skinTriangles(const TriMesh& mesh, std::span<const LabelledPoint> points);
 
 /// The texture coordinates of a mesh, moved by whole textures so that most of the points lie
-/// between 0 and 1. Textures repeat, so that charts may lie in any square; heads of several
-/// textures (UDIM) have theirs side by side. Requires texture coordinates.
+/// between 0 and 1 (squareOfMost()). Requires texture coordinates.
 std::vector<Vec2f> uvsAtPoints(const TriMesh& mesh, std::span<const LabelledPoint> points);
 
 }  // namespace derm::detail::maps
