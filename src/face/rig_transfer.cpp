@@ -202,13 +202,14 @@ std::vector<Clip> carriedClips(const Character& source, const FaceRig& from,
 
 }  // namespace
 
-Result<FaceRig> transferFaceRig(const Character& source, Character& target,
+Result<FaceRig> transferFaceRig(const Character& source, Character& given_target,
                                 const HeadCorrespondence& correspondence,
                                 const RigTransferDesc& desc, Diagnostics& notes,
                                 const Progress& progress) {
   if (desc.max_influences < 2 || desc.max_influences > kControlPointCount + 1)
     return Error{ErrorCode::BadArgument, "must be 2 to 29", {.element = "max_influences"}};
-  DERM_CHECK(validate(correspondence, source.mesh.triangles.size(), target.mesh.vertexCount()));
+  DERM_CHECK(
+      validate(correspondence, source.mesh.triangles.size(), given_target.mesh.vertexCount()));
   const std::optional<FaceRig> from = findFaceRig(source);
   if (!from)
     return Error{
@@ -216,7 +217,9 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
   DERM_TRY(const FacePoints source_points, facePoints(source.points, source.mesh));
   DERM_CHECK(validateControlPoints(source_points));
 
-  // The procedural rig first: joints, pieces beside the skin, a body's own weights.
+  // The procedural rig first: joints, pieces beside the skin, a body's own weights. On a copy: an
+  // error or a cancelled transfer must not leave half a rig behind.
+  Character target = given_target;
   FaceRigDesc rig_desc;
   rig_desc.clips = false;
   rig_desc.weights.max_influences = desc.max_influences;
@@ -345,6 +348,7 @@ Result<FaceRig> transferFaceRig(const Character& source, Character& target,
     for (Clip& clip :
          carriedClips(source, *from, source_points, source_slits, target, to, target_points, slits))
       target.clips.push_back(std::move(clip));
+  given_target = std::move(target);
   return to;
 }
 

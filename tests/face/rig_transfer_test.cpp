@@ -170,5 +170,29 @@ TEST(RigTransfer, SaysWhatIsWrong) {
             std::string::npos);
 }
 
+TEST(RigTransfer, WhatFailsOrIsCancelledLeavesTheTargetAsItWas) {
+  const Character source = riggedHead(syntheticHeadA());
+  const Character bare = *makeSyntheticHead(syntheticHeadA());
+  const HeadCorrespondence same = testing_support::sameVertices(bare.mesh);
+  HeadCorrespondence none = same;
+  for (SurfacePoint& p : none.source_points) p.triangle = HeadCorrespondence::kNoTriangle;
+  Diagnostics notes;
+  Character target = bare;
+  const auto expectBare = [&] {
+    EXPECT_EQ(target.skeleton.size(), bare.skeleton.size());
+    EXPECT_EQ(target.skin.slots.size(), bare.skin.slots.size());
+    EXPECT_FALSE(findFaceRig(target).has_value());
+  };
+  const Result<FaceRig> nothing = transferFaceRig(source, target, none, {}, notes);
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_NE(nothing.error().text().find("no vertex of the target"), std::string::npos);
+  expectBare();
+  const Result<FaceRig> cancelled = transferFaceRig(source, target, same, {}, notes,
+                                                    [](double, std::string_view) { return false; });
+  ASSERT_FALSE(cancelled.ok());
+  EXPECT_EQ(cancelled.error().code, ErrorCode::Cancelled);
+  expectBare();
+}
+
 }  // namespace
 }  // namespace derm::rig_transfer_test

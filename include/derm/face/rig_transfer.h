@@ -40,7 +40,8 @@ struct RigTransferDesc {
 ///
 /// With source = target weights come out as they are. Errors: a source without a face rig; control
 /// points of the target as validateControlPoints() says; a target that has a rig; a correspondence
-/// that does not fit; desc out of range. Notes as addFaceRig() and findFaceSlits().
+/// that does not fit; desc out of range. An error or a cancelled transfer leaves the target as it
+/// was. Notes as addFaceRig() and findFaceSlits().
 Result<FaceRig> transferFaceRig(const Character& source, Character& target,
                                 const HeadCorrespondence& correspondence,
                                 const RigTransferDesc& desc, Diagnostics& notes,
