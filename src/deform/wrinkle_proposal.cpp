@@ -145,8 +145,9 @@ class WrinkleProposer {
   Result<void> play(StackRunner& runner, const Progress& progress, std::string_view stage,
                     const Look& look) const {
     const double length = clip_.duration_s();
-    const auto samples = std::clamp<std::size_t>(
-        static_cast<std::size_t>(std::ceil(length * desc_.samples_per_s)), 1, kMaxSamples);
+    // Clamped before they are whole numbers: what does not fit into one is undefined.
+    const auto samples = static_cast<std::size_t>(
+        std::clamp(std::ceil(length * desc_.samples_per_s), 1.0, static_cast<double>(kMaxSamples)));
     Pose pose = character_.restPose();
     for (std::size_t i = 0; i <= samples; ++i) {
       const double done = static_cast<double>(i) / static_cast<double>(samples);
@@ -287,8 +288,8 @@ class WrinkleProposer {
     found.skin = skinUnder(strip.seed, strip.middle, reach, strip.half_width * strip.across);
     // Rolls side by side, each over two of the surface's own triangles, where the skin is lost.
     FoldCurveDesc& curve = out.tool.curve;
-    const int bumps =
-        std::clamp(static_cast<int>(std::lround(length / (3 * strip.edge))), kMinBumps, kMaxBumps);
+    const auto bumps = static_cast<int>(
+        std::lround(std::clamp(length / (3 * strip.edge), double{kMinBumps}, double{kMaxBumps})));
     curve.propagation = FoldPropagation::Squeezed;
     curve.profile = FoldProfile::Round;
     curve.spacing = 0;
@@ -312,7 +313,8 @@ class WrinkleProposer {
       longest = std::max(longest, high - low);
     }
     const auto max_points = [&] {  // a cut triangle is at most two segments long
-      return 1 + static_cast<int>(2 * length / std::ldexp(longest, -tool.subdivide));
+      const double segments = 2 * length / std::ldexp(longest, -tool.subdivide);
+      return 1 + static_cast<int>(std::min(segments, double{FoldCurveDesc::kMaxPoints}));
     };
     if (!(longest > 0)) return;
     for (int more = 0; more < kMoreCuts && tool.curve.points > max_points(); ++more)
