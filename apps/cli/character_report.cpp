@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "derm/face/expression_names.h"
+#include "derm/face/face_features.h"
 #include "derm/face/face_rig.h"
+#include "derm/face/shape_motion.h"
 #include "derm/mesh/adjacency.h"
 #include "derm/mesh/surface_point.h"
 #include "derm/mesh/weld.h"
@@ -56,13 +57,13 @@ nlohmann::json array(const Vec3f& v) { return {v.x(), v.y(), v.z()}; }
 
 /// Control points of a face are known by number or name, shapes by ARKit's names.
 std::string faceWords(const Character& c) {
-  std::size_t control = 0, features = 0, shapes = 0;
+  std::size_t control = 0, features = 0;
   for (const LabelledPoint& p : c.points)
     if (const FaceFeature* feature = findFaceFeature(p.label)) {
       ++features;
       control += isControlPoint(feature->number);
     }
-  for (const MorphTarget& m : c.morphs) shapes += findFaceShape(m.name) != nullptr;
+  const std::size_t shapes = arkitShapeCount(c);
   std::vector<std::string> words;
   if (features > 0)
     words.push_back(fmt::format(
