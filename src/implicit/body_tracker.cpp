@@ -302,15 +302,19 @@ void BodyTracker::settleGroup(std::span<const std::uint32_t> fresh,
     area += old_bodies_[o].wanted_area;
   }
   for (const std::uint32_t f : fresh) {
-    fresh_volume += bodies_[f].volume;
+    fresh_volume += std::abs(bodies_[f].volume);
     fresh_area += bodies_[f].area;
   }
+  // A cavity that found no body has a volume below 0, a speck may have none.
+  const auto share = [&](double whole, double part, double parts) {
+    return parts > 0 ? whole * part / parts : whole / static_cast<double>(fresh.size());
+  };
   for (const std::uint32_t f : fresh) {
     TrackedBody& body = bodies_[f];
     body.id = &body == &main ? heir.id : next_id_++;
     const bool alone = fresh.size() == 1;
-    body.wanted_volume = alone ? volume : volume * body.volume / fresh_volume;
-    body.wanted_area = alone ? area : area * body.area / fresh_area;
+    body.wanted_volume = alone ? volume : share(volume, std::abs(body.volume), fresh_volume);
+    body.wanted_area = alone ? area : share(area, body.area, fresh_area);
     if (&body != &main) event(time_s, SkinEventKind::Split, heir.id, body.id);
   }
   for (const std::uint32_t o : old)
