@@ -224,10 +224,15 @@ Result<void> LayerDiagram::countPieces(const Scene& scene) {
 LayerDiagram::Levels LayerDiagram::levelsOf(std::span<const Triangle> triangles,
                                             std::span<const std::uint32_t> sources) const {
   std::vector<std::size_t> pieces(source_count_, sources.empty() ? 1 : 0);
-  for (const std::uint32_t source : sources) ++pieces[source];
+  for (const std::uint32_t source : sources)
+    if (source < pieces.size()) ++pieces[source];
   std::array<std::vector<Triangle>, kLevelPalette.size()> sorted;
-  for (std::size_t t = 0; t < triangles.size(); ++t)
-    sorted[levelOf(pieces[sources.empty() ? t : sources[t]])].push_back(triangles[t]);
+  for (std::size_t t = 0; t < triangles.size(); ++t) {
+    // Triangles of a layer that does not say where they came from count as not cut.
+    const std::size_t source = t < sources.size() ? sources[t] : t;
+    const std::size_t level = source < pieces.size() ? levelOf(pieces[source]) : 0;
+    sorted[level].push_back(triangles[t]);
+  }
   Levels out;
   for (const std::vector<Triangle>& level : sorted) {
     out.begin.push_back(static_cast<std::uint32_t>(out.triangles.size()));
