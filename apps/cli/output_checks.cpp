@@ -2,6 +2,7 @@
 
 #include <set>
 #include <system_error>
+#include <vector>
 
 #include "derm/io/character_author.h"
 #include "derm/io/file_ending.h"
@@ -18,6 +19,15 @@ bool isSomebodysCharacter(const std::filesystem::path& file) {
   if (ending != ".glb" && ending != ".gltf" && ending != ".obj") return false;
   std::error_code none;
   return std::filesystem::file_size(file, none) > 0 && !isWrittenByDerm(file);
+}
+
+/// Files that an output with {frame} in its name may replace; else the output itself.
+std::vector<std::filesystem::path> filesOf(const std::filesystem::path& output) {
+  std::vector<std::filesystem::path> out;
+  if (!isNumbered(output.string())) return {output};
+  if (const Result<std::vector<NumberedFile>> files = numberedFiles(output.string()))
+    for (const NumberedFile& file : *files) out.push_back(file.path);
+  return out;
 }
 
 }  // namespace
@@ -71,11 +81,12 @@ Result<void> checkOutputs(std::initializer_list<std::string> outputs) {
     if (!std::filesystem::is_directory(file.parent_path(), none))
       return Error{
           ErrorCode::CannotWrite, "cannot write: its folder does not exist", {.file = output}};
-    if (!commonOptions().force && std::filesystem::is_regular_file(file, none) &&
-        isSomebodysCharacter(file))
-      return Error{ErrorCode::BadArgument,
-                   "exists and was not written by derm; --force replaces it",
-                   {.file = output}};
+    if (!commonOptions().force)
+      for (const std::filesystem::path& old : filesOf(file))
+        if (std::filesystem::is_regular_file(old, none) && isSomebodysCharacter(old))
+          return Error{ErrorCode::BadArgument,
+                       "exists and was not written by derm; --force replaces it",
+                       {.file = isNumbered(output) ? old.string() : output}};
     announceOutput(output);
   }
   return {};

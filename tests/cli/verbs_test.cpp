@@ -156,6 +156,26 @@ TEST(Cli, FrameInANameThatIsForOneFileIsAnError) {
             0);
 }
 
+TEST(Cli, SequencesOfOthersAreReplacedByForceAlone) {
+  const Folder folder;
+  write(folder / "f_0.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  write(folder / "f_note.obj", "v 0 0 0\n");  // no file of the sequence
+  const std::vector<std::string> bake = {"bake", "cast:cylinder", "--range", "0", "0.1", "-o"};
+  const auto baked = [&](std::initializer_list<std::string> more) {
+    std::vector<std::string> all = bake;
+    all.insert(all.end(), more);
+    return derm(all);
+  };
+  const Outcome refused = baked({folder / "f_{frame}.obj"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("f_0.obj: exists and was not written by derm"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(baked({folder / "f_{frame}.obj", "--force"}).exit_code, 0);
+  // Its own it may replace.
+  EXPECT_EQ(baked({folder / "g_{frame}.obj"}).exit_code, 0);
+  EXPECT_EQ(baked({folder / "g_{frame}.obj"}).exit_code, 0);
+}
+
 TEST(Cli, WrinklesProposesARecipeThatCanBeBaked) {
   const Folder folder;
   const std::string recipe = folder / "arm.toml";
