@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "derm/io/bvh.h"
 #include "derm/io/file_bytes.h"
@@ -13,6 +14,7 @@
 #include "derm/io/stl.h"
 
 #include "io/assimp_import.h"
+#include "io/json_value.h"
 
 namespace derm {
 namespace {
@@ -115,8 +117,30 @@ Result<Format> formatOf(const std::filesystem::path& name, const IsGlb& is_glb) 
   return *format;
 }
 
-Result<Character> named(Character character, const std::filesystem::path& file) {
+/// Recipes and JSON name joints, shapes and clips in UTF-8; BVH and FBX files have them in any
+/// bytes. Latin-1 has a character for each byte, so that names which differ go on doing so.
+void makeUtf8(std::string& name, const char* element, std::size_t index, Diagnostics& notes) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (std::all_of(name.begin(), name.end(), is_ascii) || detail::isUtf8(name)) return;
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) text += static_cast<char>(0xC0 | byte >> 6);
+    text += is_ascii(c) ? c : static_cast<char>(0x80 | (byte & 0x3F));
+  }
+  name = std::move(text);
+  notes.warn("name-not-utf8", element, "a name is not UTF-8; it is read as Latin-1", index);
+}
+
+Result<Character> named(Character character, const std::filesystem::path& file,
+                        Diagnostics& notes) {
   if (character.name.empty()) character.name = file.stem().string();
+  for (std::size_t j = 0; j < character.skeleton.size(); ++j)
+    makeUtf8(character.skeleton.joints[j].name, "joints", j, notes);
+  for (std::size_t m = 0; m < character.morphs.size(); ++m)
+    makeUtf8(character.morphs[m].name, "morphs", m, notes);
+  for (std::size_t c = 0; c < character.clips.size(); ++c)
+    makeUtf8(character.clips[c].name, "clips", c, notes);
   DERM_CHECK(validate(character));
   return character;
 }
@@ -134,7 +158,7 @@ Result<Character> loadCharacter(const std::filesystem::path& file, const ImportO
                                 Diagnostics& notes) {
   DERM_TRY(const Format format, formatOf(file, [&] { return hasGlbMagic(file); }));
   DERM_TRY(Character character, format.load(file, options, notes));
-  return named(std::move(character), file);
+  return named(std::move(character), file, notes);
 }
 
 Result<Character> parseCharacter(std::span<const std::uint8_t> bytes, std::string_view name,
@@ -143,7 +167,7 @@ Result<Character> parseCharacter(std::span<const std::uint8_t> bytes, std::strin
   const auto isGlb = [&] { return textOf(bytes).starts_with(kGlbMagic); };
   DERM_TRY(const Format format, formatOf(name, isGlb));
   DERM_TRY(Character character, format.parse(bytes, name, read_side_file, options, notes));
-  return named(std::move(character), name);
+  return named(std::move(character), name, notes);
 }
 
 Result<void> saveCharacter(const Character& character, const std::filesystem::path& file,

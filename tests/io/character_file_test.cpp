@@ -57,6 +57,19 @@ TEST_F(CharacterFile, WhatIsNotValidIsNotWritten) {
   EXPECT_TRUE(saveCharacter(good, folder_ / "a.glb", notes_).ok());
 }
 
+/// Recipes name joints, and are UTF-8.
+TEST_F(CharacterFile, NamesThatAreNoUtf8AreRepaired) {
+  const std::string bvh =
+      "HIERARCHY\nROOT H\xFCpfer\n{\nOFFSET 0 0 0\nCHANNELS 3 Xrotation Yrotation Zrotation\n"
+      "JOINT Fu\xC3\x9F\n{\nOFFSET 0 1 0\nCHANNELS 3 Xrotation Yrotation Zrotation\n"
+      "End Site\n{\nOFFSET 0 1 0\n}\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.1\n0 0 0 0 0 0\n";
+  const Result<Character> c = loadCharacter(write("walk.bvh", bvh), {}, notes_);
+  ASSERT_TRUE(c.ok()) << c.error().text();
+  EXPECT_TRUE(c->skeleton.find("H\xC3\xBCpfer").valid()) << "read as Latin-1";
+  EXPECT_TRUE(c->skeleton.find("Fu\xC3\x9F").valid()) << "UTF-8 stays as it is";
+  EXPECT_EQ(notes_.count("name-not-utf8"), 1u);
+}
+
 TEST_F(CharacterFile, TheEndingDecidesWhateverItsCase) {
   const Result<Character> obj = loadCharacter(write("a.OBJ", kTriangle), {}, notes_);
   ASSERT_TRUE(obj.ok()) << obj.error().text();

@@ -17,7 +17,8 @@
 namespace derm {
 
 /// Reads a character or a bare mesh; the format is told by the file's ending (letter case ignored)
-/// and, for glTF, by its first bytes. The result has passed validate(Character).
+/// and, for glTF, by its first bytes. Names of joints, shapes and clips are UTF-8: what is not is
+/// read as Latin-1, with a note. The result has passed validate(Character).
 Result<Character> loadCharacter(const std::filesystem::path& file, const ImportOptions& options,
                                 Diagnostics& notes);
 
