@@ -139,6 +139,8 @@ class Session {
   Result<EditReport> apply(const Recipe& recipe, std::string text);
   Result<Scene> opened(const Recipe& recipe, std::shared_ptr<const Character> own,
                        Diagnostics& notes) const;
+  /// The character in another unit of length, with what the host painted, placed and made on it.
+  Result<std::shared_ptr<const Character>> inUnitOf(const Recipe& recipe, Diagnostics& notes) const;
   /// Goes on with the scene: its stack may be another.
   void goOn();
   /// A runner for the host's own poses, at rest in the present one.
@@ -163,6 +165,7 @@ class Session {
   std::shared_ptr<const MemoryFiles> files_;
   std::string text_, name_;
   std::shared_ptr<const Character> own_;  ///< without motions, as edited
+  bool made_shapes_ = false;              ///< own_ has those of addFaceShapes()
   std::optional<Scene> scene_;
   std::optional<LiveRunner> live_;
   double live_rate_hz_ = 0;    ///< inner rate that live_ was made with

@@ -357,6 +357,28 @@ TEST(CInterface, GroupsAndPointsChangeTheCharacter) {
   EXPECT_EQ(derm_set_point(cat.get(), "tip", 1 << 30, shares), nullptr);
 }
 
+TEST(CInterface, AnotherUnitKeepsWhatWasPaintedAndPlaced) {
+  const ScenePointer cat = open("character = \"cast:cat\"\n");
+  ASSERT_NE(cat, nullptr) << derm_last_error();
+  const std::vector<float> before = positions(cat);
+  std::vector<float> group(derm_vertex_count(cat.get()), 0.0f);
+  group[3] = 0.5f;
+  parsed(derm_set_group(cat.get(), "patch", group.data(), group.size()));
+  const float shares[3] = {0.2f, 0.3f, 0.5f};
+  parsed(derm_set_point(cat.get(), "tip", 5, shares));
+  EXPECT_TRUE(parsed(derm_set_key(cat.get(), "", "metres_per_unit", "0.01"))["reopened"]);
+  const std::vector<float> small = positions(cat);
+  ASSERT_EQ(small.size(), before.size());
+  for (std::size_t i = 0; i < small.size(); ++i) ASSERT_NEAR(small[i], 0.01 * before[i], 1e-6);
+  const float* painted = derm_channel(cat.get(), "group:patch");
+  ASSERT_NE(painted, nullptr) << derm_last_error();
+  EXPECT_EQ(painted[3], 0.5f);
+  EXPECT_EQ(parsed(derm_character(cat.get()))["points"].back()["label"], "tip");
+  parsed(derm_set_key(cat.get(), "", "metres_per_unit", ""));
+  EXPECT_EQ(positions(cat), before);
+  EXPECT_NE(derm_channel(cat.get(), "group:patch"), nullptr) << derm_last_error();
+}
+
 TEST(CInterface, ProposesAndBakes) {
   const ScenePointer cat = open("character = \"cast:cat\"\nclip = \"jump\"\nfps = 10\n");
   const char* text = derm_propose(cat.get(), "all");
@@ -421,7 +443,10 @@ TEST(CInterface, FacesTellNamesAndRegionsAndFindTheirPoints) {
   EXPECT_EQ(derm_set_points(man.get(), "[{\"label\":\"x\",\"triangle\":100000000}]"), nullptr);
   EXPECT_EQ(derm_set_points(man.get(), "{}"), nullptr);
   ASSERT_NE(derm_add_face_shapes(man.get()), nullptr) << derm_last_error();
-  EXPECT_GE(parsed(derm_character(man.get()))["morphs"].size(), 52u);
+  const std::size_t morphs = parsed(derm_character(man.get()))["morphs"].size();
+  EXPECT_GE(morphs, 52u);
+  ASSERT_NE(derm_set_key(man.get(), "", "metres_per_unit", "2"), nullptr) << derm_last_error();
+  EXPECT_EQ(parsed(derm_character(man.get()))["morphs"].size(), morphs) << "in another unit";
   EXPECT_EQ(derm_find_points(man.get(), "cast:cat"), nullptr);  // which has no points
 }
 
