@@ -297,7 +297,12 @@ void Session::makeLive() {
   live_rate_hz_ = scene_->recipe().inner_rate_hz;
   live_.emplace(scene_->sharedStack(), LiveDesc{.inner_rate_hz = live_rate_hz_});
   live_->keepChannels(kept_channels_);
-  live_->reset(pose_);
+  live_->reset(finitePose());
+}
+
+const Pose& Session::finitePose() {
+  if (finite(pose_)) copyPose(pose_, finite_pose_);
+  return finite_pose_;
 }
 
 void Session::unsettle() {
@@ -307,7 +312,7 @@ void Session::unsettle() {
 
 void Session::evaluateAgain() {
   if (live_playing_)
-    took(live_->advance(0, pose_));
+    took(live_->advance(0, finitePose()));
   else
     show(time_s_);
 }
@@ -352,7 +357,7 @@ Result<void> Session::step(double dt_s) {
   }
   live_playing_ = true;
   layer_seconds_.assign(scene_->stack().layers().size(), 0.0);
-  took(live_->advance(dt_s, pose_));
+  took(live_->advance(dt_s, finitePose()));
   return {};
 }
 

@@ -145,6 +145,9 @@ class Session {
   void goOn();
   /// A runner for the host's own poses, at rest in the present one.
   void makeLive();
+  /// The host's pose; where that has numbers that are not finite, the last one that had none.
+  /// Layers keep what they once got.
+  const Pose& finitePose();
   /// The frame is another; it is made when somebody asks for it.
   void unsettle();
   void evaluateAgain();
@@ -176,7 +179,8 @@ class Session {
   std::vector<std::string> kept_channels_;
 
   double time_s_ = 0;
-  Pose pose_;
+  Pose pose_;         ///< what the host writes into
+  Pose finite_pose_;  ///< the last that live_ was given
   const SkinFrame* frame_ = nullptr;
   std::vector<double> layer_seconds_;
   std::shared_ptr<const Stack> sorted_stack_;  ///< whose output is sorted below

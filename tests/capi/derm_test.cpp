@@ -281,6 +281,28 @@ TEST(CInterface, TakesTheHostsPose) {
   EXPECT_EQ(character["joints"].size() * 10 > 0, true);
 }
 
+TEST(CInterface, APoseThatIsNotFiniteDoesNotGetIntoLayersByAnEdit) {
+  const ScenePointer cat = open(kCat);
+  const auto allFinite = [&] {
+    const std::vector<float> p = positions(cat);
+    return std::all_of(p.begin(), p.end(), [](float v) { return std::isfinite(v); });
+  };
+  ASSERT_EQ(derm_sample(cat.get(), -1, 0), 1);
+  ASSERT_EQ(derm_reset(cat.get()), 1);
+  const float y = derm_pose(cat.get())[1];
+  derm_pose(cat.get())[1] = std::nanf("");
+  parsed(derm_set_key(cat.get(), "belly", "frequency_hz", "3"));
+  EXPECT_TRUE(allFinite()) << "a number of a layer";
+  EXPECT_NE(derm_channel(cat.get(), "mask:belly"), nullptr) << derm_last_error();
+  EXPECT_TRUE(allFinite()) << "a mask";
+  parsed(derm_set_key(cat.get(), "", "simulation.rate_hz", "30"));
+  EXPECT_TRUE(allFinite()) << "another clock";
+  EXPECT_EQ(derm_step(cat.get(), 0.1), 0) << "what the host wrote is told";
+  derm_pose(cat.get())[1] = y;
+  ASSERT_EQ(derm_step(cat.get(), 0.1), 1) << derm_last_error();
+  EXPECT_TRUE(allFinite());
+}
+
 TEST(CInterface, ListsEveryFieldWithRangeUnitAndHelp) {
   const json all = parsed(derm_recipe_fields());
   ASSERT_EQ(all["layers"].size(), derm::builtInLayerTypes().all().size());
