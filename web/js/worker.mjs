@@ -30,11 +30,11 @@ function frameOf(scene, have) {
 
 const noScene = () => new DermError({ code: 'closed', text: 'no scene is open' });
 
-/** Answers messages {id, method, args} with {id, result} or {id, error}. */
+/** Answers messages {id, method, args} with {id, result} or {id, error}; with the recipe's `text`
+ *  where that changed, and `gone` where the scene's module has ended. */
 export function serve(port) {
   let derm = null;
   let scene = null;
-  let text = '';  // before the last edit: known when the module has ended, too
   const methods = {
     load: async (wasm, rest) => { derm ??= await Derm.load({ wasm, rest }); return true; },
     open: async (recipe, options) => {
@@ -62,7 +62,6 @@ export function serve(port) {
     ask: (name, args) => {
       const answer = () => {
         if (scene === null) throw noScene();
-        if (kEdits.includes(name)) text = scene.recipeText;
         const value = scene[name];
         const result = typeof value === 'function' ? scene[name](...args) : value;
         return ArrayBuffer.isView(result) ? copyOf(result) : result;
@@ -75,7 +74,6 @@ export function serve(port) {
       }
     },
     of: (name) => derm[name],
-    textBefore: () => text,
     close: () => { scene?.close(); scene = null; return true; },
   };
   const buffersIn = (value, out = []) => {
@@ -86,12 +84,16 @@ export function serve(port) {
   };
   port.onmessage = async ({ data }) => {
     try {
-      const result = await methods[data.method](...data.args);
-      port.postMessage({ id: data.id, result }, buffersIn(result));
+      const { id, method, args } = data;
+      const result = await methods[method](...args);
+      const changes = method === 'open' || (method === 'ask' && kEdits.includes(args[0]));
+      port.postMessage({ id, result, ...(changes ? { text: scene.recipeText } : {}) },
+        buffersIn(result));
     } catch (error) {
       const fields = error instanceof DermError ? error.toJSON()
         : { code: 'internal', text: String(error?.message ?? error) };
-      port.postMessage({ id: data.id, error: fields });
+      const gone = scene !== null && derm.memoryBytes === 0;
+      port.postMessage({ id: data.id, error: fields, gone });
     }
   };
 }
@@ -113,9 +115,13 @@ class Remote {
   #ended = false;
   applied = 0;  // edits of the character that it has
   opened = false;
+  text = '';  // of the recipe, after the last edit that was made: known when the scene is gone, too
+  gone = false;  // its scene: the module has ended
   constructor(worker) {
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
+      this.text = data.text ?? this.text;
+      this.gone ||= data.gone === true;
       const asked = this.#waiting.get(data.id);
       if (!asked) return;  // it was told of an error already
       this.#waiting.delete(data.id);
@@ -238,24 +244,30 @@ export class RemoteScene {
     try {
       return await work(player);
     } catch (error) {
-      if (!hasEnded(error) || (player === this.#player && !this.#mending)) throw error;
+      if (!hasEnded(error)) throw error;
+      if (player.gone) this.#mendAfter(player);
+      if (player === this.#player && !this.#mending) throw error;
     }
     await this.#mending;
     return work(this.#player);
+  }
+
+  #mendAfter(player) {
+    if (player !== this.#player || this.#closed || this.#mending) return;
+    this.#mending = this.#mend().finally(() => { this.#mending = null; });
+    this.#mending.catch(() => {});  // told to who asks for frames
   }
 
   /** An edit of Scene: edit('set', 'belly', 'frequency_hz', 3). Edits are made one after another;
    *  those that cost less than a frame at once, also while another binds. */
   async edit(method, ...args) {
     if (await this.#isLive(method, args)) {
+      if (this.#mending) await this.#mending.catch(() => {});
       this.#meanwhile?.push([method, args]);
       if (method !== 'set') this.#types = null;
       const player = this.#player;
       return player.call('ask', method, args).catch((error) => {
-        if (hasEnded(error) && player === this.#player && !this.#closed && !this.#mending) {
-          this.#mending = this.#mend().finally(() => { this.#mending = null; });
-          this.#mending.catch(() => {});  // told to who asks for frames
-        }
+        if (hasEnded(error)) this.#mendAfter(player);
         throw error;
       });
     }
@@ -376,12 +388,12 @@ export class RemoteScene {
     await changeCharacter();
   }
 
-  /** The player's module has ended: another worker plays what was there before the edit. */
+  /** The player's module has ended: another worker plays what the last edit that was made left. */
   async #mend() {
     const ended = this.#player;
     const fresh = await this.#start();
     try {
-      await this.#bring(fresh, await ended.call('textBefore'));
+      await this.#bring(fresh, ended.text);
     } catch (error) {
       fresh.end();
       throw error;

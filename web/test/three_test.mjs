@@ -362,6 +362,47 @@ tests['a scene in a worker binds while it plays'] = async () => {
   check(result.surface && result.count > 3000, JSON.stringify({ ...result, after: 0 }));
 };
 
+tests['a scene in a worker whose module ends in a frame plays on in another, edits included'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { RemoteScene } = await import('derm/worker');
+    const text = derm.recipes.find((recipe) => recipe.name === 'cat_belly_jump').text;
+    // The first worker's module ends at one instant.
+    const script = `import { Scene } from '${location.origin}/derm/derm.mjs';
+      import { serve } from '${location.origin}/derm/worker.mjs';
+      const { seek } = Scene.prototype;
+      Scene.prototype.seek = function (time_s) {
+        if (time_s === 0.4) this._do(() => { throw new WebAssembly.RuntimeError('unreachable'); });
+        seek.call(this, time_s);
+      };
+      serve(self);`;
+    let workers = 0;
+    const worker = () => {
+      const options = { type: 'module' };
+      if (++workers > 1)
+        return new Worker(`${location.origin}/derm/worker.mjs`, { ...options, name: 'derm' });
+      return new Worker(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })), options);
+    };
+    const scene = await RemoteScene.open(text, { wasm: derm.module, worker });
+    const flesh = (await scene.ask('recipe')).layers.find((layer) => layer.type === 'flesh').name;
+    await scene.edit('set', flesh, 'frequency_hz', 3.5);
+    await scene.edit('set', flesh, 'frequency_hz', 3.25);
+    await scene.seek(0.2);
+    const [frame, matrices] = await Promise.all([scene.seek(0.4), scene.ask('jointMatrices')]);
+    const after = await scene.ask('recipeText');
+    const edit = await scene.edit('set', flesh, 'frequency_hz', 4);
+    scene.close();
+    const same = await derm.open(after);
+    same.seek(0.4);
+    const want = same.positions.slice();
+    same.close();
+    return { workers, after, count: matrices.length, rebound: edit.rebound.length,
+      same: frame.positions.length === want.length && frame.positions.every((v, i) => v === want[i]) };
+  });
+  check(result.workers === 2, `${result.workers} workers`);
+  check(/frequency_hz = 3\.25/.test(result.after), result.after);
+  check(result.same && result.count > 0 && result.rebound === 1, JSON.stringify({ ...result, after: 0 }));
+};
+
 try {
   process.on('exit', () => { for (const problem of problems) console.log(`page: ${problem}`); });
   const exit = process.exit;
