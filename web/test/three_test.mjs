@@ -403,6 +403,36 @@ tests['a scene in a worker whose module ends in a frame plays on in another, edi
   check(result.same && result.count > 0 && result.rebound === 1, JSON.stringify({ ...result, after: 0 }));
 };
 
+tests['workers that the browser ends without a word are replaced'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { RemoteScene } = await import('derm/worker');
+    const text = derm.recipes.find((recipe) => recipe.name === 'cat_belly_jump').text;
+    const workers = [];
+    const worker = () => {
+      workers.push(new Worker(`${location.origin}/derm/worker.mjs`, { type: 'module', name: 'derm' }));
+      return workers.at(-1);
+    };
+    const scene = await RemoteScene.open(text, { wasm: derm.module, worker });
+    const flesh = (await scene.ask('recipe')).layers.find((layer) => layer.type === 'flesh').name;
+    await scene.edit('set', flesh, 'frequency_hz', 3.25);
+    const asked = scene.seek(0.3);
+    workers[0].terminate();  // the scene is not told
+    const count = (await asked).positions.length;
+    const after = await scene.ask('recipeText');
+    await scene.prepare();
+    workers[2].terminate();
+    const edit = scene.edit('set', '', 'skinning.alpha', 0.3);
+    const first = await edit.then(() => 'made', (error) => error.code);
+    await scene.edit('set', '', 'skinning.alpha', 0.4);
+    const last = await scene.ask('recipeText');
+    scene.close();
+    return { count, after, first, last, workers: workers.length };
+  });
+  check(result.count > 3000 && /frequency_hz = 3\.25/.test(result.after), JSON.stringify(result));
+  check(['made', 'internal'].includes(result.first), result.first);
+  check(/alpha = 0\.4/.test(result.last) && /frequency_hz = 3\.25/.test(result.last), result.last);
+};
+
 try {
   process.on('exit', () => { for (const problem of problems) console.log(`page: ${problem}`); });
   const exit = process.exit;
