@@ -267,14 +267,24 @@ tests['a face plays another face\'s motion, the rest follows the glTF'] = async 
     skin.faceTime_s = 0;
     skin.update(0);
     const back = skin.scene.positions.every((v, k) => Math.abs(v - rest[k]) < 1e-6);
+    // Half-way through the second round, or at the end of the only one.
+    const beyond = (loop) => {
+      skin.scene.set('', 'loop', loop);
+      skin.faceTime_s = 1.5;
+      skin.update(0);
+      return skin.scene.positions.slice();
+    };
+    const [round, end] = [beyond(true), beyond(false)];
+    const edited = round.reduce((most, v, k) => Math.max(most, Math.abs(v - end[k])), 0);
     skin.dispose();
     played.close();
-    return { worst: worst / diagonal_m, moved: moved / diagonal_m, back };
+    return { worst: worst / diagonal_m, moved: moved / diagonal_m, back, edited: edited / diagonal_m };
   });
   console.log(`       ${result.worst.toExponential(1)} of the diagonal from the scene's own playing`);
   check(result.worst <= 1e-6, `off by ${result.worst}`);
   check(result.moved > 0.01, `moves by ${result.moved} only`);
   check(result.back, 'seeking back gives another face');
+  check(result.edited > 0.002, `an edit of loop changes ${result.edited} only`);
 };
 
 tests['wrinkle maps come with the expression'] = async () => {
