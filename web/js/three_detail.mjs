@@ -6,6 +6,8 @@ import {
   NoColorSpace, RepeatWrapping, Texture, Vector4,
 } from 'three';
 
+import { DermError } from './derm.mjs';
+
 export const kMostMaps = 8;  // two attributes of four numbers
 
 /** A picture of a character: its bytes as three.js draws them. */
@@ -23,8 +25,26 @@ export async function pictureTexture(bytes, mime_type) {
   return texture;
 }
 
-const textureOf = (scene, index) =>
-  pictureTexture(scene.image(index), scene.character.images[index].mime_type);
+async function textureOf(scene, { image }) {
+  const bytes = scene.image(image);
+  const { name, mime_type } = scene.character.images[image];
+  try {
+    return await pictureTexture(bytes, mime_type);
+  } catch (error) {
+    const what = name || `image ${image}`;
+    throw new DermError({ code: 'bad_data', element: what,
+      text: `wrinkle map "${what}": the browser cannot decode it (${error.message})` });
+  }
+}
+
+/** All or none. */
+async function texturesOf(scene, maps) {
+  const made = await Promise.allSettled(maps.map((map) => textureOf(scene, map)));
+  const failed = made.find(({ status }) => status === 'rejected');
+  if (!failed) return made.map(({ value }) => value);
+  for (const { value } of made) value?.dispose();
+  throw failed.reason;
+}
 
 const weightAt = (i) => `vDermDetail${i >> 2}[${i & 3}]`;
 
@@ -106,7 +126,7 @@ export const channelOf = (map) =>
 /** A copy of the material that shows the maps, and the weights that go with it. */
 export async function detailMaterial(scene, all, original) {
   const maps = all.slice(0, kMostMaps);
-  const textures = await Promise.all(maps.map((map) => textureOf(scene, map.image)));
+  const textures = await texturesOf(scene, maps);
   const material = original.clone();
   const owned = drawMaps(material, maps, textures);
   const controls = scene.character.controls.map((control) => control.name);

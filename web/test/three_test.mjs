@@ -333,13 +333,18 @@ tests['wrinkle maps come with the expression'] = async () => {
     }
     skin.dispose();
     renderer.dispose();
-    return { maps: drawn.length, restWeight, most, changed };
+    const decode = window.createImageBitmap;
+    window.createImageBitmap = () => Promise.reject(new DOMException('no picture', 'InvalidStateError'));
+    const error = await LivingSkin.from(gltf, { derm, recipe }).catch((e) => e);
+    window.createImageBitmap = decode;
+    return { maps: drawn.length, restWeight, most, changed, error: `${error.name} ${error.code}: ${error.message}` };
   });
   console.log(`       weights up to ${result.most.toFixed(2)}, ${result.changed} pixels of wrinkles`);
   check(result.maps > 0, 'no part has weights');
   check(result.restWeight < 0.05, `wrinkles at rest: ${result.restWeight}`);
   check(result.most > 0.5, `weights stay at ${result.most}`);
   check(result.changed > 300, `${result.changed} pixels change`);
+  check(/^DermError bad_data: wrinkle map /.test(result.error), result.error);
 };
 
 tests['a scene in a worker binds while it plays'] = async () => {
