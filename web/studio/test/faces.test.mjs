@@ -129,6 +129,19 @@ test('regions of the face and influences of wrinkle maps are colours with a lege
       await page.selectOption('#colour-by', '');
       assert.ok(!await page.isVisible('.legend'));
       assert.deepEqual(studio.complaints, []);
+      // Two materials whose maps are weighted by other channels: each has its own weights.
+      const crossed = await inApp(page, (app) => {
+        const { character } = app.document, { body } = app.viewport;
+        const one = character.materials.find((material) => material.detail_maps.length === 2);
+        const other = { ...one, detail_maps: [...one.detail_maps].reverse() };
+        body.setMaterials({ ...character, materials: [one, other] },
+          () => Promise.reject(new Error('no picture')), () => {});
+        body.setMapWeights(app.player.last.maps);
+        const [a, b] = [0, 1].map((set) =>
+          body.after.geometry.getAttribute(`dermDetail${set}_0`).array);
+        return a.every((v, i) => i % 4 > 1 || v === b[i % 4 === 0 ? i + 1 : i - 1]);
+      });
+      assert.ok(crossed);
     } finally {
       await studio.close();
     }
