@@ -102,6 +102,26 @@ test('ARKit\'s 52 shapes are made, and a slider moves the face', { skip }, async
       document.querySelectorAll('.expression').length === count, before);
     await page.keyboard.press('Control+Shift+z');
     await page.waitForFunction(() => document.querySelectorAll('.expression').length >= 52);
+    // A point that moves afterwards leaves them as they are, also in a scene that is brought up anew.
+    await idle(page);
+    const same = await inApp(page, async (app) => {
+      const { document } = app;
+      const { points, morphs } = document.character;
+      const { triangle, barycentric } = points.find((point) => point.label === '9.3');
+      await document.placePoint('2.1', { triangle, barycentric });
+      const open = async (scene) => {
+        const morphWeights = Float32Array.from(morphs, ({ name }) => (name === 'jawOpen' ? 1 : 0));
+        // In one breath: the page asks for frames of its own.
+        const [, frame] = await Promise.all([scene.ask('sample', -1, 0),
+          scene.frame({ reset: true, morphWeights })]);
+        return frame.positions;
+      };
+      const here = await document.apart(open), there = await open(document.scene);
+      return { vertices: here.length, off: here.filter((v, i) => v !== there[i]).length,
+        moved: document.character.points.find((point) => point.label === '2.1').triangle === triangle };
+    });
+    assert.ok(same.moved && same.vertices > 1000, JSON.stringify(same));
+    assert.equal(same.off, 0);
     assert.deepEqual(studio.complaints, []);
   } finally {
     await studio.close();
