@@ -10,7 +10,7 @@ test('points of a face are found by its shape, as one step of undo', { skip }, a
   const studio = await openStudio();
   const { page } = studio;
   try {
-    await openCast(page, 'woman');
+    await openCast(page, 'woman', { play: false });
     await page.click('[aria-controls=panel-face]');
     await inApp(page, (app) => app.document.placePoints(
       new Map(app.document.character.points.map((point) => [point.label, null])), 'clear'));
@@ -36,7 +36,7 @@ test('a second head: matched by shape, corrected by hand, both undone', { skip }
   const { page } = studio;
   const second = () => page.evaluate(() => window.studio.second.places());
   try {
-    await openCast(page, 'woman');
+    await openCast(page, 'woman', { play: false });
     await page.click('[aria-controls=panel-face]');
     await page.selectOption('[data-second]', 'cast:man');
     await page.waitForFunction(() => window.studio.second.shown);
@@ -59,9 +59,17 @@ test('a second head: matched by shape, corrected by hand, both undone', { skip }
       const [x, y] = window.studio.second.screenPlace(label);
       return { x: box.left + x, y: box.top + y };
     }, '9.3');
+    // Where a point is seen, it can be taken; then it is where the mouse left it.
+    const nearest = ({ x, y, reach }) => page.evaluate(({ x, y, reach }) => {
+      const box = window.studio.app.viewport.canvas.getBoundingClientRect();
+      return window.studio.second.nearest(x - box.left, y - box.top, reach);
+    }, { x, y, reach });
+    assert.equal(await nearest({ ...place, reach: 3 }), '9.3');
     await drag(page, place, { x: place.x + 14, y: place.y }, 6);
     await page.waitForFunction((before) =>
       JSON.stringify(window.studio.second.places()) !== before, JSON.stringify(matched));
+    await idle(page);
+    assert.equal(await nearest({ ...place, x: place.x + 14, reach: 8 }), '9.3');
     await idle(page);
     for (const state of [matched, own]) {
       await page.locator('#canvas').focus();
@@ -83,7 +91,7 @@ test('ARKit\'s 52 shapes are made, and a slider moves the face', { skip }, async
   const studio = await openStudio();
   const { page } = studio;
   try {
-    await openCast(page, 'toon');
+    await openCast(page, 'toon', { play: false });
     await page.click('[aria-controls=panel-face]');
     const before = await page.locator('.expression').count();
     await page.click('[data-shapes]');
