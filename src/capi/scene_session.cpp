@@ -119,6 +119,30 @@ Result<Scene> Session::opened(const Recipe& recipe, std::shared_ptr<const Charac
   return openScene(recipe, {.character = std::move(own)}, notes);
 }
 
+Result<std::shared_ptr<const Character>> Session::inUnitOf(const Recipe& recipe,
+                                                           Diagnostics& notes) const {
+  DERM_TRY(std::shared_ptr<const Character> fresh, openOwn(recipe, notes));
+  if (fresh->mesh.vertexCount() != own_->mesh.vertexCount() ||
+      fresh->mesh.triangles != own_->mesh.triangles)
+    return fresh;
+  // Groups and points have no lengths; shapes have, and brought what their clips and instances say.
+  auto changed = std::make_shared<Character>(*fresh);
+  changed->mesh.groups = own_->mesh.groups;
+  changed->points = own_->points;
+  if (made_shapes_) {
+    const double before = scene_->recipe().metres_per_unit.value_or(own_->import.metres_per_unit);
+    const double after = recipe.metres_per_unit.value_or(fresh->import.metres_per_unit);
+    Character scaled = *own_;
+    scaleLengths(scaled, after / before);
+    changed->morphs = std::move(scaled.morphs);
+    changed->instances = std::move(scaled.instances);
+    changed->parts = std::move(scaled.parts);
+    changed->clips = std::move(scaled.clips);
+    DERM_CHECK(validate(*changed));  // a wild unit makes numbers that are no floats
+  }
+  return std::shared_ptr<const Character>(std::move(changed));
+}
+
 // ----------------------------------------------------------------------------------------- edits
 
 Result<EditReport> Session::setText(std::string text) {
@@ -143,11 +167,15 @@ Result<EditReport> Session::apply(const Recipe& recipe, std::string text) {
     DERM_CHECK(scene_->change(recipe, notes));
   } else {
     std::shared_ptr<const Character> own = own_;
-    if (recipe.character != now.character || recipe.metres_per_unit != now.metres_per_unit) {
+    const bool same_character = recipe.character == now.character;
+    if (!same_character) {
       DERM_TRY(own, openOwn(recipe, notes));
+    } else if (recipe.metres_per_unit != now.metres_per_unit) {
+      DERM_TRY(own, inUnitOf(recipe, notes));
     }
     DERM_TRY(Scene scene, opened(recipe, own, notes));
     own_ = std::move(own);
+    made_shapes_ = made_shapes_ && same_character;
     face_weights_.reset();
     scene_ = std::move(scene);
     live_.reset();
@@ -237,7 +265,9 @@ Result<EditReport> Session::addFaceShapes() {
   auto changed = std::make_shared<Character>(*own_);
   DERM_TRY(const std::vector<MorphTarget> shapes, arkitShapes(*changed, notes));
   setShapes(*changed, shapes, notes);
-  return changeCharacter(std::move(changed));
+  Result<EditReport> report = changeCharacter(std::move(changed));
+  made_shapes_ = made_shapes_ || report.ok();
+  return report;
 }
 
 void Session::goOn() {
@@ -267,7 +297,12 @@ void Session::makeLive() {
   live_rate_hz_ = scene_->recipe().inner_rate_hz;
   live_.emplace(scene_->sharedStack(), LiveDesc{.inner_rate_hz = live_rate_hz_});
   live_->keepChannels(kept_channels_);
-  live_->reset(pose_);
+  live_->reset(finitePose());
+}
+
+const Pose& Session::finitePose() {
+  if (finite(pose_)) copyPose(pose_, finite_pose_);
+  return finite_pose_;
 }
 
 void Session::unsettle() {
@@ -277,7 +312,7 @@ void Session::unsettle() {
 
 void Session::evaluateAgain() {
   if (live_playing_)
-    took(live_->advance(0, pose_));
+    took(live_->advance(0, finitePose()));
   else
     show(time_s_);
 }
@@ -322,7 +357,7 @@ Result<void> Session::step(double dt_s) {
   }
   live_playing_ = true;
   layer_seconds_.assign(scene_->stack().layers().size(), 0.0);
-  took(live_->advance(dt_s, pose_));
+  took(live_->advance(dt_s, finitePose()));
   return {};
 }
 

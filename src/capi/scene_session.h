@@ -139,10 +139,15 @@ class Session {
   Result<EditReport> apply(const Recipe& recipe, std::string text);
   Result<Scene> opened(const Recipe& recipe, std::shared_ptr<const Character> own,
                        Diagnostics& notes) const;
+  /// The character in another unit of length, with what the host painted, placed and made on it.
+  Result<std::shared_ptr<const Character>> inUnitOf(const Recipe& recipe, Diagnostics& notes) const;
   /// Goes on with the scene: its stack may be another.
   void goOn();
   /// A runner for the host's own poses, at rest in the present one.
   void makeLive();
+  /// The host's pose; where that has numbers that are not finite, the last one that had none.
+  /// Layers keep what they once got.
+  const Pose& finitePose();
   /// The frame is another; it is made when somebody asks for it.
   void unsettle();
   void evaluateAgain();
@@ -163,6 +168,7 @@ class Session {
   std::shared_ptr<const MemoryFiles> files_;
   std::string text_, name_;
   std::shared_ptr<const Character> own_;  ///< without motions, as edited
+  bool made_shapes_ = false;              ///< own_ has those of addFaceShapes()
   std::optional<Scene> scene_;
   std::optional<LiveRunner> live_;
   double live_rate_hz_ = 0;    ///< inner rate that live_ was made with
@@ -173,7 +179,8 @@ class Session {
   std::vector<std::string> kept_channels_;
 
   double time_s_ = 0;
-  Pose pose_;
+  Pose pose_;         ///< what the host writes into
+  Pose finite_pose_;  ///< the last that live_ was given
   const SkinFrame* frame_ = nullptr;
   std::vector<double> layer_seconds_;
   std::shared_ptr<const Stack> sorted_stack_;  ///< whose output is sorted below

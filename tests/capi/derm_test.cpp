@@ -281,6 +281,28 @@ TEST(CInterface, TakesTheHostsPose) {
   EXPECT_EQ(character["joints"].size() * 10 > 0, true);
 }
 
+TEST(CInterface, APoseThatIsNotFiniteDoesNotGetIntoLayersByAnEdit) {
+  const ScenePointer cat = open(kCat);
+  const auto allFinite = [&] {
+    const std::vector<float> p = positions(cat);
+    return std::all_of(p.begin(), p.end(), [](float v) { return std::isfinite(v); });
+  };
+  ASSERT_EQ(derm_sample(cat.get(), -1, 0), 1);
+  ASSERT_EQ(derm_reset(cat.get()), 1);
+  const float y = derm_pose(cat.get())[1];
+  derm_pose(cat.get())[1] = std::nanf("");
+  parsed(derm_set_key(cat.get(), "belly", "frequency_hz", "3"));
+  EXPECT_TRUE(allFinite()) << "a number of a layer";
+  EXPECT_NE(derm_channel(cat.get(), "mask:belly"), nullptr) << derm_last_error();
+  EXPECT_TRUE(allFinite()) << "a mask";
+  parsed(derm_set_key(cat.get(), "", "simulation.rate_hz", "30"));
+  EXPECT_TRUE(allFinite()) << "another clock";
+  EXPECT_EQ(derm_step(cat.get(), 0.1), 0) << "what the host wrote is told";
+  derm_pose(cat.get())[1] = y;
+  ASSERT_EQ(derm_step(cat.get(), 0.1), 1) << derm_last_error();
+  EXPECT_TRUE(allFinite());
+}
+
 TEST(CInterface, ListsEveryFieldWithRangeUnitAndHelp) {
   const json all = parsed(derm_recipe_fields());
   ASSERT_EQ(all["layers"].size(), derm::builtInLayerTypes().all().size());
@@ -357,6 +379,28 @@ TEST(CInterface, GroupsAndPointsChangeTheCharacter) {
   EXPECT_EQ(derm_set_point(cat.get(), "tip", 1 << 30, shares), nullptr);
 }
 
+TEST(CInterface, AnotherUnitKeepsWhatWasPaintedAndPlaced) {
+  const ScenePointer cat = open("character = \"cast:cat\"\n");
+  ASSERT_NE(cat, nullptr) << derm_last_error();
+  const std::vector<float> before = positions(cat);
+  std::vector<float> group(derm_vertex_count(cat.get()), 0.0f);
+  group[3] = 0.5f;
+  parsed(derm_set_group(cat.get(), "patch", group.data(), group.size()));
+  const float shares[3] = {0.2f, 0.3f, 0.5f};
+  parsed(derm_set_point(cat.get(), "tip", 5, shares));
+  EXPECT_TRUE(parsed(derm_set_key(cat.get(), "", "metres_per_unit", "0.01"))["reopened"]);
+  const std::vector<float> small = positions(cat);
+  ASSERT_EQ(small.size(), before.size());
+  for (std::size_t i = 0; i < small.size(); ++i) ASSERT_NEAR(small[i], 0.01 * before[i], 1e-6);
+  const float* painted = derm_channel(cat.get(), "group:patch");
+  ASSERT_NE(painted, nullptr) << derm_last_error();
+  EXPECT_EQ(painted[3], 0.5f);
+  EXPECT_EQ(parsed(derm_character(cat.get()))["points"].back()["label"], "tip");
+  parsed(derm_set_key(cat.get(), "", "metres_per_unit", ""));
+  EXPECT_EQ(positions(cat), before);
+  EXPECT_NE(derm_channel(cat.get(), "group:patch"), nullptr) << derm_last_error();
+}
+
 TEST(CInterface, ProposesAndBakes) {
   const ScenePointer cat = open("character = \"cast:cat\"\nclip = \"jump\"\nfps = 10\n");
   const char* text = derm_propose(cat.get(), "all");
@@ -421,7 +465,10 @@ TEST(CInterface, FacesTellNamesAndRegionsAndFindTheirPoints) {
   EXPECT_EQ(derm_set_points(man.get(), "[{\"label\":\"x\",\"triangle\":100000000}]"), nullptr);
   EXPECT_EQ(derm_set_points(man.get(), "{}"), nullptr);
   ASSERT_NE(derm_add_face_shapes(man.get()), nullptr) << derm_last_error();
-  EXPECT_GE(parsed(derm_character(man.get()))["morphs"].size(), 52u);
+  const std::size_t morphs = parsed(derm_character(man.get()))["morphs"].size();
+  EXPECT_GE(morphs, 52u);
+  ASSERT_NE(derm_set_key(man.get(), "", "metres_per_unit", "2"), nullptr) << derm_last_error();
+  EXPECT_EQ(parsed(derm_character(man.get()))["morphs"].size(), morphs) << "in another unit";
   EXPECT_EQ(derm_find_points(man.get(), "cast:cat"), nullptr);  // which has no points
 }
 

@@ -350,6 +350,8 @@ class Handle {
 /** A character at play: its recipe, its layers, and the present frame. */
 export class Scene extends Handle {
   #character = null;
+  /** Edits so far: who keeps what they may change looks here. */
+  _edits = 0;
   constructor(border, pointer) { super(border, pointer, '_derm_close'); }
 
   // ------------------------------------------------------------------------------ what it is
@@ -366,6 +368,7 @@ export class Scene extends Handle {
 
   #edit(work) {
     const report = this._json(work);
+    ++this._edits;
     if (report.reopened) this.#character = null;
     return report;
   }

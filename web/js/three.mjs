@@ -108,7 +108,7 @@ export class LivingSkin {
   #shared = {};
   #details = new Map();  // by part
   #nodes = null;
-  #character = null;  // whose joints and morphs are mapped
+  #edits = -1;  // of the scene when joints and morphs were mapped
   #face = null;  // the clip of another face's motion
   /** [s] Where the motion that the recipe's [face] names has come; set it to seek. */
   faceTime_s = 0;
@@ -202,8 +202,9 @@ export class LivingSkin {
   }
 
   /** Who moves what: the glTF its joints and morphs, but for those that a face's motion has. */
-  #map(character) {
-    this.#character = character;
+  #map() {
+    const { character } = this.scene;
+    this.#edits = this.scene._edits;
     const { clip, sections, loop } = this.scene.recipe;
     const motions = [sections.face?.motion ?? []].flat();  // one is a table, several are a list
     const of_face = clip && motions.length > 0;
@@ -223,7 +224,7 @@ export class LivingSkin {
   }
 
   #readPose() {
-    if (this.scene.character !== this.#character) this.#map(this.scene.character);
+    if (this.scene._edits !== this.#edits) this.#map();
     if (this.#face) {
       const { number, duration_s, loop } = this.#face;
       this.scene.sample(number, loop && duration_s > 0 ? this.faceTime_s % duration_s : this.faceTime_s);

@@ -6,6 +6,8 @@ import {
   NoColorSpace, RepeatWrapping, Texture, Vector4,
 } from 'three';
 
+import { DermError } from './derm.mjs';
+
 export const kMostMaps = 8;  // two attributes of four numbers
 
 /** A picture of a character: its bytes as three.js draws them. */
@@ -23,8 +25,26 @@ export async function pictureTexture(bytes, mime_type) {
   return texture;
 }
 
-const textureOf = (scene, index) =>
-  pictureTexture(scene.image(index), scene.character.images[index].mime_type);
+async function textureOf(scene, { image }) {
+  const bytes = scene.image(image);
+  const { name, mime_type } = scene.character.images[image];
+  try {
+    return await pictureTexture(bytes, mime_type);
+  } catch (error) {
+    const what = name || `image ${image}`;
+    throw new DermError({ code: 'bad_data', element: what,
+      text: `wrinkle map "${what}": the browser cannot decode it (${error.message})` });
+  }
+}
+
+/** All or none. */
+async function texturesOf(scene, maps) {
+  const made = await Promise.allSettled(maps.map((map) => textureOf(scene, map)));
+  const failed = made.find(({ status }) => status === 'rejected');
+  if (!failed) return made.map(({ value }) => value);
+  for (const { value } of made) value?.dispose();
+  throw failed.reason;
+}
 
 const weightAt = (i) => `vDermDetail${i >> 2}[${i & 3}]`;
 
@@ -38,9 +58,12 @@ const blended = (maps) => maps.map((map, i) => `{
   }
 `).join('');
 
+/** What attributes of weights are called, but for a number. */
+const kAttribute = 'dermDetail';
+
 /** Makes a material draw `maps` (of derm's description) with these textures. Its geometries need the
- *  attributes of DetailWeights. Returns what is to be disposed with it. */
-export function drawMaps(material, maps, textures) {
+ *  attributes of DetailWeights, called alike. Returns what is to be disposed with it. */
+export function drawMaps(material, maps, textures, attribute = kAttribute) {
   // Without a normal map of its own a flat one stands in: three.js has a tangent frame only then.
   let flat = null;
   if (!material.normalMap) {
@@ -58,9 +81,9 @@ export function drawMaps(material, maps, textures) {
     const varyings = `${four.map((k) => `varying vec4 vDermDetail${k};`).join('\n')}
 varying vec2 vDermUv;
 `;
-    shader.vertexShader = varyings + four.map((k) => `attribute vec4 dermDetail${k};\n`).join('') +
+    shader.vertexShader = varyings + four.map((k) => `attribute vec4 ${attribute}${k};\n`).join('') +
       shader.vertexShader.replace('#include <uv_vertex>', `#include <uv_vertex>
-  ${four.map((k) => `vDermDetail${k} = dermDetail${k};`).join(' ')}
+  ${four.map((k) => `vDermDetail${k} = ${attribute}${k};`).join(' ')}
   vDermUv = uv;`);
     shader.fragmentShader = varyings +
       maps.map((_, i) => `uniform sampler2D dermMap${i};\nuniform vec4 dermUv${i};\n`).join('') +
@@ -73,25 +96,28 @@ varying vec2 vDermUv;
 #endif`);
   };
   const key = maps.map((map) => Number(map.strength).toFixed(4)).join();
-  material.customProgramCacheKey = () => `derm-detail-${key}`;
+  material.customProgramCacheKey = () => `derm-detail-${attribute}-${key}`;
   material.needsUpdate = true;
   return [...textures, ...(flat ? [flat] : [])];
 }
 
-/** How strongly each map shows at each vertex. */
+/** How strongly each map shows at each vertex. A geometry of several materials needs one for each list
+ *  of maps, each with a name of its own. */
 export class DetailWeights {
   /** By name, for a geometry. */
   attributes = {};
-  constructor(map_count, vertex_count) {
+  #attribute;
+  constructor(map_count, vertex_count, attribute = kAttribute) {
+    this.#attribute = attribute;
     for (let first = 0; first < map_count; first += 4) {
-      const attribute = new BufferAttribute(new Float32Array(4 * vertex_count), 4);
-      attribute.setUsage(DynamicDrawUsage);
-      this.attributes[`dermDetail${first >> 2}`] = attribute;
+      const four = new BufferAttribute(new Float32Array(4 * vertex_count), 4);
+      four.setUsage(DynamicDrawUsage);
+      this.attributes[`${attribute}${first >> 2}`] = four;
     }
   }
   /** The same factor everywhere, times a number per vertex where there is one. */
   set(map, factor, channel) {
-    const attribute = this.attributes[`dermDetail${map >> 2}`];
+    const attribute = this.attributes[`${this.#attribute}${map >> 2}`];
     const { array, count } = attribute;
     for (let v = 0, at = map & 3; v < count; ++v, at += 4)
       array[at] = factor * (channel ? channel[v] ?? 0 : 1);
@@ -106,7 +132,7 @@ export const channelOf = (map) =>
 /** A copy of the material that shows the maps, and the weights that go with it. */
 export async function detailMaterial(scene, all, original) {
   const maps = all.slice(0, kMostMaps);
-  const textures = await Promise.all(maps.map((map) => textureOf(scene, map.image)));
+  const textures = await texturesOf(scene, maps);
   const material = original.clone();
   const owned = drawMaps(material, maps, textures);
   const controls = scene.character.controls.map((control) => control.name);

@@ -30,13 +30,28 @@ function frameOf(scene, have) {
 
 const noScene = () => new DermError({ code: 'closed', text: 'no scene is open' });
 
-/** Answers messages {id, method, args} with {id, result} or {id, error}. */
+/** Ends of locks that are held: nobody calls them. */
+const held = [];
+
+/** Holds a lock for as long as this worker lives, whatever ends it; goes on when it has it. */
+const hold = (name) => new Promise((resolve, reject) => {
+  navigator.locks.request(name, () => {
+    resolve();
+    return new Promise((release) => { held.push(release); });
+  }).catch(reject);
+});
+
+/** Answers messages {id, method, args} with {id, result} or {id, error}; with the recipe's `text`
+ *  where that changed, and `gone` where the scene's module has ended. */
 export function serve(port) {
   let derm = null;
   let scene = null;
-  let text = '';  // before the last edit: known when the module has ended, too
   const methods = {
-    load: async (wasm, rest) => { derm ??= await Derm.load({ wasm, rest }); return true; },
+    load: async (wasm, rest, lock) => {
+      if (lock) await hold(lock).catch(() => {});  // the page asks whether it is held
+      derm ??= await Derm.load({ wasm, rest });
+      return true;
+    },
     open: async (recipe, options) => {
       const opened = await derm.open(recipe, options);
       scene?.close();
@@ -62,7 +77,6 @@ export function serve(port) {
     ask: (name, args) => {
       const answer = () => {
         if (scene === null) throw noScene();
-        if (kEdits.includes(name)) text = scene.recipeText;
         const value = scene[name];
         const result = typeof value === 'function' ? scene[name](...args) : value;
         return ArrayBuffer.isView(result) ? copyOf(result) : result;
@@ -75,7 +89,6 @@ export function serve(port) {
       }
     },
     of: (name) => derm[name],
-    textBefore: () => text,
     close: () => { scene?.close(); scene = null; return true; },
   };
   const buffersIn = (value, out = []) => {
@@ -86,12 +99,16 @@ export function serve(port) {
   };
   port.onmessage = async ({ data }) => {
     try {
-      const result = await methods[data.method](...data.args);
-      port.postMessage({ id: data.id, result }, buffersIn(result));
+      const { id, method, args } = data;
+      const result = await methods[method](...args);
+      const changes = method === 'open' || (method === 'ask' && kEdits.includes(args[0]));
+      port.postMessage({ id, result, ...(changes ? { text: scene.recipeText } : {}) },
+        buffersIn(result));
     } catch (error) {
       const fields = error instanceof DermError ? error.toJSON()
         : { code: 'internal', text: String(error?.message ?? error) };
-      port.postMessage({ id: data.id, error: fields });
+      const gone = scene !== null && derm.memoryBytes === 0;
+      port.postMessage({ id: data.id, error: fields, gone });
     }
   };
 }
@@ -105,17 +122,26 @@ if (typeof WorkerGlobalScope !== 'undefined' && globalThis instanceof WorkerGlob
 const workerBesideThis = () =>
   new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module', name: kName });
 
+/** Locks of pages; none where the browser gives none, and in Node. */
+const locks = () => (typeof window === 'object' ? globalThis.navigator?.locks : undefined);
+
 /** A worker that serves, seen from the page. */
 class Remote {
   #worker;
+  #unwatch = new AbortController();
   #waiting = new Map();
   #next = 0;
   #ended = false;
   applied = 0;  // edits of the character that it has
   opened = false;
+  text = '';  // of the recipe, after the last edit that was made: known when the scene is gone, too
+  gone = false;  // its scene: the module has ended, or the worker
+  #dead = false;
   constructor(worker) {
     this.#worker = worker;
     worker.onmessage = ({ data }) => {
+      this.text = data.text ?? this.text;
+      this.gone ||= data.gone === true;
       const asked = this.#waiting.get(data.id);
       if (!asked) return;  // it was told of an error already
       this.#waiting.delete(data.id);
@@ -132,17 +158,38 @@ class Remote {
   call(method, ...args) {
     return new Promise((resolve, reject) => {
       if (this.#ended) throw new DermError({ code: 'closed', text: 'it is closed' });
+      if (this.#dead) throw diedOf();
       const id = this.#next++;
       this.#worker.postMessage({ id, method, args });
       this.#waiting.set(id, { resolve, reject });
     });
   }
+  async load(wasm, rest) {
+    const lock = locks() && `derm ${crypto.randomUUID()}`;
+    await this.call('load', wasm, rest, lock);
+    if (lock) await this.#watch(lock).catch(() => {});  // then nobody watches
+  }
+  /** A browser that is short of memory ends workers without a word: their locks become free. (One
+   *  that binds for long does not answer, but holds its lock.) */
+  async #watch(lock) {
+    // Browsers may keep the locks of a page apart from those of its workers: free tells nothing then.
+    if (await locks().request(lock, { ifAvailable: true }, (free) => free !== null)) return;
+    const died = () => {
+      if (this.#ended) return;
+      this.gone = this.#dead = true;
+      this.#rejectAll(diedOf());
+    };
+    locks().request(lock, { signal: this.#unwatch.signal }, died).catch(() => {});
+  }
   end() {
     this.#ended = true;
+    this.#unwatch.abort();
     this.#worker.terminate();
     this.#rejectAll(new DermError({ code: 'closed', text: 'it is closed' }));
   }
 }
+
+const diedOf = () => new DermError({ code: 'internal', text: 'worker: the browser has ended it' });
 
 const kCharacterEdits = ['setGroup', 'setPoint', 'setPoints', 'addFaceShapes'];
 
@@ -182,7 +229,7 @@ export class RemoteScene {
     scene.#start = async () => {
       const remote = new Remote((worker ?? workerBesideThis)());
       try {
-        await remote.call('load', wasm, rest);
+        await remote.load(wasm, rest);
       } catch (error) {
         remote.end();
         throw error;
@@ -238,24 +285,30 @@ export class RemoteScene {
     try {
       return await work(player);
     } catch (error) {
-      if (!hasEnded(error) || (player === this.#player && !this.#mending)) throw error;
+      if (!hasEnded(error)) throw error;
+      if (player.gone) this.#mendAfter(player);
+      if (player === this.#player && !this.#mending) throw error;
     }
     await this.#mending;
     return work(this.#player);
+  }
+
+  #mendAfter(player) {
+    if (player !== this.#player || this.#closed || this.#mending) return;
+    this.#mending = this.#mend().finally(() => { this.#mending = null; });
+    this.#mending.catch(() => {});  // told to who asks for frames
   }
 
   /** An edit of Scene: edit('set', 'belly', 'frequency_hz', 3). Edits are made one after another;
    *  those that cost less than a frame at once, also while another binds. */
   async edit(method, ...args) {
     if (await this.#isLive(method, args)) {
+      if (this.#mending) await this.#mending.catch(() => {});
       this.#meanwhile?.push([method, args]);
       if (method !== 'set') this.#types = null;
       const player = this.#player;
       return player.call('ask', method, args).catch((error) => {
-        if (hasEnded(error) && player === this.#player && !this.#closed && !this.#mending) {
-          this.#mending = this.#mend().finally(() => { this.#mending = null; });
-          this.#mending.catch(() => {});  // told to who asks for frames
-        }
+        if (hasEnded(error)) this.#mendAfter(player);
         throw error;
       });
     }
@@ -328,6 +381,10 @@ export class RemoteScene {
 
   /** The second worker, with the scene as it is. */
   async #caughtUp() {
+    if (this.#spare?.gone) {
+      this.#spare.end();
+      this.#spare = null;
+    }
     const spare = this.#spare ?? await this.#start();
     this.#spare = spare;
     if (this.#closed) {
@@ -376,12 +433,13 @@ export class RemoteScene {
     await changeCharacter();
   }
 
-  /** The player's module has ended: another worker plays what was there before the edit. */
+  /** The player's module or worker has ended: another worker plays what the last edit that was
+   *  made left. */
   async #mend() {
     const ended = this.#player;
     const fresh = await this.#start();
     try {
-      await this.#bring(fresh, await ended.call('textBefore'));
+      await this.#bring(fresh, ended.text);
     } catch (error) {
       fresh.end();
       throw error;

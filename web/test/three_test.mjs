@@ -267,14 +267,24 @@ tests['a face plays another face\'s motion, the rest follows the glTF'] = async 
     skin.faceTime_s = 0;
     skin.update(0);
     const back = skin.scene.positions.every((v, k) => Math.abs(v - rest[k]) < 1e-6);
+    // Half-way through the second round, or at the end of the only one.
+    const beyond = (loop) => {
+      skin.scene.set('', 'loop', loop);
+      skin.faceTime_s = 1.5;
+      skin.update(0);
+      return skin.scene.positions.slice();
+    };
+    const [round, end] = [beyond(true), beyond(false)];
+    const edited = round.reduce((most, v, k) => Math.max(most, Math.abs(v - end[k])), 0);
     skin.dispose();
     played.close();
-    return { worst: worst / diagonal_m, moved: moved / diagonal_m, back };
+    return { worst: worst / diagonal_m, moved: moved / diagonal_m, back, edited: edited / diagonal_m };
   });
   console.log(`       ${result.worst.toExponential(1)} of the diagonal from the scene's own playing`);
   check(result.worst <= 1e-6, `off by ${result.worst}`);
   check(result.moved > 0.01, `moves by ${result.moved} only`);
   check(result.back, 'seeking back gives another face');
+  check(result.edited > 0.002, `an edit of loop changes ${result.edited} only`);
 };
 
 tests['wrinkle maps come with the expression'] = async () => {
@@ -323,13 +333,18 @@ tests['wrinkle maps come with the expression'] = async () => {
     }
     skin.dispose();
     renderer.dispose();
-    return { maps: drawn.length, restWeight, most, changed };
+    const decode = window.createImageBitmap;
+    window.createImageBitmap = () => Promise.reject(new DOMException('no picture', 'InvalidStateError'));
+    const error = await LivingSkin.from(gltf, { derm, recipe }).catch((e) => e);
+    window.createImageBitmap = decode;
+    return { maps: drawn.length, restWeight, most, changed, error: `${error.name} ${error.code}: ${error.message}` };
   });
   console.log(`       weights up to ${result.most.toFixed(2)}, ${result.changed} pixels of wrinkles`);
   check(result.maps > 0, 'no part has weights');
   check(result.restWeight < 0.05, `wrinkles at rest: ${result.restWeight}`);
   check(result.most > 0.5, `weights stay at ${result.most}`);
   check(result.changed > 300, `${result.changed} pixels change`);
+  check(/^DermError bad_data: wrinkle map /.test(result.error), result.error);
 };
 
 tests['a scene in a worker binds while it plays'] = async () => {
@@ -360,6 +375,77 @@ tests['a scene in a worker binds while it plays'] = async () => {
   check(/alpha = 0\.3/.test(result.after) && /frequency_hz = 3\.25/.test(result.after), result.after);
   check(result.error === 'DermError bad_data', result.error);
   check(result.surface && result.count > 3000, JSON.stringify({ ...result, after: 0 }));
+};
+
+tests['a scene in a worker whose module ends in a frame plays on in another, edits included'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { RemoteScene } = await import('derm/worker');
+    const text = derm.recipes.find((recipe) => recipe.name === 'cat_belly_jump').text;
+    // The first worker's module ends at one instant.
+    const script = `import { Scene } from '${location.origin}/derm/derm.mjs';
+      import { serve } from '${location.origin}/derm/worker.mjs';
+      const { seek } = Scene.prototype;
+      Scene.prototype.seek = function (time_s) {
+        if (time_s === 0.4) this._do(() => { throw new WebAssembly.RuntimeError('unreachable'); });
+        seek.call(this, time_s);
+      };
+      serve(self);`;
+    let workers = 0;
+    const worker = () => {
+      const options = { type: 'module' };
+      if (++workers > 1)
+        return new Worker(`${location.origin}/derm/worker.mjs`, { ...options, name: 'derm' });
+      return new Worker(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })), options);
+    };
+    const scene = await RemoteScene.open(text, { wasm: derm.module, worker });
+    const flesh = (await scene.ask('recipe')).layers.find((layer) => layer.type === 'flesh').name;
+    await scene.edit('set', flesh, 'frequency_hz', 3.5);
+    await scene.edit('set', flesh, 'frequency_hz', 3.25);
+    await scene.seek(0.2);
+    const [frame, matrices] = await Promise.all([scene.seek(0.4), scene.ask('jointMatrices')]);
+    const after = await scene.ask('recipeText');
+    const edit = await scene.edit('set', flesh, 'frequency_hz', 4);
+    scene.close();
+    const same = await derm.open(after);
+    same.seek(0.4);
+    const want = same.positions.slice();
+    same.close();
+    return { workers, after, count: matrices.length, rebound: edit.rebound.length,
+      same: frame.positions.length === want.length && frame.positions.every((v, i) => v === want[i]) };
+  });
+  check(result.workers === 2, `${result.workers} workers`);
+  check(/frequency_hz = 3\.25/.test(result.after), result.after);
+  check(result.same && result.count > 0 && result.rebound === 1, JSON.stringify({ ...result, after: 0 }));
+};
+
+tests['workers that the browser ends without a word are replaced'] = async () => {
+  const result = await page.evaluate(async () => {
+    const { RemoteScene } = await import('derm/worker');
+    const text = derm.recipes.find((recipe) => recipe.name === 'cat_belly_jump').text;
+    const workers = [];
+    const worker = () => {
+      workers.push(new Worker(`${location.origin}/derm/worker.mjs`, { type: 'module', name: 'derm' }));
+      return workers.at(-1);
+    };
+    const scene = await RemoteScene.open(text, { wasm: derm.module, worker });
+    const flesh = (await scene.ask('recipe')).layers.find((layer) => layer.type === 'flesh').name;
+    await scene.edit('set', flesh, 'frequency_hz', 3.25);
+    const asked = scene.seek(0.3);
+    workers[0].terminate();  // the scene is not told
+    const count = (await asked).positions.length;
+    const after = await scene.ask('recipeText');
+    await scene.prepare();
+    workers[2].terminate();
+    const edit = scene.edit('set', '', 'skinning.alpha', 0.3);
+    const first = await edit.then(() => 'made', (error) => error.code);
+    await scene.edit('set', '', 'skinning.alpha', 0.4);
+    const last = await scene.ask('recipeText');
+    scene.close();
+    return { count, after, first, last, workers: workers.length };
+  });
+  check(result.count > 3000 && /frequency_hz = 3\.25/.test(result.after), JSON.stringify(result));
+  check(['made', 'internal'].includes(result.first), result.first);
+  check(/alpha = 0\.4/.test(result.last) && /frequency_hz = 3\.25/.test(result.last), result.last);
 };
 
 try {

@@ -65,7 +65,7 @@ export class App {
     // What was painted and placed is put in first: layers and motions may need it.
     const { snapshot } = stored;
     const painted = snapshot.groups.size + snapshot.points.size + (snapshot.beside?.size ?? 0) > 0
-      || snapshot.shapes;
+      || Boolean(snapshot.shapes);
     const head = painted ? bareRecipe(snapshot.text) : snapshot.text;
     if (!await this.openText(head, stored.name, stored.files)) return false;
     return painted ? this.#document!.takeOver(snapshot, 'recover') : true;

@@ -20,8 +20,9 @@ export interface Snapshot {
   /** Vertex groups that were painted here. */
   groups: ReadonlyMap<string, Float32Array>;
   points: PlacedPoints;
-  /** ARKit's 52 shapes were made. */
-  shapes: boolean;
+  /** The points that ARKit's 52 shapes were made from, which may have moved since; false = none were
+   *  made, true = from `points` (scenes that were kept before there was such). */
+  shapes: PlacedPoints | boolean;
   /** Points of heads that were shown beside it, by their names. */
   beside: ReadonlyMap<string, PlacedPoints>;
 }
@@ -51,7 +52,7 @@ export class StudioDocument {
   #groups: ReadonlyMap<string, Float32Array> = new Map();
   #points: PlacedPoints = new Map();
   #beside: ReadonlyMap<string, PlacedPoints> = new Map();
-  #shapes = false;
+  #shapes: PlacedPoints | false = false;
   #tail: Promise<void> = Promise.resolve();
   #waitingSets = new Map<string, { layer: string; key: string; value: unknown }>();
   #closed = false;
@@ -145,7 +146,7 @@ export class StudioDocument {
   addFaceShapes(): Promise<boolean> {
     return this.#inTurn(async () => {
       const report = await this.scene.edit('addFaceShapes');
-      this.#shapes = true;
+      this.#shapes = this.#points;
       await this.#apply(report);
       this.history.commit(this.snapshot(), 'make shapes');
     });
@@ -283,10 +284,22 @@ export class StudioDocument {
     }
   }
 
+  /** Points as these, and as they were at first where these say nothing. */
+  async #bringPoints(points: PlacedPoints): Promise<void> {
+    const others = new Map<string, PlacedPoint | null>();
+    for (const label of new Set([...this.#points.keys(), ...points.keys()])) {
+      const wanted = points.has(label) ? points.get(label) ?? null
+        : this.#basePoints.get(label) ?? null;
+      if (wanted !== this.#points.get(label)) others.set(label, wanted);
+    }
+    if (others.size > 0) await this.#setPoints(others);
+  }
+
   async #restore(state: Snapshot): Promise<void> {
-    if (!state.shapes && this.#shapes) {  // shapes cannot be taken away one by one
+    const shapes = shapesOf(state);
+    if (this.#shapes && shapes !== this.#shapes) {  // shapes cannot be taken away one by one
       await this.#reopen(this.files, state);
-      [this.#groups, this.#points, this.#shapes] = [state.groups, state.points, false];
+      [this.#groups, this.#points, this.#shapes] = [state.groups, state.points, shapes];
       const [recipe, text] = await Promise.all([this.scene.ask('recipe') as Promise<Recipe>,
         this.scene.ask('recipeText') as Promise<string>]);
       [this.recipe, this.text] = [recipe, text];
@@ -300,16 +313,12 @@ export class StudioDocument {
       if (wanted.some((strength) => strength > 0)) await this.#setGroup(name, wanted);
       else goes.push([name, wanted]);
     }
-    const points = new Map<string, PlacedPoint | null>();
-    for (const label of new Set([...this.#points.keys(), ...state.points.keys()])) {
-      const wanted = state.points.has(label) ? state.points.get(label) ?? null
-        : this.#basePoints.get(label) ?? null;
-      if (wanted !== this.#points.get(label)) points.set(label, wanted);
+    if (shapes && !this.#shapes) {
+      await this.#bringPoints(shapes);
+      await this.#apply(await this.scene.edit('addFaceShapes'));
+      this.#shapes = shapes;
     }
-    if (points.size > 0) await this.#setPoints(points);
-    // They are made from the points.
-    if (state.shapes && !this.#shapes) await this.#apply(await this.scene.edit('addFaceShapes'));
-    this.#shapes = state.shapes ?? false;
+    await this.#bringPoints(state.points);
     if (state.text !== this.text)
       await this.#apply(await this.scene.edit('setRecipeText', state.text));
     for (const [name, strengths] of goes) await this.#setGroup(name, strengths);
@@ -325,7 +334,10 @@ export class StudioDocument {
 }
 
 const changesCharacter = ({ groups, points, shapes }: Snapshot): boolean =>
-  groups.size + points.size > 0 || shapes;
+  groups.size + points.size > 0 || Boolean(shapes);
+
+const shapesOf = ({ shapes, points }: Snapshot): PlacedPoints | false =>
+  (shapes === true ? points : shapes || false);
 
 /** The text that a scene is opened with: layers and motions may need groups and points that are not
  *  there yet. */
@@ -336,8 +348,11 @@ const headOf = (state: Snapshot): string =>
 async function bringUp(scene: RemoteScene, state: Snapshot): Promise<void> {
   if (!changesCharacter(state)) return;
   for (const [name, strengths] of state.groups) await scene.edit('setGroup', name, strengths);
-  if (state.points.size > 0) await scene.edit('setPoints', listOf(state.points));
-  if (state.shapes) await scene.edit('addFaceShapes');
+  const shapes = shapesOf(state);
+  if (shapes && shapes.size > 0) await scene.edit('setPoints', listOf(shapes));
+  if (shapes) await scene.edit('addFaceShapes');
+  if (state.points !== shapes && state.points.size > 0)
+    await scene.edit('setPoints', listOf(state.points));
   await scene.edit('setRecipeText', state.text);
 }
 

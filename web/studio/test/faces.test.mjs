@@ -10,7 +10,7 @@ test('points of a face are found by its shape, as one step of undo', { skip }, a
   const studio = await openStudio();
   const { page } = studio;
   try {
-    await openCast(page, 'woman');
+    await openCast(page, 'woman', { play: false });
     await page.click('[aria-controls=panel-face]');
     await inApp(page, (app) => app.document.placePoints(
       new Map(app.document.character.points.map((point) => [point.label, null])), 'clear'));
@@ -36,7 +36,7 @@ test('a second head: matched by shape, corrected by hand, both undone', { skip }
   const { page } = studio;
   const second = () => page.evaluate(() => window.studio.second.places());
   try {
-    await openCast(page, 'woman');
+    await openCast(page, 'woman', { play: false });
     await page.click('[aria-controls=panel-face]');
     await page.selectOption('[data-second]', 'cast:man');
     await page.waitForFunction(() => window.studio.second.shown);
@@ -59,9 +59,17 @@ test('a second head: matched by shape, corrected by hand, both undone', { skip }
       const [x, y] = window.studio.second.screenPlace(label);
       return { x: box.left + x, y: box.top + y };
     }, '9.3');
+    // Where a point is seen, it can be taken; then it is where the mouse left it.
+    const nearest = ({ x, y, reach }) => page.evaluate(({ x, y, reach }) => {
+      const box = window.studio.app.viewport.canvas.getBoundingClientRect();
+      return window.studio.second.nearest(x - box.left, y - box.top, reach);
+    }, { x, y, reach });
+    assert.equal(await nearest({ ...place, reach: 3 }), '9.3');
     await drag(page, place, { x: place.x + 14, y: place.y }, 6);
     await page.waitForFunction((before) =>
       JSON.stringify(window.studio.second.places()) !== before, JSON.stringify(matched));
+    await idle(page);
+    assert.equal(await nearest({ ...place, x: place.x + 14, reach: 8 }), '9.3');
     await idle(page);
     for (const state of [matched, own]) {
       await page.locator('#canvas').focus();
@@ -83,7 +91,7 @@ test('ARKit\'s 52 shapes are made, and a slider moves the face', { skip }, async
   const studio = await openStudio();
   const { page } = studio;
   try {
-    await openCast(page, 'toon');
+    await openCast(page, 'toon', { play: false });
     await page.click('[aria-controls=panel-face]');
     const before = await page.locator('.expression').count();
     await page.click('[data-shapes]');
@@ -102,6 +110,26 @@ test('ARKit\'s 52 shapes are made, and a slider moves the face', { skip }, async
       document.querySelectorAll('.expression').length === count, before);
     await page.keyboard.press('Control+Shift+z');
     await page.waitForFunction(() => document.querySelectorAll('.expression').length >= 52);
+    // A point that moves afterwards leaves them as they are, also in a scene that is brought up anew.
+    await idle(page);
+    const same = await inApp(page, async (app) => {
+      const { document } = app;
+      const { points, morphs } = document.character;
+      const { triangle, barycentric } = points.find((point) => point.label === '9.3');
+      await document.placePoint('2.1', { triangle, barycentric });
+      const open = async (scene) => {
+        const morphWeights = Float32Array.from(morphs, ({ name }) => (name === 'jawOpen' ? 1 : 0));
+        // In one breath: the page asks for frames of its own.
+        const [, frame] = await Promise.all([scene.ask('sample', -1, 0),
+          scene.frame({ reset: true, morphWeights })]);
+        return frame.positions;
+      };
+      const here = await document.apart(open), there = await open(document.scene);
+      return { vertices: here.length, off: here.filter((v, i) => v !== there[i]).length,
+        moved: document.character.points.find((point) => point.label === '2.1').triangle === triangle };
+    });
+    assert.ok(same.moved && same.vertices > 1000, JSON.stringify(same));
+    assert.equal(same.off, 0);
     assert.deepEqual(studio.complaints, []);
   } finally {
     await studio.close();
@@ -129,6 +157,19 @@ test('regions of the face and influences of wrinkle maps are colours with a lege
       await page.selectOption('#colour-by', '');
       assert.ok(!await page.isVisible('.legend'));
       assert.deepEqual(studio.complaints, []);
+      // Two materials whose maps are weighted by other channels: each has its own weights.
+      const crossed = await inApp(page, (app) => {
+        const { character } = app.document, { body } = app.viewport;
+        const one = character.materials.find((material) => material.detail_maps.length === 2);
+        const other = { ...one, detail_maps: [...one.detail_maps].reverse() };
+        body.setMaterials({ ...character, materials: [one, other] },
+          () => Promise.reject(new Error('no picture')), () => {});
+        body.setMapWeights(app.player.last.maps);
+        const [a, b] = [0, 1].map((set) =>
+          body.after.geometry.getAttribute(`dermDetail${set}_0`).array);
+        return a.every((v, i) => i % 4 > 1 || v === b[i % 4 === 0 ? i + 1 : i - 1]);
+      });
+      assert.ok(crossed);
     } finally {
       await studio.close();
     }

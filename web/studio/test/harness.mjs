@@ -46,11 +46,12 @@ async function contextOfOurs(view) {
   return context;
 }
 
-/** Opens the studio; `profile` keeps what the browser keeps from one call to the next, `more` are
- *  arguments of the browser: with either it is started anew. Pixels are drawn by the processor here,
- *  so only tests that look at them draw all (`scale` 1). */
-export async function openStudio({ profile, width = 1280, height = 720, query = '', more = [],
-  wait = true, scale = 0.5 } = {}) {
+/** Opens the studio, or another `file` with it; `profile` keeps what the browser keeps from one call to
+ *  the next, `more` are arguments of the browser: with either it is started anew. Pixels are drawn by the
+ *  processor here, so only tests that look at them draw all: `scale` is of the page (the layout of 1 is
+ *  the one that visitors see), `picture` of the scene in it. */
+export async function openStudio({ file = page_file, profile, width = 1280, height = 720, query = '',
+  more = [], wait = true, scale = 0.5, picture = 0.25 } = {}) {
   const view = { viewport: { width, height }, deviceScaleFactor: scale, acceptDownloads: true };
   let context, folder = profile;
   if (profile || more.length > 0) {
@@ -61,6 +62,8 @@ export async function openStudio({ profile, width = 1280, height = 720, query = 
     context = await contextOfOurs(view);
   }
   context.setDefaultTimeout(kPatience_ms);
+  await context.addInitScript((ratio) =>
+    Object.defineProperty(window, 'devicePixelRatio', { value: ratio }), picture);
   const page = await context.newPage();
   const requests = [];
   const complaints = [];
@@ -73,7 +76,7 @@ export async function openStudio({ profile, width = 1280, height = 720, query = 
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   const began = performance.now();
-  await page.goto(pathToFileURL(page_file).href + query);
+  await page.goto(pathToFileURL(file).href + query);
   if (wait) await page.waitForSelector('body[data-ready]');
   const opened_ms = performance.now() - began;
   return {
@@ -89,9 +92,11 @@ export async function openStudio({ profile, width = 1280, height = 720, query = 
 export const inApp = (page, work, argument) =>
   page.evaluate(`(${work})(window.studio.app, ${JSON.stringify(argument ?? null)})`);
 
-export async function openCast(page, name) {
+/** What plays is drawn all the time: tests that wait for something else let it stand (`play` false). */
+export async function openCast(page, name, { play = true } = {}) {
   await page.click(`[data-cast="${name}"]`);
   await shown(page);
+  if (!play) await inApp(page, (app) => app.player.play(false));
 }
 
 export async function openRecipe(page, name) {

@@ -24,7 +24,7 @@ function quiet() {
 test('edits are there within a second, no task takes over 50 ms, and the animation runs on', { skip },
   async (t) => {
     const judged = quiet();
-    const studio = await openStudio();
+    const studio = await openStudio({ picture: 0.5 });
     const { page } = studio;
     try {
       if (existsSync(body)) {

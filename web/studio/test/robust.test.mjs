@@ -142,11 +142,9 @@ test('out of memory in the module: a message, what was open plays on', { skip },
     '<script type="text/plain" id="derm-worker">', (start) => start + little);
   const folder = mkdtempSync(join(tmpdir(), 'derm-little-'));
   writeFileSync(join(folder, 'page.html'), html);
-  const studio = await openStudio();
+  const studio = await openStudio({ file: join(folder, 'page.html') });
   const { page } = studio;
   try {
-    await page.goto(`file://${folder}/page.html`);
-    await page.waitForSelector('body[data-ready]');
     await openCast(page, 'arm');
     const before = await hashAt(page, 0.3);
     await dropFiles(page, [{ name: 'sheet.obj', bytes: sheet(600) }]);
@@ -209,13 +207,11 @@ test('a scene inside the page is opened at start; a script plays', { skip }, asy
       { name: 'mine.toml', recipe, files: {} })}</script>`);
   const folder = mkdtempSync(join(tmpdir(), 'derm-embedded-'));
   writeFileSync(join(folder, 'page.html'), html);
-  const studio = await openStudio();
+  const script = encodeURIComponent(JSON.stringify([{ command: 'play', argument: false },
+    { command: 'seek', argument: 0.25 }, { command: 'skeleton' }]));
+  const studio = await openStudio({ file: join(folder, 'page.html'), query: `?script=${script}` });
   const { page } = studio;
   try {
-    const script = encodeURIComponent(JSON.stringify([{ command: 'play', argument: false },
-      { command: 'seek', argument: 0.25 }, { command: 'skeleton' }]));
-    await page.goto(`file://${folder}/page.html?script=${script}`);
-    await page.waitForSelector('body[data-ready]');
     await idle(page);
     assert.equal(await inApp(page, (app) => app.document.text), recipe);
     await page.waitForFunction(() => window.studio.app.viewport.settings.skeleton);

@@ -4,6 +4,13 @@ import type { Character } from 'derm';
 import { channelOf, DetailWeights, drawMaps, kMostMaps, pictureTexture } from 'derm/three_detail';
 import type { RemoteFrame, RemoteSurface } from 'derm/worker';
 
+/** Wrinkle maps of materials that weight them by the same channels, in the same order. */
+interface MapWeights {
+  channels: string[];
+  attribute: string;
+  weights: DetailWeights | null;
+}
+
 export type Paint = 'material' | 'heat';
 
 const kHeatMaterial = () => new THREE.MeshStandardMaterial({
@@ -22,9 +29,7 @@ export class Body {
   #paint: Paint = 'material';
   #colours: THREE.BufferAttribute | null = null;
   readonly #textures: THREE.Texture[] = [];
-  /** Wrinkle maps: the channels that they are weighted by, of the material that has most. */
-  #mapChannels: string[] = [];
-  #mapWeights: DetailWeights | null = null;
+  #mapWeights: MapWeights[] = [];
 
   constructor() {
     const wireMaterial = new THREE.MeshBasicMaterial({
@@ -43,7 +48,7 @@ export class Body {
     loaded: () => void): void {
     for (const material of this.#materials) material.dispose();
     for (const texture of this.#textures.splice(0)) texture.dispose();
-    this.#mapChannels = [];
+    this.#mapWeights = [];
     this.#materials = character.materials.map((material) => {
       const [r, g, b, a] = material.base_colour;
       const made = new THREE.MeshStandardMaterial({
@@ -82,12 +87,13 @@ export class Body {
         put(material.normal_image, (texture) => { mine[index]!.normalMap = texture; });
         return;
       }
-      if (maps.length >= this.#mapChannels.length) this.#mapChannels = maps.map(channelOf);
+      const { attribute } = this.#weightsFor(maps.map(channelOf));
       void Promise.all([material.normal_image, ...maps.map((map) => map.image)].map(decode))
         .then(([normal, ...textures]) => {
           if (this.#materials !== mine || textures.some((texture) => !texture)) return;
           if (normal) mine[index]!.normalMap = normal;
-          this.#textures.push(...drawMaps(mine[index]!, maps, textures as THREE.Texture[]));
+          this.#textures.push(...drawMaps(mine[index]!, maps, textures as THREE.Texture[],
+            attribute));
           loaded();
         }, () => {});
     });
@@ -141,18 +147,30 @@ export class Body {
   setMapWeights(weights: ReadonlyMap<string, Float32Array>): void {
     const { geometry } = this.after;
     const count = geometry.getAttribute('position')?.count ?? 0;
-    if (this.#mapChannels.length === 0 || count === 0) return;
-    if (!this.#mapWeights || !geometry.getAttribute('dermDetail0')) {
-      this.#mapWeights = new DetailWeights(this.#mapChannels.length, count);
-      for (const [name, attribute] of Object.entries(this.#mapWeights.attributes)) {
-        geometry.setAttribute(name, attribute as THREE.BufferAttribute);
-        // Plain skinning has no wrinkles.
-        this.before.geometry.setAttribute(name,
-          new THREE.BufferAttribute(new Float32Array(4 * count), 4));
+    if (count === 0) return;
+    for (const each of this.#mapWeights) {
+      if (!each.weights || !geometry.getAttribute(`${each.attribute}0`)) {
+        each.weights = new DetailWeights(each.channels.length, count, each.attribute);
+        for (const [name, attribute] of Object.entries(each.weights.attributes)) {
+          geometry.setAttribute(name, attribute as THREE.BufferAttribute);
+          // Plain skinning has no wrinkles.
+          this.before.geometry.setAttribute(name,
+            new THREE.BufferAttribute(new Float32Array(4 * count), 4));
+        }
       }
+      each.channels.forEach((channel, i) =>
+        each.weights!.set(i, 1, channel === '' ? null : weights.get(channel) ?? []));
     }
-    this.#mapChannels.forEach((channel, i) =>
-      this.#mapWeights!.set(i, 1, channel === '' ? null : weights.get(channel) ?? []));
+  }
+
+  /** Those of these channels; materials whose channels are others have others. */
+  #weightsFor(channels: string[]): MapWeights {
+    const there = this.#mapWeights.find((each) =>
+      JSON.stringify(each.channels) === JSON.stringify(channels));
+    if (there) return there;
+    const made = { channels, attribute: `dermDetail${this.#mapWeights.length}_`, weights: null };
+    this.#mapWeights.push(made);
+    return made;
   }
 
   setBefore(positions: Float32Array): void {

@@ -136,10 +136,21 @@ export class Viewport {
 
   /** The character was bound anew: its materials and joints may be others. */
   #newCharacter(shown: Shown): void {
-    const { character, scene } = shown.document;
+    const { document } = shown;
+    const { character } = document;
     this.#looks = looksOf(character);
-    this.body.setMaterials(character, (index) => scene.ask('image', index) as Promise<Uint8Array>,
-      () => this.draw());
+    const image = async (index: number): Promise<Uint8Array> => {
+      for (;;) {
+        const { scene } = document;
+        try {
+          return await scene.ask('image', index) as Uint8Array;
+        } catch (error) {
+          // Another scene in its place looks the same: nobody asks for pictures again.
+          if (document.closed || document.scene === scene) throw error;
+        }
+      }
+    };
+    this.body.setMaterials(character, image, () => this.draw());
     this.body.setXray(this.#settings.xray);
     this.skeleton.setCharacter(character);
   }
