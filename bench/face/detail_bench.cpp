@@ -11,6 +11,8 @@
 #include "derm/face/wrinkle_poses.h"
 #include "derm/image/normal_map.h"
 
+#include "support/quick_run.h"
+
 namespace derm::detail_bench {
 namespace {
 
@@ -22,14 +24,14 @@ std::string hashOf(std::span<const T> values) {
 }
 
 /// Skin with furrows, 4000 x 3000, the second photo a little moved.
-PhotoPair twelveMegapixels(const PhotoLight& light) {
-  constexpr int kWidth = 4000, kHeight = 3000;
+PhotoPair photoPair(const PhotoLight& light) {
+  const int width = quickRun() ? 400 : 4000, height = width * 3 / 4;
   const Vec3d d = directionOf(light);
   PhotoPair out;
   out.light = light;
-  out.neutral = out.expression = FloatImage(kWidth, kHeight, 3);
-  for (int y = 0; y < kHeight; ++y)
-    for (int x = 0; x < kWidth; ++x) {
+  out.neutral = out.expression = FloatImage(width, height, 3);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
       const double fx = x, fy = y;
       const auto albedo = [](double u, double v) {
         return 0.5 + 0.06 * std::sin(u * 0.21 + 3 * std::sin(v * 0.013)) * std::sin(v * 0.17) +
@@ -39,7 +41,7 @@ PhotoPair twelveMegapixels(const PhotoLight& light) {
       const double q = 0.3 * std::sin(phase) * std::exp(-4 * std::cos(phase) * std::cos(phase));
       const double shade = (q * d.y() + d.z()) / std::sqrt(1 + q * q);
       const auto noise = [](std::uint64_t i) { return 0.004 * (Rng(i).uniform() - 0.5); };
-      const auto at = static_cast<std::uint64_t>(y) * kWidth + static_cast<std::uint64_t>(x);
+      const auto at = static_cast<std::uint64_t>(y) * width + static_cast<std::uint64_t>(x);
       for (int c = 0; c < 3; ++c) {
         out.neutral.at(x, y, c) = static_cast<float>(albedo(fx, fy) * d.z() + noise(2 * at));
         out.expression.at(x, y, c) = static_cast<float>(
@@ -52,7 +54,7 @@ PhotoPair twelveMegapixels(const PhotoLight& light) {
 /// Argument: degrees of the light above the camera; 0 takes four starts.
 void acquisition(benchmark::State& state) {
   const ThreadLimit two_threads(2);
-  const PhotoPair pair = twelveMegapixels({0, static_cast<double>(state.range(0))});
+  const PhotoPair pair = photoPair({0, static_cast<double>(state.range(0))});
   Diagnostics notes;
   for (auto _ : state) {
     const auto map = acquireDetail(std::span(&pair, 1), {}, notes);

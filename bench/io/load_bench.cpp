@@ -16,6 +16,8 @@
 #include "derm/character/character.h"
 #include "derm/io/gltf.h"
 
+#include "support/quick_run.h"
+
 #ifdef DERM_BENCH_ASSIMP
 #include <assimp/Importer.hpp>
 #include <assimp/scene.h>
@@ -88,7 +90,7 @@ void dermLoad(benchmark::State& state) {
                              benchmark::DoNotOptimize(c->mesh.positions.data());
                            }));
 }
-BENCHMARK(dermLoad)->Unit(benchmark::kMillisecond)->MinTime(2);
+BENCHMARK(dermLoad)->Unit(benchmark::kMillisecond)->MinTime(quickRun() ? 0.01 : 2);
 
 #ifdef DERM_BENCH_ASSIMP
 void assimpLoad(benchmark::State& state) {
@@ -101,7 +103,7 @@ void assimpLoad(benchmark::State& state) {
                                benchmark::DoNotOptimize(scene->mMeshes);
                              }));
 }
-BENCHMARK(assimpLoad)->Unit(benchmark::kMillisecond)->MinTime(2);
+BENCHMARK(assimpLoad)->Unit(benchmark::kMillisecond)->MinTime(quickRun() ? 0.01 : 2);
 #endif
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include "derm/base/assert.h"
 #include "derm/render/offscreen_renderer.h"
 
+#include "support/quick_run.h"
+
 namespace derm::detail_maps_bench {
 namespace {
 
@@ -103,7 +105,7 @@ BENCHMARK(detailMaps)
     ->ArgNames({"studio", "maps"})
     ->Args({0, 2})
     ->Args({1, 2})
-    ->Iterations(15)
+    ->Iterations(quickRun() ? 2 : 15)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
