@@ -90,7 +90,7 @@ void dermLoad(benchmark::State& state) {
                              benchmark::DoNotOptimize(c->mesh.positions.data());
                            }));
 }
-BENCHMARK(dermLoad)->Unit(benchmark::kMillisecond)->MinTime(quickRun() ? 0.01 : 2);
+BENCHMARK(dermLoad)->Unit(benchmark::kMillisecond)->MinTime(derm::quickRun() ? 0.01 : 2);
 
 #ifdef DERM_BENCH_ASSIMP
 void assimpLoad(benchmark::State& state) {
@@ -103,7 +103,7 @@ void assimpLoad(benchmark::State& state) {
                                benchmark::DoNotOptimize(scene->mMeshes);
                              }));
 }
-BENCHMARK(assimpLoad)->Unit(benchmark::kMillisecond)->MinTime(quickRun() ? 0.01 : 2);
+BENCHMARK(assimpLoad)->Unit(benchmark::kMillisecond)->MinTime(derm::quickRun() ? 0.01 : 2);
 #endif
 
 }  // namespace
