@@ -8,7 +8,8 @@ import { chromium } from '../../tools/node/node_modules/playwright-core/index.mj
 const [browserPath, page_file, folder] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: browserPath,
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
+    '--disable-gpu-compositing'],
 });
 const problems = [];
 try {

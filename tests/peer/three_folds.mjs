@@ -40,7 +40,8 @@ const time = tracks[0].times.reduce((best, t) => {
 
 const browser = await chromium.launch({
   executablePath: browserPath,
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
+    '--disable-gpu-compositing'],
 });
 const problems = [];
 try {

@@ -17,7 +17,8 @@ const server = http.createServer((request, answer) => {
 await new Promise((done) => server.listen(0, '127.0.0.1', done));
 const browser = await chromium.launch({
   executablePath: browserPath,
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
+    '--disable-gpu-compositing'],
 });
 const problems = [];
 try {

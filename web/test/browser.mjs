@@ -36,7 +36,8 @@ export async function openBrowser() {
   const address = `http://127.0.0.1:${server.address().port}`;
   const browser = await chromium.launch({
     executablePath: program, timeout: kPatience_ms,
-    args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+    args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
+      '--disable-gpu-compositing'],
   });
   const page = await browser.newPage({ viewport: { width: 960, height: 540 } });
   page.setDefaultTimeout(kPatience_ms);

@@ -16,9 +16,11 @@ const kBrowser = process.env.DERM_CHROMIUM ?? '/usr/bin/chromium';
 export const skip = !existsSync(page_file) ? 'no studio.html: ./run web makes it'
   : !existsSync(kBrowser) ? 'no Chromium' : false;
 
+// WebGL is drawn by the processor here. The page itself is put together without it: that cost as much as
+// all else that these tests do.
 const kArguments = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
-  '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--enable-precise-memory-info',
-  '--js-flags=--expose-gc'];
+  '--enable-unsafe-swiftshader', '--disable-gpu-compositing', '--ignore-gpu-blocklist',
+  '--enable-precise-memory-info', '--js-flags=--expose-gc'];
 
 /** A machine that tests has much else to do: nothing fails because it is slow. */
 export const kPatience_ms = 300_000;
