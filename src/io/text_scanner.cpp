@@ -86,9 +86,11 @@ bool LineScanner::next(std::string_view& line) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
-  return text;
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  while (begin != end && isBlank(*begin)) ++begin;
+  while (end != begin && isBlank(end[-1])) --end;
+  return std::string_view(begin, static_cast<std::size_t>(end - begin));
 }
 
 NumberKind parseNumber(std::string_view word, float& value) { return parseFloating(word, value); }

@@ -41,19 +41,22 @@ class LineScanner {
   bool continues_ = false;
 };
 
-inline bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+/// Inline even where a browser's module is compiled for size: files of 500 MB are read by it.
+[[gnu::always_inline]] inline bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 
 std::string_view trimmed(std::string_view text);
 
 /// Cuts the next word off the front of `rest`; empty when only blanks are left.
 inline std::string_view nextWord(std::string_view& rest) {
-  std::size_t begin = 0;
-  while (begin < rest.size() && isBlank(rest[begin])) ++begin;
-  std::size_t end = begin;
-  while (end < rest.size() && !isBlank(rest[end])) ++end;
-  const std::string_view word = rest.substr(begin, end - begin);
-  rest.remove_prefix(end);
-  return word;
+  const char* const stop = rest.data() + rest.size();
+  const char* begin = rest.data();
+  while (begin != stop && isBlank(*begin)) ++begin;
+  const char* end = begin;
+  while (end != stop && !isBlank(*end)) ++end;
+  rest = std::string_view(end, static_cast<std::size_t>(stop - end));
+  return std::string_view(begin, static_cast<std::size_t>(end - begin));
 }
 
 enum class NumberKind {
