@@ -28,9 +28,9 @@ if(DERM_SANITIZE)  # the consumer is not built with the sanitizer's runtime
   set_tests_properties(pkg.consumer PROPERTIES DISABLED TRUE)
 endif()
 
-# Every public header compiles alone. Where its own source includes it first and is compiled by
-# itself (preset web; here, without DERM_UNITY), that shows it; for the others there is one source
-# each, compiled into nothing that is used.
+# Every public header compiles alone. Where its own source includes it first, that shows it (to the
+# full with -DDERM_UNITY=OFF); for the others there is one source each, compiled into nothing that is
+# used. Precompiled headers hide forgotten standard headers: tools/check_includes.sh finds those.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
   ${PROJECT_SOURCE_DIR}/include/derm/*.h)
 set(alone)
@@ -49,3 +49,4 @@ foreach(header ${headers})
 endforeach()
 add_library(derm_headers_alone OBJECT ${alone})
 target_link_libraries(derm_headers_alone PRIVATE derm::derm derm_build_flags)
+derm_precompile(derm_headers_alone)

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "derm/base/result.h"
 #include "derm/implicit/active_skin.h"

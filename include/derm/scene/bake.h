@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "derm/base/diagnostics.h"
 #include "derm/base/progress.h"

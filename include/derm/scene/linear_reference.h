@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "derm/deform/stack.h"
 #include "derm/scene/scene.h"

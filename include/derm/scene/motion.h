@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "derm/anim/retarget.h"
 #include "derm/base/diagnostics.h"
