@@ -98,7 +98,10 @@ class SwingingLayer final : public FleshLayer {
     motion_.reset(element_->dynamics, element_->anchorAt(in.model));
   }
   void step(const FrameInput& in, double dt_s) noexcept override {
-    motion_.step(element_->dynamics, element_->anchorAt(in.model), dt_s);
+    motion_.step(element_->dynamics, element_->anchorAt(in.model), dt_s, in.goes_on);
+  }
+  int partsOfStep(const FrameInput& in, double dt_s) noexcept override {
+    return motion_.partsOfStep(element_->dynamics, element_->anchorAt(in.model), dt_s);
   }
   void evaluate(const FrameInput& in, SkinFrame& skin) noexcept override;
   void saveState(StateWriter& out) const override { motion_.save(out); }

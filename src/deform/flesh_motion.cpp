@@ -11,10 +11,22 @@ constexpr double kLongestEuler_s = 60;
 /// [s] Inner steps are mostly this long. What an anchor that leaps by cut_m in one does to its
 /// velocity is a cut in shorter ones too: which motions are cuts does not depend on the step.
 constexpr double kCutStep_s = 1.0 / 240;
-/// Of the step: how well the instant is known at which the limit is met.
-constexpr double kMeeting = 1e-7;
-constexpr int kMaxMeetingSteps = 24;
-constexpr int kWallSteps = 8;
+/// A step that meets the limit is taken in so many: sliding along it turns fast.
+constexpr int kStopSteps = 8;
+/// The stop is soft: outward speed is at most so many times omega times the way that is left, and
+/// this share of the limit more, so that the limit is reached.
+constexpr double kStop = 8;
+constexpr double kReaches = 0.005;
+/// Times omega and the limit: a free swing from the limit is no faster than 1. Velocity beyond it
+/// is braked, at this rate of omega.
+constexpr double kFastest = 1.5;
+constexpr double kBrake = 16;
+/// [s] Steps are divided into such where the limit is met or the mass is fast, and where the anchor
+/// is off a straight line by this share of the limit.
+constexpr double kPart_s = 1.0 / 3840;
+constexpr double kBentPart_s = 1.0 / 1440;
+constexpr double kBentWay = 0.01;
+constexpr int kMaxParts = 64;
 /// [s] Longer steps tell too little of how the anchor's acceleration begins.
 constexpr double kLongestStart_s = 1.0 / 59;
 
@@ -26,7 +38,41 @@ Vec3d logOf(const Quatd& q) {
   return v * (2 * std::atan2(sine, std::abs(q.w())) / sine);
 }
 
-/// Cuts a vector to a length and takes its outward velocity away there: otherwise it would wind up.
+/// Takes velocity away that no free swing within `farthest` could have.
+void brake(const SpringConstants& spring, double farthest, double dt_s, Vec3d& velocity) {
+  const double fastest = kFastest * spring.omega * farthest;
+  const double speed = velocity.norm();
+  if (!(speed > fastest)) return;
+  velocity *= (fastest + (speed - fastest) * std::exp(-kBrake * spring.omega * dt_s)) / speed;
+}
+
+/// How fast a mass at this length may go outwards.
+double fastestOutward(const SpringConstants& spring, double farthest, double length) {
+  if (length >= farthest) return 0;
+  return kStop * spring.omega * (farthest - length + kReaches * farthest);
+}
+
+/// Brings a mass to rest at the limit however fast it was. A hard stop takes its speed in one
+/// instant; whether a jerk of the bone comes just before or just after would make all the
+/// difference.
+void stop(const SpringConstants& spring, double farthest, Vec3d& offset, Vec3d& velocity) {
+  const double length = offset.norm();
+  if (!(length > 0)) return;
+  const Vec3d outward = offset / length;
+  if (length > farthest) offset = outward * farthest;
+  const double fastest = fastestOutward(spring, farthest, length);
+  velocity -= std::max(0.0, velocity.dot(outward) - fastest) * outward;
+}
+
+/// Whether brake() or stop() would change something.
+bool isHeldBack(const SpringConstants& spring, double farthest, const Vec3d& offset,
+                const Vec3d& velocity) {
+  const double length = offset.norm();
+  return length > farthest || velocity.norm() > kFastest * spring.omega * farthest ||
+         velocity.dot(offset) > length * fastestOutward(spring, farthest, length);
+}
+
+/// A hard stop, for Euler's steps: no further, and no velocity outwards there.
 void stopAt(double farthest, Vec3d& offset, Vec3d& velocity) {
   const double length = offset.norm();
   if (!(length > farthest)) return;
@@ -41,79 +87,30 @@ void apply(const SpringStep& s, const Vec3d& rest, Vec3d& offset, Vec3d& velocit
   velocity = s.vx * x + s.vv * velocity;
 }
 
-/// [s] into the step at which the free motion, inside now and outside after dt_s, meets the limit.
-/// Regula falsi, with the end that stays halved so that both close in.
-double meetingTime(const SpringConstants& spring, double dt_s, double farthest, const Vec3d& rest,
-                   const Vec3d& offset, const Vec3d& velocity, double excess_after) {
-  double low = 0, high = dt_s;
-  double below = offset.norm() - farthest, above = excess_after;
-  for (int i = 0; i < kMaxMeetingSteps && high - low > kMeeting * dt_s; ++i) {
-    const double t = std::clamp(low + (high - low) * (below / (below - above)),
-                                low + 0.01 * (high - low), high - 0.01 * (high - low));
-    Vec3d x = offset, v = velocity;
-    apply(exactSpringStep(spring, t), rest, x, v);
-    const double excess = x.norm() - farthest;
-    if (excess > 0) {
-      high = t;
-      above = excess;
-      below /= 2;
-    } else {
-      low = t;
-      below = excess;
-      above /= 2;
-    }
-    if (std::abs(excess) < 1e-12 * farthest) return t;
-  }
-  return 0.5 * (low + high);
-}
-
-/// A step of a mass that is held within `farthest` of the anchor as by a smooth wall: it stops
-/// where it meets the wall, slides along it while it is pressed against it, and leaves it freely.
-/// Second order: the instant of meeting is found, and the wall's push, along its normal at the
-/// step's beginning, is the one that ends on the wall (Ryckaert, Ciccotti, Berendsen 1977).
-void wallStep(const SpringConstants& spring, const SpringStep& whole, double dt_s, double farthest,
-              const Vec3d& rest, Vec3d& offset, Vec3d& velocity) {
-  Vec3d end = offset, end_velocity = velocity;
-  apply(whole, rest, end, end_velocity);
-  const double excess = end.norm() - farthest;
-  if (!(excess > 0)) {
-    offset = end;
-    velocity = end_velocity;
-    return;
-  }
-  SpringStep left = whole;
-  if (offset.norm() < farthest * (1 - 1e-9)) {
-    const double t = meetingTime(spring, dt_s, farthest, rest, offset, velocity, excess);
-    apply(exactSpringStep(spring, t), rest, offset, velocity);
-    const Vec3d outward = offset.normalized();
-    velocity -= std::max(0.0, velocity.dot(outward)) * outward;
-    left = exactSpringStep(spring, dt_s - t);
-  }
-  const Vec3d normal = offset.normalized();
-  offset = normal * farthest;
-  apply(left, rest, offset, velocity);
-  const double along = offset.dot(normal);
-  const double under = along * along - offset.squaredNorm() + farthest * farthest;
-  if (offset.norm() > farthest && along > 0 && under > 0 && left.xv > 0) {
-    const double push = along - std::sqrt(under);
-    offset -= push * normal;
-    velocity -= push / left.xv * left.vv * normal;
-  }
-  stopAt(farthest, offset, velocity);
-}
-
-/// The same; a step that meets the wall is taken in kWallSteps, since sliding turns fast.
+/// A step of a mass that is held within `farthest` of the anchor and braked.
 void limitedStep(const SpringConstants& spring, const SpringStep& whole, const SpringStep& part,
                  double dt_s, double farthest, const Vec3d& rest, Vec3d& offset, Vec3d& velocity) {
   Vec3d end = offset, end_velocity = velocity;
   apply(whole, rest, end, end_velocity);
-  if (end.norm() <= farthest) {
+  if (!isHeldBack(spring, farthest, offset, velocity) &&
+      !isHeldBack(spring, farthest, end, end_velocity)) {
     offset = end;
     velocity = end_velocity;
     return;
   }
-  for (int i = 0; i < kWallSteps; ++i)
-    wallStep(spring, part, dt_s / kWallSteps, farthest, rest, offset, velocity);
+  const double half_s = 0.5 * dt_s / kStopSteps;
+  for (int i = 0; i < kStopSteps; ++i) {
+    brake(spring, farthest, half_s, velocity);
+    stop(spring, farthest, offset, velocity);
+    apply(part, rest, offset, velocity);
+    stop(spring, farthest, offset, velocity);
+    brake(spring, farthest, half_s, velocity);
+  }
+}
+
+/// [m] What the anchor may go astray in one step: farther is a cut.
+double leapOf(const FleshDynamics& dynamics, const FleshAnchor& anchor, double dt_s) {
+  return dynamics.cut_m * anchor.scale * std::min(1.0, dt_s / kCutStep_s);
 }
 
 bool usable(const FleshAnchor& anchor) {
@@ -143,8 +140,8 @@ void FleshMotion::prepare(const FleshDynamics& dynamics, double dt_s) noexcept {
   if (dynamics.integrator == FleshIntegrator::Exact) {
     steps_.spring = exactSpringStep(dynamics.spring, dt_s);
     steps_.rotation = exactSpringStep(dynamics.rotation_spring, dt_s);
-    steps_.spring_part = exactSpringStep(dynamics.spring, dt_s / kWallSteps);
-    steps_.rotation_part = exactSpringStep(dynamics.rotation_spring, dt_s / kWallSteps);
+    steps_.spring_part = exactSpringStep(dynamics.spring, dt_s / kStopSteps);
+    steps_.rotation_part = exactSpringStep(dynamics.rotation_spring, dt_s / kStopSteps);
     return;
   }
   const double length = std::min(dt_s, kLongestEuler_s);
@@ -154,9 +151,30 @@ void FleshMotion::prepare(const FleshDynamics& dynamics, double dt_s) noexcept {
   steps_.rotation = eulerSpringStep(dynamics.rotation_spring, length / steps_.substeps);
 }
 
-void FleshMotion::step(const FleshDynamics& dynamics, const FleshAnchor& anchor,
-                       double dt_s) noexcept {
-  before_ = now_;
+int FleshMotion::partsOfStep(const FleshDynamics& dynamics, const FleshAnchor& anchor,
+                             double dt_s) noexcept {
+  // What a start makes up for (startLate) is told by steps of equal length.
+  if (dynamics.integrator != FleshIntegrator::Exact || known_ < 4 || !usable(anchor)) return 1;
+  if (!(dt_s > kPart_s) || !std::isfinite(dt_s)) return 1;
+  prepare(dynamics, dt_s);
+  const double farthest = dynamics.farthest_m * anchor.scale;
+  const Vec3d rest = dynamics.gravity / (dynamics.spring.omega * dynamics.spring.omega);
+  const Vec3d change = (anchor.position - position_) / dt_s - anchor_velocity_;
+  // A cut in whole is none in parts.
+  if (change.norm() * dt_s > leapOf(dynamics, anchor, dt_s)) return 1;
+  Vec3d offset = now_.offset, velocity = velocity_ - change;
+  bool held_back = isHeldBack(dynamics.spring, farthest, offset, velocity);
+  apply(steps_.spring, rest, offset, velocity);
+  held_back = held_back || isHeldBack(dynamics.spring, farthest, offset, velocity);
+  const bool bent = change.norm() * dt_s / 8 > kBentWay * farthest;
+  if (!held_back && !bent) return 1;
+  const double longest_s = held_back ? kPart_s : kBentPart_s;
+  return static_cast<int>(std::ceil(std::min<double>(dt_s / longest_s, kMaxParts) - 1e-6));
+}
+
+void FleshMotion::step(const FleshDynamics& dynamics, const FleshAnchor& anchor, double dt_s,
+                       bool goes_on) noexcept {
+  if (!goes_on) before_ = now_;
   if (!(dt_s > 0) || !std::isfinite(dt_s) || !usable(anchor)) {
     known_ = 0;
     return;
@@ -165,7 +183,7 @@ void FleshMotion::step(const FleshDynamics& dynamics, const FleshAnchor& anchor,
   if (known_ > 0) {
     const Vec3d moved = anchor.position - position_;
     const Vec3d unexpected = known_ > 1 ? Vec3d(moved - dt_s * anchor_velocity_) : moved;
-    const double leap = dynamics.cut_m * anchor.scale * std::min(1.0, dt_s / kCutStep_s);
+    const double leap = leapOf(dynamics, anchor, dt_s);
     // Without a known velocity any first movement is taken for one; a leap is one either way.
     if (unexpected.norm() > leap && known_ > 1) {
       known_ = 0;

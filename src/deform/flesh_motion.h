@@ -33,17 +33,24 @@ struct FleshDynamics {
 /// The anchor moves straight between two steps, so that what it does to the mass is a jump of
 /// their relative velocity at the beginning of each step; the rest of the step is exact. Rotation
 /// obeys the same equation for the rotation vector from F_s to F_d in F_s's axes (small angles).
-/// At farthest_m it meets a smooth wall: velocity outwards is taken away, what leads along it
-/// stays. The error falls with the square of the step. A cut (the anchor leaps where its velocity
-/// does not lead) keeps elongation and velocity and forgets the anchor's past: it causes no motion.
+/// Near farthest_m its speed outwards is at most in proportion to the way that is left; what leads
+/// along the limit stays. Velocity beyond what a free swing could have is braked: a mass that a
+/// jerk of the bone throws would whirl round its limit. The error falls with the square of the
+/// step, and where the limit is met with the length of the parts that partsOfStep() asks for. A cut
+/// (the anchor leaps where its velocity does not lead) keeps elongation and velocity and forgets
+/// the anchor's past: it causes no motion.
 class FleshMotion {
  public:
   /// At rest at this anchor: hanging where gravity pulls, moving with the anchor whatever speed it
   /// turns out to have.
   void reset(const FleshDynamics& dynamics, const FleshAnchor& anchor) noexcept;
-  /// Moves on by dt_s. A dt that is not a positive number, or an anchor that is not finite, changes
-  /// nothing but that the anchor's past is forgotten.
-  void step(const FleshDynamics& dynamics, const FleshAnchor& anchor, double dt_s) noexcept;
+  /// Moves on by dt_s; `goes_on`: the same inner step goes on. A dt that is not a positive number,
+  /// or an anchor that is not finite, changes nothing but that the anchor's past is forgotten.
+  void step(const FleshDynamics& dynamics, const FleshAnchor& anchor, double dt_s,
+            bool goes_on = false) noexcept;
+  /// Into how many parts such a step should be divided, with the anchor known at each: where it
+  /// meets the limit, or the anchor's way is far from straight.
+  int partsOfStep(const FleshDynamics& dynamics, const FleshAnchor& anchor, double dt_s) noexcept;
 
   /// [m] from F_s to F_d in model space, `fraction` of the way through the last step.
   Vec3d elongation(double fraction) const { return mix(before_.offset, now_.offset, fraction); }

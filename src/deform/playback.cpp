@@ -168,8 +168,21 @@ void Playback::advanceTo(std::int64_t step, std::span<double> layer_seconds) {
     if (cut)
       runner_.reset();
     else
-      runner_.step(1.0 / desc_.inner_rate_hz, layer_seconds);
+      takeStep(layer_seconds);
     keepCheckpoint();
+  }
+}
+
+/// The inner step to step_, whose pose is set: in parts, with poses between, where a layer asks.
+void Playback::takeStep(std::span<double> layer_seconds) {
+  const double dt_s = 1.0 / desc_.inner_rate_hz;
+  const int parts = runner_.partsOfStep(dt_s);
+  for (int part = 1; part <= parts; ++part) {
+    if (part < parts)
+      poseAt(timeOfStep(step_ - 1) + dt_s * part / parts);
+    else if (parts > 1)
+      poseAt(timeOfStep(step_));
+    runner_.step(dt_s / parts, layer_seconds, part > 1);
   }
 }
 

@@ -267,9 +267,18 @@ void StackRunner::reset() noexcept {
   for (const auto& layer : layers_) layer->reset(input(1.0));
 }
 
-void StackRunner::step(double dt_s, std::span<double> layer_seconds) noexcept {
-  DERM_REQUIRE(layer_seconds.empty() || layer_seconds.size() == layers_.size());
+int StackRunner::partsOfStep(double dt_s) noexcept {
   const FrameInput in = input(1.0);
+  int parts = 1;
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    if (stack_->layers()[i]->stateful()) parts = std::max(parts, layers_[i]->partsOfStep(in, dt_s));
+  return parts;
+}
+
+void StackRunner::step(double dt_s, std::span<double> layer_seconds, bool goes_on) noexcept {
+  DERM_REQUIRE(layer_seconds.empty() || layer_seconds.size() == layers_.size());
+  FrameInput in = input(1.0);
+  in.goes_on = goes_on;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (!stack_->layers()[i]->stateful()) continue;
     const LayerTimer timer(layer_seconds, i);

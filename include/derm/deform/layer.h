@@ -30,6 +30,8 @@ struct FrameInput {
   /// [0,1] Where this instant lies between the last two inner steps: a stateful layer shows the
   /// mix of its state before and after its last step().
   double step_fraction = 1.0;
+  /// In step(): a part of an inner step, and not its first (Layer::partsOfStep).
+  bool goes_on = false;
   /// True where the surface that the layer hands on may have other triangles than it announced,
   /// since nothing is bound to it: then a layer that refines does so only where and while that
   /// shows (SkinFrame::refine).
@@ -68,6 +70,10 @@ class Layer {
   virtual void reset(const FrameInput&) noexcept {}
   /// Advances the state by dt_s > 0 to the instant `in`. Only for stateful layers.
   virtual void step(const FrameInput& /*in*/, double /*dt_s*/) noexcept {}
+  /// Into how many equal parts the step by dt_s to the instant `in` should be divided: where more
+  /// happens in it than its two ends tell. Asked before step(), which is then called once for each
+  /// part, if whoever plays can pose the character between the two.
+  virtual int partsOfStep(const FrameInput& /*in*/, double /*dt_s*/) noexcept { return 1; }
   /// Deforms the surface. Allocation-free; same bits for any thread count; no NaN leaves it.
   virtual void evaluate(const FrameInput& in, SkinFrame& skin) noexcept = 0;
   /// Stateless layers write and read nothing.

@@ -108,6 +108,7 @@ class Playback {
   void restartAt(std::int64_t step);
   void restartBefore(std::int64_t step);
   void advanceTo(std::int64_t step, std::span<double> layer_seconds);
+  void takeStep(std::span<double> layer_seconds);
   void seekTo(std::int64_t step, std::span<double> layer_seconds);
   void keepCheckpoint();
 

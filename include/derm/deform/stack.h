@@ -121,8 +121,10 @@ class StackRunner {
   /// Every layer comes to rest at this instant.
   void reset() noexcept;
   /// Advances stateful layers by dt_s > 0 to this instant. Where `layer_seconds` is not empty (one
-  /// entry per layer), the time each layer took is added to it.
-  void step(double dt_s, std::span<double> layer_seconds = {}) noexcept;
+  /// entry per layer), the time each layer took is added to it. `goes_on` as in FrameInput.
+  void step(double dt_s, std::span<double> layer_seconds = {}, bool goes_on = false) noexcept;
+  /// The most parts that a layer would have that step divided into.
+  int partsOfStep(double dt_s) noexcept;
   /// The surface at this instant, valid until the next call. `step_fraction` as in FrameInput.
   const SkinFrame& evaluate(double step_fraction = 1.0,
                             std::span<double> layer_seconds = {}) noexcept;
