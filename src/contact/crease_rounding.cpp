@@ -125,7 +125,10 @@ bool CreaseRounding::openOne(const Edge& edge, ContactSearch& search) {
   const Vec3f left = before < 0 ? Vec3f(e.cross(out)) : Vec3f(out.cross(e));
   const float angle = std::atan2(c.dot(left), c.dot(out)) + std::atan2(-d.dot(left), d.dot(out));
   const float folded = 3.14159265f - angle;
-  const float urge = clear * rampOf(kSharp, kSharpest, folded);
+  // Where one triangle has gone far through the other their normals tell no fold, and findFolded()
+  // passes the edge over: by then it must ask for nothing.
+  const float through = 6.2831853f - folded;
+  const float urge = clear * rampOf(kSharp, kSharpest, folded) * rampOf(kSharp, kSharpest, through);
   if (!(urge > 0)) return false;
   // Least moves that open by what is missing: turns about the edge, c against d.
   const float missing = folded - kSharp;

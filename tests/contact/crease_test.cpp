@@ -168,7 +168,7 @@ TEST_F(Creases, OpenWithoutAJumpAndNotBeforeTheyAreSharp) {
   std::printf("opening %.2f mm, the motion %.2f mm at a time\n", double{1e3f * largest},
               double{1e3f * own});
   EXPECT_GT(opened, 0u);
-  EXPECT_LT(largest, 3 * own);
+  EXPECT_LT(largest, own / 10);
 }
 
 }  // namespace
