@@ -66,12 +66,20 @@ Pieces connectedPieces(std::span<const Triangle> triangles, std::size_t vertex_c
   DisjointSets sets(vertex_count);
   for (const Triangle& t : triangles)
     for (int c = 1; c < 3; ++c) sets.unite(t[0], t[c]);
+  constexpr std::uint32_t kLoose = 0xFFFFFFFFu;
+  std::vector<std::uint32_t> number(vertex_count, kLoose);  // at roots
+  for (const Triangle& t : triangles) number[sets.rootOf(t[0])] = 0;
   Pieces out;
+  for (std::uint32_t& n : number)  // the root is a piece's first vertex
+    if (n != kLoose) n = out.count++;
   out.of_vertex.resize(vertex_count);
+  bool any_loose = false;
   for (std::uint32_t v = 0; v < vertex_count; ++v) {
-    const std::uint32_t root = sets.rootOf(v);
-    out.of_vertex[v] = root == v ? out.count++ : out.of_vertex[root];
+    const std::uint32_t n = number[sets.rootOf(v)];
+    any_loose = any_loose || n == kLoose;
+    out.of_vertex[v] = std::min(n, out.count);
   }
+  if (any_loose) ++out.count;
   return out;
 }
 

@@ -78,5 +78,14 @@ TEST(Adjacency, NumbersPiecesInOrderOfTheirFirstVertex) {
   EXPECT_EQ(p.of_vertex, (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 2}));
 }
 
+TEST(Adjacency, VerticesWithoutTrianglesAreOnePieceAndTheLast) {
+  const std::vector<Triangle> t{{5, 6, 8}, {1, 2, 3}};
+  const Pieces p = connectedPieces(t, 10);
+  EXPECT_EQ(p.count, 3u);
+  EXPECT_EQ(p.of_vertex, (std::vector<std::uint32_t>{2, 0, 0, 0, 2, 1, 1, 2, 1, 2}));
+  EXPECT_EQ(connectedPieces({}, 4).count, 1u);
+  EXPECT_EQ(connectedPieces({}, 0).count, 0u);
+}
+
 }  // namespace
 }  // namespace derm::topology_test

@@ -156,6 +156,24 @@ TEST(VolumeRegions, EachPieceIsCutAsItIsAlone) {
   }
 }
 
+TEST(VolumeRegions, LooseVerticesAddOneRegionHoweverManyTheyAre) {
+  const Character skin = smoothLimb(threeJoints(), 4);
+  Character loose = skin;
+  for (std::uint32_t v = 0; v < 5000; ++v) {
+    loose.mesh.positions.push_back(Vec3f(3, 0.001f * static_cast<float>(v), 0));
+    loose.mesh.normals.push_back(Vec3f::UnitX());
+    loose.skin.influences.push_back({v % 3, 1.0f});
+    loose.skin.offsets.push_back(loose.skin.offsets.back() + 1);
+  }
+  loose.parts.clear();
+  loose.instances.clear();
+  addDefaultParts(loose);
+  for (const RegionKind kind : {RegionKind::Joints, RegionKind::Components}) {
+    const std::size_t alone = Section(skin, {.kind = kind}).regions.regionCount();
+    EXPECT_EQ(Section(loose, {.kind = kind}).regions.regionCount(), alone + 1);
+  }
+}
+
 TEST(VolumeRegions, ArePiecesGroupsOrTheWholeWhenAsked) {
   Character c = smoothLimb({}, 2.5);
   VertexGroup upper{.name = "upper"};

@@ -27,7 +27,8 @@ IndexLists vertexTriangles(std::span<const Triangle> triangles, std::size_t vert
 IndexLists vertexNeighbours(std::span<const Triangle> triangles, std::size_t vertex_count);
 
 /// A label per vertex: which connected piece (by edges) it belongs to. Pieces are numbered in order
-/// of their first vertex; a vertex without triangles is a piece of its own.
+/// of their first vertex; vertices without triangles are one piece together, the last, so that
+/// tables per piece do not grow with what is no surface.
 struct Pieces {
   std::vector<std::uint32_t> of_vertex;
   std::uint32_t count = 0;

@@ -43,7 +43,7 @@ struct MeasuredSurface {
   std::vector<std::uint32_t> source_triangles;  ///< per own triangle its index in the mesh
 
   std::uint32_t piece_count = 0;
-  /// Welded vertices without triangles are pieces too.
+  /// Welded vertices without triangles are one piece together, the last.
   std::vector<std::uint32_t> piece_of_point;
   std::vector<std::uint32_t> piece_of_triangle;  ///< fans included
   std::vector<double> piece_volumes;             ///< [m^3] at rest, signed
@@ -54,7 +54,7 @@ struct MeasuredSurface {
   std::size_t apexCount() const { return borders.rowCount(); }
   std::size_t pointCount() const { return weldedCount() + apexCount(); }
   std::size_t ownTriangleCount() const { return source_triangles.size(); }
-  /// False for a piece whose volume is none but for rounding: a sheet, a hair card, a lone vertex.
+  /// False for a piece whose volume is none but for rounding: a sheet, a hair card, loose vertices.
   bool hasVolume(std::size_t piece) const;
 };
 
