@@ -19,7 +19,7 @@ foreach(source ${fuzz_targets})
 endforeach()
 
 if(TARGET derm_cli)
-  foreach(test module native hostile package three examples demo)
+  foreach(test module native hostile mending package three examples demo)
     derm_tree_test(web ${test} ${PROJECT_SOURCE_DIR}/web/test/run.sh ${PROJECT_SOURCE_DIR}/build/web
       $<TARGET_FILE:derm_cli> ${test})
   endforeach()

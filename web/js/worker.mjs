@@ -135,6 +135,9 @@ class Remote {
   applied = 0;  // edits of the character that it has
   opened = false;
   text = '';  // of the recipe, after the last edit that was made: known when the scene is gone, too
+  played = undefined;  // the text of its last frame
+  again = false;  // it took the place of one that had ended
+  died = false;  // the browser has ended it, which is no recipe's fault
   gone = false;  // its scene: the module has ended, or the worker
   #dead = false;
   constructor(worker) {
@@ -176,7 +179,7 @@ class Remote {
     if (await locks().request(lock, { ifAvailable: true }, (free) => free !== null)) return;
     const died = () => {
       if (this.#ended) return;
-      this.gone = this.#dead = true;
+      this.gone = this.died = this.#dead = true;
       this.#rejectAll(diedOf());
     };
     locks().request(lock, { signal: this.#unwatch.signal }, died).catch(() => {});
@@ -190,6 +193,9 @@ class Remote {
 }
 
 const diedOf = () => new DermError({ code: 'internal', text: 'worker: the browser has ended it' });
+
+/** Texts that are kept to go back to. */
+const kKept = 8;
 
 const kCharacterEdits = ['setGroup', 'setPoint', 'setPoints', 'addFaceShapes'];
 
@@ -220,6 +226,8 @@ export class RemoteScene {
   #mending = null;  // the player's module has ended: until there is another
   #have = [null, -1];
   #time_s = null;  // of the last frame of the clip
+  #played = [];  // texts that gave a frame, the last at the end: what may be gone back to
+  #hopeless = null;  // the error, where no text is left that does not end its module
   #closed = false;
 
   /** Opens a recipe's text. `wasm`, `rest`: as for Derm.load(), but no functions; `worker`: makes a
@@ -267,6 +275,9 @@ export class RemoteScene {
       const have = this.#have[0] === player ? this.#have[1] : -1;
       const frame = await player.call('frame', { ...request, have });
       if (player === this.#player) this.#have = [player, frame.topology];
+      player.played = player.text;
+      if (player.text !== this.#played.at(-1)) this.#played.push(player.text);
+      if (this.#played.length > kKept) this.#played.shift();
       return frame;
     });
   }
@@ -294,7 +305,7 @@ export class RemoteScene {
   }
 
   #mendAfter(player) {
-    if (player !== this.#player || this.#closed || this.#mending) return;
+    if (player !== this.#player || this.#closed || this.#mending || this.#hopeless) return;
     this.#mending = this.#mend().finally(() => { this.#mending = null; });
     this.#mending.catch(() => {});  // told to who asks for frames
   }
@@ -434,15 +445,33 @@ export class RemoteScene {
   }
 
   /** The player's module or worker has ended: another worker plays what the last edit that was
-   *  made left. */
+   *  made left, or, where that never gave a frame, what was played before it: an edit that ends the
+   *  module once ends it again. */
   async #mend() {
     const ended = this.#player;
-    const fresh = await this.#start();
-    try {
-      await this.#bring(fresh, ended.text);
-    } catch (error) {
-      fresh.end();
-      throw error;
+    const blamed = ended.played !== ended.text &&
+      (ended.again || (!ended.died && this.#played.length > 0));
+    const texts = this.#played.filter((text) => !blamed || text !== ended.text);
+    if (!blamed && texts.at(-1) !== ended.text) texts.push(ended.text);
+    let fresh = null;
+    for (let last = null; fresh === null;) {
+      const text = texts.pop();
+      if (text === undefined) {
+        this.#hopeless = last ?? new DermError({ code: 'internal', text: 'no frame of it can be made' });
+        throw this.#hopeless;
+      }
+      fresh = await this.#start();
+      try {
+        await this.#bring(fresh, text);
+        fresh.again = true;
+        fresh.text = text;
+        this.#played = this.#played.includes(text) ? [...texts, text] : texts;
+      } catch (error) {
+        fresh.end();
+        fresh = null;
+        if (!hasEnded(error)) throw error;
+        last = error;
+      }
     }
     if (this.#closed) return fresh.end();
     this.#types = null;
