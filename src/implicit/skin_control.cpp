@@ -59,9 +59,12 @@ std::vector<ActiveSkin::Impl::Offset> ActiveSkin::Impl::holdOffsets(double dt_s,
     const double volume_gap = volume_scale * b.wanted_volume - b.volume;
     const double area_gap = area_scale * b.wanted_area - b.area;
     double c = 0, per_curvature = 0;
+    // Relative to what is wanted, of which there may be none: a cavity's, or where others have it.
+    const auto relative = [](double gap, double wanted) { return gap / std::max(wanted, 1.0); };
     if (law.volume == Hold::Penalty)
-      c += law.volume_gain / h * volume_gap / (volume_scale * b.wanted_volume);
-    if (law.area == Hold::Penalty) c += law.area_gain / h * area_gap / (area_scale * b.wanted_area);
+      c += law.volume_gain / h * relative(volume_gap, volume_scale * b.wanted_volume);
+    if (law.area == Hold::Penalty)
+      c += law.area_gain / h * relative(area_gap, area_scale * b.wanted_area);
     // Exact: what d(volume)/dt and d(area)/dt still lack, per area of surface.
     double volume_rate = 0, area_rate = 0;
     if (law.volume == Hold::Exact) {

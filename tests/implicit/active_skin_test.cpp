@@ -340,5 +340,24 @@ TEST(ActiveSkin, LiesInOrderAgainAfterALongWayAndKeepsItsBodies) {
   }
 }
 
+TEST(ActiveSkin, WhereNothingIsWantedPenaltiesStayFinite) {
+  const SphereTarget ball(Vec3d::Zero(), 8);
+  for (const double gain : {0.0, 0.5}) {
+    EvolutionLaw law{.attraction = 0, .volume = Hold::Penalty, .area = Hold::Penalty};
+    law.volume_gain = law.area_gain = gain;
+    ActiveSkin skin = skinOf(ball, law);
+    skin.step(ball, 0.01);
+    const double before = skin.bodies().at(0).volume;
+    skin.setWantedScale(0, 0);
+    for (int i = 0; i < 10; ++i) skin.step(ball, 0.01);
+    ASSERT_EQ(skin.bodies().size(), 1u) << gain;
+    const double after = skin.bodies().at(0).volume;
+    if (gain > 0)
+      EXPECT_LT(after, before);
+    else
+      EXPECT_NEAR(after / before, 1, 1e-4);
+  }
+}
+
 }  // namespace
 }  // namespace derm::active_skin_test
