@@ -13,6 +13,7 @@
 
 #include "derm/io/file_ending.h"
 #include "derm/io/png.h"
+#include "derm/io/whole_file.h"
 
 #include "io/film_process.h"
 
@@ -112,14 +113,13 @@ Result<void> validateFilm(const fs::path& file, const FilmDesc& desc) {
   if (encoderArguments(fileEnding(file), 0).empty())
     return bad(fmt::format("films end in .mp4, .mov, .webm, .gif or .webp, not \"{}\"",
                            file.extension().string()));
-  std::error_code ignored;
-  if (fs::is_directory(file, ignored))
-    return Error{ErrorCode::CannotWrite, "is a directory", {.file = file.string()}};
+  DERM_CHECK(replacedFile(file));
   return {};
 }
 
 struct FilmWriter::Impl {
   fs::path file;
+  fs::path target;  ///< what is replaced: the file, or what it links to
   FilmDesc desc;
   fs::path temporary;  ///< file, or folder of a sequence
   fs::path sequence_folder;
@@ -181,7 +181,9 @@ Result<FilmResult> FilmWriter::Impl::finishFilm() {
   if (!flushedToDisk(temporary))
     return failure(std::string("cannot write: ") + std::strerror(errno));
   std::error_code error;
-  fs::rename(temporary, file, error);
+  const fs::file_status there = fs::status(target, error);
+  if (fs::exists(there)) fs::permissions(temporary, there.permissions(), error);
+  fs::rename(temporary, target, error);
   if (error) return failure("cannot write: " + error.message());
   return FilmResult{file, false, frames};
 }
@@ -210,9 +212,10 @@ Result<FilmWriter> FilmWriter::open(const fs::path& file, const FilmDesc& desc,
                                     Diagnostics& notes) {
   DERM_CHECK(validateFilm(file, desc));
   auto impl = std::make_unique<Impl>();
+  DERM_TRY(impl->target, replacedFile(file));
   impl->file = file;
   impl->desc = desc;
-  impl->temporary = file;
+  impl->temporary = impl->target;
   impl->temporary += fmt::format(".{}.part", ::getpid());
   const int error = impl->ffmpeg.start(ffmpegArguments(desc, impl->evenWidth(), impl->evenHeight(),
                                                        fileEnding(file), impl->temporary));

@@ -36,7 +36,7 @@ std::filesystem::path linkedFile(std::filesystem::path file) {
 
 }  // namespace
 
-Result<WholeFile> WholeFile::create(const std::filesystem::path& file) {
+Result<std::filesystem::path> replacedFile(const std::filesystem::path& file) {
   const auto failed = [&](const std::string& message) {
     return Error{ErrorCode::CannotWrite, message, {.file = file.string()}};
   };
@@ -46,7 +46,16 @@ Result<WholeFile> WholeFile::create(const std::filesystem::path& file) {
   // A device or pipe would be replaced by a file of its name.
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
     return failed("is not a file; only files can be written whole");
-  const std::filesystem::path target = linkedFile(file);
+  return linkedFile(file);
+}
+
+Result<WholeFile> WholeFile::create(const std::filesystem::path& file) {
+  const auto failed = [&](const std::string& message) {
+    return Error{ErrorCode::CannotWrite, message, {.file = file.string()}};
+  };
+  DERM_TRY(const std::filesystem::path target, replacedFile(file));
+  std::error_code ignored;
+  const std::filesystem::file_status there = std::filesystem::status(target, ignored);
   // The process id keeps two programs that write one file from mixing their bytes.
   std::filesystem::path temporary = target;
   temporary += "." + std::to_string(::getpid()) + ".part";

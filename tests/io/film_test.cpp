@@ -144,6 +144,17 @@ TEST_F(Film, BadDescriptionsAreRefusedBeforeAnythingStarts) {
   EXPECT_EQ(code("dir.mp4", small()), ErrorCode::CannotWrite);
 }
 
+TEST_F(Film, ALinkStaysAndItsFileIsReplaced) {
+  if (!hasFfmpeg()) GTEST_SKIP() << "ffmpeg is not here";
+  fs::create_directory(folder_ / "real");
+  ASSERT_TRUE(writeFileWhole(folder_ / "real" / "film.gif", std::string_view("old")).ok());
+  fs::create_symlink("real/film.gif", folder_ / "link.gif");
+  const auto film = writeFilm(folder_ / "link.gif", small(), 3, frames(33, 17), {}, notes_);
+  ASSERT_TRUE(film.ok()) << film.error().text();
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.gif"));
+  EXPECT_EQ(asText(*readFile(folder_ / "real" / "film.gif")).substr(0, 4), "GIF8");
+}
+
 TEST_F(Film, AFrameOfAnotherSizeIsNamed) {
   FilmDesc desc = small();
   desc.program = "derm-no-such-program";

@@ -10,6 +10,10 @@
 
 namespace derm {
 
+/// The file that a name stands for when it is to be replaced: what a link, or a link to a link,
+/// leads to, there or not. Fails for folders, devices and pipes.
+Result<std::filesystem::path> replacedFile(const std::filesystem::path& file);
+
 /// A file that appears whole or not at all, for output too large or too slow to hold in memory:
 /// bytes are appended to a temporary beside it ("out.pc2.1234.part"), and commit() puts that in its
 /// place. Without commit() the temporary is removed and what was there before stays. A process that
