@@ -15,21 +15,12 @@ namespace derm::detail {
 /// False in a build with DERM_WITH_ASSIMP=OFF; parseWithAssimp then says so in its error.
 bool assimpAvailable();
 
-/// What the program `derm-import` may take for a file of `bytes`. Together with the answer, which
-/// its caller holds twice while it is read, no process takes more than 64 MB + 20 x bytes.
-struct ImportLimits {
-  std::uint64_t memory_bytes = 0;  ///< beyond what the program itself and its libraries take
-  std::uint64_t answer_bytes = 0;
-  std::uint64_t processor_s = 0;
-};
-ImportLimits importLimits(std::uint64_t bytes);
-
 /// Reads FBX and DAE through the assimp library (5.2), which we trust with these formats' syntax,
 /// but not with memory, time, units, axes or ranges. So it runs in a process of its own, the
 /// program `derm-import` (found as modules are, derm/base/module.h), under limits that the system
-/// enforces; what comes back is checked as bytes from a file are. A file that takes assimp down, or
-/// more memory or time than its size allows, is BadData; the caller's process does not notice. Safe
-/// to call from several threads, and in programs that have threads.
+/// enforces (limited_process.h); what comes back is checked as bytes from a file are. A file that
+/// takes assimp down, or more memory or time than its size allows, is BadData; the caller's process
+/// does not notice. Safe to call from several threads, and in programs that have threads.
 ///
 ///  - With bones or moving nodes every node becomes a joint, and meshes without bones follow theirs
 ///    rigidly. Otherwise node transforms are baked and the character is a bare mesh.

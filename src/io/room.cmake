@@ -6,9 +6,13 @@ else()
 endif()
 
 if(DERM_WITH_OPENVDB)
-  set(derm_vdb_sources vdb.cpp)
+  set(derm_vdb_sources vdb.cpp vdb_answer.cpp)
 else()
   set(derm_vdb_sources vdb_absent.cpp)
+endif()
+
+if(DERM_WITH_ASSIMP OR DERM_WITH_OPENVDB)
+  set(derm_process_sources limited_process.cpp)
 endif()
 
 if(DERM_WITH_IMAGES)
@@ -71,6 +75,7 @@ derm_room(io
     text_scanner.cpp
     ${derm_assimp_sources}
     ${derm_vdb_sources}
+    ${derm_process_sources}
     json_value.cpp
     json_dom.cpp
     gltf/uri.cpp
@@ -110,7 +115,7 @@ if(DERM_WITH_ASSIMP)
   # that whoever builds a reader can run it.
   set(derm_import_sources assimp_import.cpp assimp_materials.cpp assimp_meshes.cpp
     assimp_program.cpp assimp_scene.cpp base64.cpp external_images.cpp file_ending.cpp gltf/uri.cpp
-    import_answer.cpp import_units.cpp text_scanner.cpp)
+    import_answer.cpp import_units.cpp limited_program.cpp text_scanner.cpp)
   list(TRANSFORM derm_import_sources PREPEND ${PROJECT_SOURCE_DIR}/src/io/)
   derm_module_program(import OUTPUT derm-import SOURCES ${derm_import_sources}
     LIBRARIES derm::character assimp::assimp fmt::fmt)
@@ -118,13 +123,17 @@ if(DERM_WITH_ASSIMP)
   add_dependencies(derm_io derm_import)
 endif()
 if(DERM_WITH_OPENVDB)
+  set(derm_read_vdb_sources limited_program.cpp text_scanner.cpp vdb_answer.cpp vdb_program.cpp)
   derm_module(io_vdb
     SOURCES ${PROJECT_SOURCE_DIR}/src/io/vdb_module.cpp
     LIBRARIES derm_openvdb derm::mesh)
+  list(TRANSFORM derm_read_vdb_sources PREPEND ${PROJECT_SOURCE_DIR}/src/io/)
+  derm_module_program(read_vdb OUTPUT derm-read-vdb SOURCES ${derm_read_vdb_sources}
+    LIBRARIES derm_openvdb derm::mesh)
   # OpenVDB's templates must be the same objects in its library and in ours.
-  set_target_properties(derm_io_vdb PROPERTIES CXX_VISIBILITY_PRESET default
+  set_target_properties(derm_io_vdb derm_read_vdb PROPERTIES CXX_VISIBILITY_PRESET default
     VISIBILITY_INLINES_HIDDEN OFF)
-  add_dependencies(derm_io derm_io_vdb)
+  add_dependencies(derm_io derm_io_vdb derm_read_vdb)
 endif()
 # Files we write name the version that wrote them.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/io/gltf/writer.cpp PROPERTIES

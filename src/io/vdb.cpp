@@ -1,8 +1,11 @@
 #include "derm/io/vdb.h"
 
 #include "derm/base/module.h"
+#include "derm/base/number_text.h"
 #include "derm/io/file_bytes.h"
 
+#include "io/limited_process.h"
+#include "io/vdb_answer.h"
 #include "io/vdb_module.h"
 
 namespace derm {
@@ -37,8 +40,15 @@ Result<void> saveVdb(const std::filesystem::path& file, const LevelSetBlocks& le
 
 Result<LevelSetBlocks> loadVdb(const std::filesystem::path& file,
                                std::optional<double> density_iso) {
-  DERM_TRY(const detail::VdbModule* const vdb, module());
-  return vdb->load(file, density_iso.value_or(0));
+  DERM_TRY(const std::vector<std::uint8_t> bytes, readFile(file));
+  detail::MemoryFile out("derm-reader-answer");
+  DERM_TRY(const std::span<const std::uint8_t> answer,
+           detail::runReader({.program = "derm-read-vdb",
+                              .reader = "OpenVDB",
+                              .name = file.string(),
+                              .option = exactNumber(density_iso.value_or(0))},
+                             bytes, out));
+  return detail::decodeVdbAnswer(answer, file.string());
 }
 
 }  // namespace derm

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "derm/base/result.h"
@@ -11,12 +10,10 @@
 namespace derm::detail {
 
 /// Of the structure below; one for both, since they are compiled together.
-inline constexpr int kVdbModuleVersion = 2;
+inline constexpr int kVdbModuleVersion = 3;
 
 struct VdbModule {
   Result<std::string> (*encode)(const LevelSetBlocks& level_set);
-  /// `density_iso` 0: a level set is expected.
-  Result<LevelSetBlocks> (*load)(const std::filesystem::path& file, double density_iso);
 };
 
 /// The function of that name that the module exports: null for another version.

@@ -12,6 +12,8 @@
 #include "derm/implicit/level_set_exchange.h"
 #include "derm/implicit/polygonise.h"
 #include "derm/implicit/shape_targets.h"
+#include "derm/io/file_bytes.h"
+#include "derm/io/whole_file.h"
 
 namespace derm::vdb_test {
 namespace {
@@ -35,6 +37,44 @@ TEST(Vdb, ALevelSetComesBackWithTheSameSurface) {
   EXPECT_FALSE(loadVdb(file).ok());
   std::ofstream(file) << "no level set";
   EXPECT_FALSE(loadVdb(file).ok());
+  std::filesystem::remove(file);
+}
+
+TEST(Vdb, AFileThatUnfoldsToMoreThanItsSizeAllowsIsAnError) {
+  if (!hasVdb()) GTEST_SKIP() << "built without OpenVDB";
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("derm-bomb-" + std::to_string(::getpid()) + ".vdb");
+  LevelSetBlocks same;
+  for (std::int32_t i = 0; i < 32768; ++i) same.blocks.push_back({i & 31, i >> 5 & 31, i >> 10});
+  same.values.assign(512 * same.blocks.size(), 1.0f);
+  ASSERT_TRUE(saveVdb(file, same).ok());
+  const std::uint64_t size = std::filesystem::file_size(file);
+  const Result<LevelSetBlocks> back = loadVdb(file);
+  std::filesystem::remove(file);
+  ASSERT_FALSE(back.ok()) << size << " bytes";
+  EXPECT_NE(back.error().text().find("the limit for a file of this size"), std::string::npos)
+      << back.error().text();
+}
+
+TEST(Vdb, BytesThatWereChangedEndInALevelSetOrAnError) {
+  if (!hasVdb()) GTEST_SKIP() << "built without OpenVDB";
+  const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                     ("derm-bytes-" + std::to_string(::getpid()) + ".vdb");
+  ASSERT_TRUE(saveVdb(file, levelSetOf(*buildPotential(SphereTarget(Vec3d::Zero(), 0.2),
+                                                       {.voxel_m = 0.05})))
+                  .ok());
+  const std::vector<std::uint8_t> good = readFile(file).value();
+  for (std::size_t i = 0; i < 60; ++i) {
+    std::vector<std::uint8_t> bytes = good;
+    const std::size_t at = i < 40 ? i * 16 % bytes.size() : i * bytes.size() / 60;
+    for (std::size_t k = at; k < std::min(at + 4, bytes.size()); ++k) bytes[k] = 0xFF;
+    ASSERT_TRUE(writeFileWhole(file, bytes).ok());
+    const Result<LevelSetBlocks> back = loadVdb(file);
+    if (back.ok())
+      EXPECT_EQ(back->values.size(), 512 * back->blocks.size());
+    else
+      EXPECT_FALSE(back.error().message.empty());
+  }
   std::filesystem::remove(file);
 }
 

@@ -16,6 +16,7 @@
 #include "derm/mesh/measures.h"
 
 #include "io/assimp_import.h"
+#include "io/limited_process.h"
 #include "support/test_folder.h"
 
 namespace derm::assimp_test {
@@ -341,7 +342,7 @@ TEST_F(AssimpImport, WithoutTheProgramTheErrorSaysWhereItWasLookedFor) {
 TEST_F(AssimpImport, TheLimitsOfAFileArePartOfThePromise) {
   // 16 MB for the program and its libraries; the answer is held twice, the file once.
   const std::uint64_t size = 10 << 20;
-  const detail::ImportLimits limits = detail::importLimits(size);
+  const detail::ReaderLimits limits = detail::readerLimits(size);
   EXPECT_LE(limits.memory_bytes + (16u << 20), (64u << 20) + 20 * size);
   EXPECT_LE(2 * limits.answer_bytes + size, (64u << 20) + 20 * size);
 }
