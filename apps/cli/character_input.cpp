@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "derm/base/nearest_name.h"
+#include "derm/base/utf8.h"
 #include "derm/scene/motion.h"
 #include "derm/scene/scene.h"
 
@@ -61,6 +62,13 @@ std::string fromFolderOf(const std::filesystem::path& recipe, const std::string&
 
 void MotionInput::addTo(CLI::App& verb) {
   CLI::Option* motion = verb.add_option(
+Result<void> checkRecipeCanName(const std::string& file) {
+  if (isUtf8(file)) return {};
+  return Error{ErrorCode::BadArgument,
+               "its name or folder is not UTF-8, and a recipe cannot name it; rename it",
+               {.file = file}};
+}
+
       "--motion", file, "take the motion of this file (BVH, glTF …) by joint names");
   verb.add_option("--map", map, "table of joint names for --motion: lines \"source = target\"")
       ->needs(motion);

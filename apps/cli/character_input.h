@@ -29,6 +29,9 @@ struct CharacterInput {
 /// A file (or cast:NAME, or nothing) as a recipe must name it: relative to the recipe's folder.
 std::string fromFolderOf(const std::filesystem::path& recipe, const std::string& source);
 
+/// Recipes are UTF-8, and file names may be any bytes: fails where this name is no text.
+Result<void> checkRecipeCanName(const std::string& file);
+
 /// "m", "cm", "mm", "dm", "in", "ft" or a number of metres.
 Result<double> metresPerUnit(const std::string& unit);
 

@@ -79,12 +79,14 @@ Result<ProposalSource> ProposalInput::load(Diagnostics& notes) const {
   DERM_CHECK(checkOutputs({output}));
   DERM_CHECK(checkNotAnInput({output}, {input.source, motion.file, motion.map}));
   ProposalSource out;
-  DERM_TRY(out.character, input.load(notes));
-  DERM_CHECK(motion.applyTo(out.character, notes));
   out.recipe.character = fromFolderOf(output, input.source);
-  DERM_TRY(out.recipe.metres_per_unit, input.scale());
   out.recipe.motion = fromFolderOf(output, motion.file);
   out.recipe.motion_map = fromFolderOf(output, motion.map);
+  for (const std::string& name : {out.recipe.character, out.recipe.motion, out.recipe.motion_map})
+    DERM_CHECK(checkRecipeCanName(name));
+  DERM_TRY(out.character, input.load(notes));
+  DERM_CHECK(motion.applyTo(out.character, notes));
+  DERM_TRY(out.recipe.metres_per_unit, input.scale());
   out.recipe.ground = motion.ground;
   out.recipe.arms_out = motion.arms_out;
   if (!clip.empty()) {

@@ -110,6 +110,7 @@ Result<nlohmann::json> sceneOf(const std::string& input, Diagnostics& notes) {
     recipe.character = fs::path(input).is_absolute() || input.starts_with("cast:")
                            ? input
                            : fs::path(input).generic_string();
+    DERM_CHECK(checkRecipeCanName(recipe.character));
     text = writeRecipe(recipe);
   }
   SceneFiles files(folder);

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "derm/base/utf8.h"
 #include "derm/io/bvh.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/file_ending.h"
@@ -14,7 +15,6 @@
 #include "derm/io/stl.h"
 
 #include "io/assimp_import.h"
-#include "io/json_value.h"
 
 namespace derm {
 namespace {
@@ -121,7 +121,7 @@ Result<Format> formatOf(const std::filesystem::path& name, const IsGlb& is_glb) 
 /// bytes. Latin-1 has a character for each byte, so that names which differ go on doing so.
 void makeUtf8(std::string& name, const char* element, std::size_t index, Diagnostics& notes) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  if (std::all_of(name.begin(), name.end(), is_ascii) || detail::isUtf8(name)) return;
+  if (std::all_of(name.begin(), name.end(), is_ascii) || isUtf8(name)) return;
   std::string text;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);

@@ -109,8 +109,6 @@ std::string dumpText(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool isUtf8(const std::string& text) { return Json::parse(dumpText(text)) == text; }
-
 Json& objectMember(Json& object, const char* key) {
   Json& member = object[key];
   if (!member.is_object()) member = Json::object();

@@ -70,9 +70,6 @@ Json& objectMember(Json& object, const char* key);
 /// where the library's own way throws.
 std::string dumpText(const Json& value);
 
-/// Whether dumpText() would replace nothing.
-bool isUtf8(const std::string& text);
-
 /// Whole number of a JSON value, where it is one ("3" and "3.0", not "3.5" or "-1").
 std::optional<std::uint64_t> asUint(const Json& value);
 

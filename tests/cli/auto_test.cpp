@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -43,6 +45,28 @@ TEST(CliAuto, OnlyUntouchedProposalsOfTheSameCommandAreReplaced) {
   EXPECT_EQ(contentOf(look), flesh + "# softer next time\n");
   EXPECT_EQ(run({"flesh", "auto", "--force"}).exit_code, 0);
   EXPECT_EQ(contentOf(look), flesh);
+}
+
+TEST(CliAuto, WhatARecipeCannotNameIsRefusedBeforeAnyWork) {
+  const Folder folder;
+  const std::string latin = folder / "caf\xE9.glb", look = folder / "look.toml";
+  ASSERT_EQ(derm({"cast", "arm", "-o", latin}).exit_code, 0);
+  ASSERT_EQ(derm({"info", latin}).exit_code, 0);
+  for (const std::vector<std::string>& verb :
+       std::vector<std::vector<std::string>>{{"auto"}, {"flesh", "auto"}, {"wrinkles", "auto"}}) {
+    std::vector<std::string> arguments = verb;
+    arguments.insert(arguments.end(), {latin, "-o", look});
+    const Outcome refused = derm(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << verb[0];
+    EXPECT_NE(refused.err.find("UTF-8"), std::string::npos) << refused.err;
+  }
+  EXPECT_EQ(derm({"auto", "cast:arm", "--motion", latin, "-o", look}).exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(look));
+  // A folder that both share is not named.
+  std::filesystem::create_directory(folder.path() / "\xFF");
+  const std::string in = folder / "\xFF/arm.glb", out = folder / "\xFF/arm.toml";
+  ASSERT_EQ(derm({"cast", "arm", "-o", in}).exit_code, 0);
+  EXPECT_EQ(derm({"auto", in, "-o", out}).exit_code, 0);
 }
 
 TEST(CliAuto, AddKeepsWhatIsThere) {
