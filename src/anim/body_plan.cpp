@@ -194,10 +194,10 @@ std::optional<std::uint32_t> commonAncestor(const Skeleton& skeleton,
   return common.valid() ? std::optional(common.value) : std::nullopt;
 }
 
-std::optional<BodyPlan> findBody(const Skeleton& skeleton) {
-  if (skeleton.size() > kMaxJoints) return std::nullopt;
-  std::vector<JointMeaning> meanings;
-  for (const Joint& joint : skeleton.joints) meanings.push_back(meaningOf(joint.name));
+namespace {
+
+std::optional<BodyPlan> bodyOf(const Skeleton& skeleton,
+                               const std::vector<JointMeaning>& meanings) {
   BodyPlan plan;
   for (const std::size_t s : {0u, 1u}) {
     const char side = s == 0 ? 'l' : 'r';
@@ -219,6 +219,23 @@ std::optional<BodyPlan> findBody(const Skeleton& skeleton) {
   plan.spine = pathBetween(skeleton, *hips, *chest);
   findHead(skeleton, meanings, *chest, plan);
   return plan;
+}
+
+}  // namespace
+
+std::optional<BodyPlan> findBody(const Skeleton& skeleton) {
+  if (skeleton.size() > kMaxJoints) return std::nullopt;
+  // A file that says which joints are the body's means no others.
+  std::vector<JointMeaning> by_role, by_name;
+  bool any_role = false;
+  for (const Joint& joint : skeleton.joints) {
+    any_role = any_role || !joint.role.empty();
+    by_role.push_back(meaningOf(std::string_view(joint.role)));
+    by_name.push_back(meaningOf(std::string_view(joint.name)));
+  }
+  if (any_role)
+    if (std::optional<BodyPlan> plan = bodyOf(skeleton, by_role)) return plan;
+  return bodyOf(skeleton, by_name);
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> pairBodies(const BodyPlan& source,

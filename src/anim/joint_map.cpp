@@ -53,8 +53,8 @@ void findParts(const Skeleton& source, const Skeleton& target, JointMap& map) {
     if (from == kNoJoint) continue;
     BodyPart& part = map.parts[i];
     if (part == BodyPart::Unknown) part = source_parts[from];
-    if (part == BodyPart::Unknown) part = meaningOf(source.joints[from].name).part;
-    if (part == BodyPart::Unknown) part = meaningOf(target.joints[i].name).part;
+    if (part == BodyPart::Unknown) part = meaningOf(source.joints[from]).part;
+    if (part == BodyPart::Unknown) part = meaningOf(target.joints[i]).part;
   }
 }
 
@@ -90,7 +90,10 @@ Skeleton nameable(const Skeleton& skeleton, const std::vector<bool>& bones) {
   Skeleton out = skeleton;
   const std::vector<bool> hidden = hiddenJoints(skeleton, bones);
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (hidden[i]) out.joints[i].name.clear();
+    if (hidden[i]) {
+      out.joints[i].name.clear();
+      out.joints[i].role.clear();
+    }
   return out;
 }
 
@@ -127,8 +130,8 @@ Result<void> checkStance(const Skeleton& source, const Skeleton& target, const J
 std::vector<std::pair<std::uint32_t, std::uint32_t>> matchJoints(const Skeleton& source,
                                                                  const Skeleton& target) {
   std::vector<JointMeaning> source_meaning, target_meaning;
-  for (const Joint& j : source.joints) source_meaning.push_back(meaningOf(j.name));
-  for (const Joint& j : target.joints) target_meaning.push_back(meaningOf(j.name));
+  for (const Joint& j : source.joints) source_meaning.push_back(meaningOf(j));
+  for (const Joint& j : target.joints) target_meaning.push_back(meaningOf(j));
   const std::map<std::string_view, JointId> source_names = firstOfName(source);
   const std::map<std::string_view, JointId> target_names = firstOfName(target);
   std::vector<std::uint32_t> match(source.size(), kNoJoint);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,35 @@ constexpr std::array kSynonyms = {
     Synonym{"ball", "toe", BodyPart::Tip},
 };
 
+// Japanese rigs: MikuMikuDance's standard bones, whose legs and arms are named by the joints they
+// begin at, then plainer words. The bones ending in D carry the skin of the legs where there are
+// any. "Centre", "groove" and "waist" lie above each other, over legs and spine.
+constexpr std::array kJapanese = {
+    Synonym{"センター", "hips", BodyPart::Trunk},  Synonym{"グルーブ", "hips", BodyPart::Trunk},
+    Synonym{"腰", "hips", BodyPart::Trunk},        Synonym{"下半身", "hips", BodyPart::Trunk},
+    Synonym{"骨盤", "hips", BodyPart::Trunk},      Synonym{"上半身", "spine", BodyPart::Trunk},
+    Synonym{"上半身1", "spine", BodyPart::Trunk},  Synonym{"上半身2", "spine1", BodyPart::Trunk},
+    Synonym{"上半身3", "spine2", BodyPart::Trunk}, Synonym{"背骨", "spine", BodyPart::Trunk},
+    Synonym{"胸", "spine1", BodyPart::Trunk},      Synonym{"首", "neck", BodyPart::Trunk},
+    Synonym{"首1", "neck1", BodyPart::Trunk},      Synonym{"頭", "head", BodyPart::Trunk},
+    Synonym{"肩", "shoulder", BodyPart::Trunk},    Synonym{"鎖骨", "shoulder", BodyPart::Trunk},
+    Synonym{"腕", "upperarm", BodyPart::Limb},     Synonym{"上腕", "upperarm", BodyPart::Limb},
+    Synonym{"二の腕", "upperarm", BodyPart::Limb}, Synonym{"ひじ", "forearm", BodyPart::Limb},
+    Synonym{"肘", "forearm", BodyPart::Limb},      Synonym{"前腕", "forearm", BodyPart::Limb},
+    Synonym{"手首", "hand", BodyPart::Tip},        Synonym{"手", "hand", BodyPart::Tip},
+    Synonym{"足", "thigh", BodyPart::Limb},        Synonym{"足d", "thigh", BodyPart::Limb},
+    Synonym{"太もも", "thigh", BodyPart::Limb},    Synonym{"もも", "thigh", BodyPart::Limb},
+    Synonym{"太腿", "thigh", BodyPart::Limb},      Synonym{"ひざ", "shin", BodyPart::Limb},
+    Synonym{"ひざd", "shin", BodyPart::Limb},      Synonym{"膝", "shin", BodyPart::Limb},
+    Synonym{"すね", "shin", BodyPart::Limb},       Synonym{"脛", "shin", BodyPart::Limb},
+    Synonym{"足首", "foot", BodyPart::Tip},        Synonym{"足首d", "foot", BodyPart::Tip},
+    Synonym{"つま先", "toe", BodyPart::Tip},       Synonym{"足先ex", "toe", BodyPart::Tip},
+    Synonym{"親指", "thumb", BodyPart::Tip},       Synonym{"人指", "index", BodyPart::Tip},
+    Synonym{"人差指", "index", BodyPart::Tip},     Synonym{"人差し指", "index", BodyPart::Tip},
+    Synonym{"中指", "middle", BodyPart::Tip},      Synonym{"薬指", "ring", BodyPart::Tip},
+    Synonym{"小指", "pinky", BodyPart::Tip},
+};
+
 // Longer ones first where one begins another.
 constexpr std::array<std::string_view, 9> kPrefixes = {
     "mixamorig", "bip001", "bip01", "valvebiped", "ccbase", "jbip", "def", "org", "character1"};
@@ -107,6 +137,57 @@ std::vector<std::string> words(std::string_view name) {
   }
   std::erase_if(out, [](const std::string& w) { return w.empty(); });
   return out;
+}
+
+/// Letters and digits of double width ("ＩＫ", "１") as plain ones, small.
+std::string narrowed(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = [&](std::size_t k) {
+      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u;
+    };
+    // U+FF01 to U+FF5E are 0x21 to 0x7E; in UTF-8 EF BC 81 to EF BD 9E.
+    const unsigned code = (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+    if (byte(0) == 0xEF && (byte(1) == 0xBC || byte(1) == 0xBD) && code >= 0xF01 && code <= 0xF5E) {
+      out += lowered(static_cast<char>(code - 0xF01 + 0x21));
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+/// Takes the Japanese word for left or right off the front.
+char takeJapaneseSide(std::string& plain) {
+  for (const auto& [word, side] : {std::pair<std::string_view, char>("左", 'l'), {"右", 'r'}})
+    if (plain.starts_with(word)) {
+      plain.erase(0, word.size());
+      return side;
+    }
+  return 0;
+}
+
+/// What a Japanese word means, fingers with the number of their bone; nothing for other words.
+std::optional<JointMeaning> japaneseMeaning(const std::string& word, char side) {
+  const auto means = [](std::string_view text) {
+    return std::find_if(kJapanese.begin(), kJapanese.end(),
+                        [&](const Synonym& s) { return s.word == text; });
+  };
+  auto found = means(word);
+  std::string number;
+  if (found == kJapanese.end() && !word.empty() && isDigit(word.back())) {
+    found = means(std::string_view(word).substr(0, word.size() - 1));
+    if (found != kJapanese.end() && found->part != BodyPart::Tip) found = kJapanese.end();
+    number = word.back();
+  }
+  if (found == kJapanese.end()) return std::nullopt;
+  const std::string side_text = side == 0 ? std::string() : std::string(1, side) + ".";
+  return JointMeaning{.plain = side_text + word,
+                      .canonical = side_text + std::string(found->canonical) + number,
+                      .base = std::string(found->canonical),
+                      .side = side,
+                      .part = found->part};
 }
 
 /// Takes the side out of the words: 'l', 'r' or 0.
@@ -183,6 +264,11 @@ JointMeaning meaningOf(std::string_view joint_name) {
   std::vector<std::string> parts = words(joint_name);
   const char side = takeSide(parts);
   std::string plain = withoutPrefixes(joined(parts));
+  if (std::string word = narrowed(plain); !word.empty() && (word.front() & 0x80) != 0) {
+    const char japanese_side = side == 0 ? takeJapaneseSide(word) : side;
+    if (std::optional<JointMeaning> known = japaneseMeaning(word, japanese_side))
+      return *std::move(known);
+  }
   // Where a side's hip is the leg's first joint.
   const auto legHip = [&](std::string& word) {
     if (side != 0 && word == "hip") word = "thigh";
@@ -211,6 +297,10 @@ JointMeaning meaningOf(std::string_view joint_name) {
   out.plain = plain.empty() ? std::string() : side_text + plain;
   out.canonical = canonical.empty() ? std::string() : side_text + canonical;
   return out;
+}
+
+JointMeaning meaningOf(const Joint& joint) {
+  return meaningOf(joint.role.empty() ? joint.name : joint.role);
 }
 
 }  // namespace derm::detail

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "derm/anim/skeleton.h"
+
 namespace derm::detail {
 
 /// What part of a body a joint is, as far as its name tells.
@@ -24,6 +26,9 @@ struct JointMeaning {
   BodyPart part = BodyPart::Unknown;
 };
 
+/// Names in the ways of common rigs, Japanese ones (MikuMikuDance) among them.
 JointMeaning meaningOf(std::string_view joint_name);
+/// By the joint's role, or else its name.
+JointMeaning meaningOf(const Joint& joint);
 
 }  // namespace derm::detail

@@ -161,7 +161,7 @@ class ElementProposer {
 
  private:
   detail::JointMeaning meaning(std::uint32_t b) const {
-    return detail::meaningOf(c_.skeleton[tree_.joints[b]].name);
+    return detail::meaningOf(c_.skeleton[tree_.joints[b]]);
   }
 
   /// What part of the body a bone is by its name, numbered or not.
@@ -170,7 +170,7 @@ class ElementProposer {
     if (part != detail::BodyPart::Unknown) return part;
     std::string name = c_.skeleton[tree_.joints[b]].name;
     std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
-    return detail::meaningOf(name).part;
+    return detail::meaningOf(std::string_view(name)).part;
   }
 
   /// The branch that a chain goes on with: the one that reaches furthest.
@@ -395,7 +395,7 @@ class ElementProposer {
   /// flesh.
   void keepOneHead() {
     const auto is_called_head = [&](const FleshProposal& p) {
-      return detail::meaningOf(c_.skeleton[p.desc.dominant].name).base == "head";
+      return detail::meaningOf(c_.skeleton[p.desc.dominant]).base == "head";
     };
     bool named = false;
     for (const FleshProposal& p : found_)

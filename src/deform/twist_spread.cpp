@@ -22,7 +22,8 @@ constexpr double kLongestFinger = 1.2;
 /// Joints this close to the axis, as a share of the bone's length, twist about it.
 constexpr double kNearAxis = 0.1;
 
-bool isCalled(std::string_view joint_name, std::string_view wanted) {
+bool isCalled(const Joint& joint, std::string_view wanted) {
+  const std::string& joint_name = joint.role.empty() ? joint.name : joint.role;
   const auto means = [&](std::string_view name) {
     const std::string text = detail::meaningOf(name).canonical;
     return text == wanted || (text.size() == wanted.size() + 2 && text.ends_with(wanted) &&
@@ -55,7 +56,7 @@ class Finder {
   std::vector<TwistBone> forearms() const {
     std::vector<TwistBone> out;
     for (std::size_t j = 0; j < skeleton_.size(); ++j)
-      if (used(j) && isCalled(skeleton_.joints[j].name, "hand") && !underHand(j))
+      if (used(j) && isCalled(skeleton_.joints[j], "hand") && !underHand(j))
         add(elbowOf(j), j, out);
     if (!out.empty()) return out;
     for (std::size_t j = 0; j < skeleton_.size(); ++j) {
@@ -76,7 +77,7 @@ class Finder {
   }
   bool underHand(std::size_t joint) const {
     for (JointId a = skeleton_.joints[joint].parent; a.valid(); a = skeleton_[a].parent)
-      if (used(a.index()) && isCalled(skeleton_[a].name, "hand")) return true;
+      if (used(a.index()) && isCalled(skeleton_[a], "hand")) return true;
     return false;
   }
   /// The topmost of the joints above that are called forearm; the next above where none is.
@@ -84,9 +85,9 @@ class Finder {
     const JointId next = skinned(skeleton_.joints[hand].parent);
     JointId elbow;
     for (JointId a = next; a.valid(); a = skinned(skeleton_[a].parent)) {
-      if (isCalled(skeleton_[a].name, "forearm"))
+      if (isCalled(skeleton_[a], "forearm"))
         elbow = a;
-      else if (elbow.valid() || isCalled(skeleton_[a].name, "upperarm"))
+      else if (elbow.valid() || isCalled(skeleton_[a], "upperarm"))
         break;
     }
     return elbow.valid() ? elbow : next;

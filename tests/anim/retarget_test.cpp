@@ -183,7 +183,11 @@ TEST(JointNames, BodiesOfEveryCommonRigAreKnownAsBodies) {
        "rShin", "rFoot", "rToe"},
       {"root.x", "spine_01.x", "neck.x", "head.x", "arm_stretch.l", "hand.l", "forearm_stretch.l",
        "arm_stretch.r", "forearm_stretch.r", "hand.r", "thigh_stretch.l", "leg_stretch.l", "foot.l",
-       "toes_01.l", "thigh_stretch.r", "leg_stretch.r", "foot.r", "toes_01.r"}};
+       "toes_01.l", "thigh_stretch.r", "leg_stretch.r", "foot.r", "toes_01.r"},
+      {"センター", "上半身", "首", "頭", "左腕", "左手首", "左ひじ", "右腕", "右ひじ", "右手首",
+       "左足", "左ひざ", "左足首", "左つま先", "右足", "右ひざ", "右足首", "右つま先"},
+      {"腰", "上半身", "首", "頭", "腕.L", "手首.L", "ひじ.L", "腕.R", "ひじ.R", "手首.R", "足D.L",
+       "ひざＤ.L", "足首D.L", "足先EX.L", "足D.R", "ひざＤ.R", "足首D.R", "足先ＥＸ.R"}};
   const Names plain = matchJointNames(person(), giant());
   ASSERT_EQ(plain.size(), std::size(known));
   for (const auto& rig : rigs) {
@@ -197,6 +201,57 @@ TEST(JointNames, BodiesOfEveryCommonRigAreKnownAsBodies) {
     EXPECT_EQ(upperArms(body).size(), 2u) << rig[0];
     EXPECT_EQ(matchJointNames(person(), body), wanted) << rig[0];
   }
+}
+
+TEST(JointNames, RolesThatAFileGivesCountForMoreThanNames) {
+  const char* const roles[][2] = {{"pelvis", "hips"},
+                                  {"spine", "spine"},
+                                  {"neck", "neck"},
+                                  {"head", "head"},
+                                  {"upper_arm.L", "leftUpperArm"},
+                                  {"forearm.L", "leftLowerArm"},
+                                  {"hand.L", "leftHand"},
+                                  {"upper_arm.R", "rightUpperArm"},
+                                  {"forearm.R", "rightLowerArm"},
+                                  {"hand.R", "rightHand"},
+                                  {"thigh.L", "leftUpperLeg"},
+                                  {"shin.L", "leftLowerLeg"},
+                                  {"foot.L", "leftFoot"},
+                                  {"toe.L", "leftToes"},
+                                  {"thigh.R", "rightUpperLeg"},
+                                  {"shin.R", "rightLowerLeg"},
+                                  {"foot.R", "rightFoot"},
+                                  {"toe.R", "rightToes"}};
+  Names wanted = matchJointNames(person(), giant());
+  ASSERT_EQ(wanted.size(), std::size(roles));
+  Skeleton body = giant();
+  for (std::size_t i = 0; i < std::size(roles); ++i) {
+    const std::size_t joint = giant().find(roles[i][0]).index();
+    // Names that say nothing, or something wrong.
+    body.joints[joint].name = i == 0 ? "left arm" : "bone_" + std::to_string(i);
+    body.joints[joint].role = roles[i][1];
+    for (auto& [from, to] : wanted)
+      if (to == roles[i][0]) to = body.joints[joint].name;
+  }
+  EXPECT_EQ(upperArms(body).size(), 2u);
+  EXPECT_EQ(matchJointNames(person(), body), wanted);
+  for (Joint& joint : body.joints) joint.role.clear();
+  EXPECT_EQ(upperArms(body).size(), 0u);
+}
+
+TEST(JointNames, JapaneseFingersAndHelpersAreToldApart) {
+  const auto match = [](const char* a, const char* b) {
+    Skeleton s, t;
+    s.joints.push_back({a, {}, {}});
+    t.joints.push_back({b, {}, {}});
+    return matchJointNames(s, t).size() == 1;
+  };
+  EXPECT_TRUE(match("LeftHandIndex1", "左人指１"));
+  EXPECT_TRUE(match("RightHandThumb2", "右親指2"));
+  EXPECT_TRUE(match("LeftShoulder", "左肩"));
+  EXPECT_FALSE(match("LeftUpLeg", "左足ＩＫ"));
+  EXPECT_FALSE(match("LeftArm", "左腕捩"));
+  EXPECT_FALSE(match("LeftHandIndex1", "右人指１"));
 }
 
 TEST(JointNames, APelvisBesideTheSpineIsNotTheHips) {

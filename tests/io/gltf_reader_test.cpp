@@ -87,6 +87,23 @@ TEST(GltfReader, EveryNodeIsAJointAfterItsParent) {
   EXPECT_EQ(c.skeleton.joints[2].parent, JointId(1));
 }
 
+TEST(GltfReader, TheBonesOfAHumanoidAreWhatVrmSaysTheyAre) {
+  const Json one = {{"hips", {{"node", 1}}}, {"leftUpperArm", {{"node", 2}}}, {"head", 7}};
+  const Json old = Json::array({{{"bone", "hips"}, {"node", 1}},
+                                {{"bone", "leftUpperArm"}, {"node", 2}},
+                                {{"bone", "head"}, {"node", 99}},
+                                7});
+  for (const bool is_old : {false, true}) {
+    GltfBuilder g = skinnedTriangle(translations({{0, -100, 0}, {0, -50, 0}}));
+    g.root["extensions"][is_old ? "VRM" : "VRMC_vrm"]["humanoid"]["humanBones"] =
+        is_old ? old : one;
+    const Character c = read(g);
+    EXPECT_EQ(c.skeleton.joints[0].role, "");
+    EXPECT_EQ(c.skeleton[c.skeleton.find("hip")].role, "hips") << is_old;
+    EXPECT_EQ(c.skeleton[c.skeleton.find("knee")].role, "leftUpperArm") << is_old;
+  }
+}
+
 TEST(GltfReader, OnlyTheChosenSceneIsShown) {
   GltfBuilder g;
   g.addTriangleMesh();

@@ -15,6 +15,9 @@ struct Joint {
   std::string name;  ///< need not be unique, see Skeleton::find()
   JointId parent;    ///< invalid for a root
   Transform rest;    ///< relative to the parent; used where a clip has no track
+  /// Which bone of a humanoid it is where the file says so, in VRM's words ("leftUpperArm"): counts
+  /// for more than the name, which may be in any language or a number.
+  std::string role = {};
 
   bool operator==(const Joint&) const = default;
 };

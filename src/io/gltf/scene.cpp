@@ -27,6 +27,7 @@ class SceneReader {
     findCarriers();
     DERM_CHECK(emitJoints());
     assignJoints();
+    readRoles();
     return std::move(out_);
   }
 
@@ -43,6 +44,7 @@ class SceneReader {
   Result<void> emitJoints();
   Result<Transform> restOf(const Json& json, const JsonPath& at) const;
   void assignJoints();
+  void readRoles();
 
   const ReadContext& context_;
   const JsonPath root_;
@@ -251,6 +253,30 @@ Result<void> SceneReader::emitJoints() {
     }
   }
   return {};
+}
+
+/// VRM says which node is which bone of a body: 1.0 by the bone's name, 0.x in a list.
+void SceneReader::readRoles() {
+  const Json* extensions = findMember(context_.root(), "extensions");
+  if (extensions == nullptr) return;
+  const auto set = [&](const Json& bone, const std::string& role) {
+    const Json* node = findMember(bone, "node");
+    const std::optional<std::uint64_t> n = node ? asUint(*node) : std::nullopt;
+    if (n && *n < count_ && out_.joint_of_node[*n].valid())
+      out_.skeleton.joints[out_.joint_of_node[*n].index()].role = role;
+  };
+  for (const char* extension : {"VRM", "VRMC_vrm"}) {
+    const Json* vrm = findMember(*extensions, extension);
+    const Json* humanoid = vrm ? findMember(*vrm, "humanoid") : nullptr;
+    const Json* bones = humanoid ? findMember(*humanoid, "humanBones") : nullptr;
+    if (bones == nullptr) continue;
+    if (bones->is_array()) {
+      for (const Json& bone : *bones)
+        if (const auto role = stringMember(bone, "bone")) set(bone, *role);
+    } else if (bones->is_object()) {
+      for (const auto& [role, bone] : bones->items()) set(bone, role);
+    }
+  }
 }
 
 void SceneReader::assignJoints() {
