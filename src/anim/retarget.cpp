@@ -9,6 +9,7 @@
 #include "derm/math/decompositions.h"
 
 #include "anim/joint_map.h"
+#include "anim/stances.h"
 
 namespace derm {
 namespace {
@@ -229,13 +230,16 @@ class RootMotion {
   std::vector<float> clearance() const {
     std::vector<float> out;
     if (!stands_) return out;
-    const double ground = groundLevel(lows_, source_low_, source_height_);
+    const double ground = sourceGround();
     for (const double low : lows_)
       out.push_back(static_cast<float>(std::max(0.0, scale_ * (low - ground))));
     return out;
   }
+  bool stands() const { return stands_; }
+  double sourceHeight() const { return source_height_; }
+  double sourceGround() const { return groundLevel(lows_, source_low_, source_height_); }
   Track track(std::uint32_t target_root, std::span<const float> times_s) const {
-    const double ground = groundLevel(lows_, source_low_, source_height_);
+    const double ground = sourceGround();
     // A recording may begin far from where its skeleton rests (BVH files rest at the origin); what
     // knows no ground then moves from where it begins.
     const bool far = (positions_.front() - source_start_).norm() > source_reach_;
@@ -323,6 +327,55 @@ class RotationKeys {
   std::vector<Quatd> offsets_;  ///< S_j0^-1 T'_j0 of mapped joints, rest rotation of others
   std::vector<Quatd> model_;
   std::vector<Track> tracks_;
+};
+
+/// Ends of limbs that move: feet and hands with what hangs on them, and what nothing mapped follows
+/// where names do not say.
+std::vector<std::uint32_t> limbEnds(const detail::JointMap& map) {
+  using detail::BodyPart;
+  std::vector<std::uint32_t> out;
+  std::vector<bool> at_end(map.source_of.size(), false);  // an end or what hangs on one
+  for (std::uint32_t j = 0; j < map.source_of.size(); ++j) {
+    if (map.source_of[j] == detail::kNoJoint || map.parts[j] == BodyPart::Trunk) continue;
+    const std::uint32_t above = map.above[j];
+    at_end[j] = above != detail::kNoJoint && at_end[above];
+    if (at_end[j] || !(map.parts[j] == BodyPart::Tip || map.below[j].empty())) continue;
+    at_end[j] = true;
+    out.push_back(j);
+  }
+  return out;
+}
+
+/// Where the ends of the source's limbs go, for their stances.
+class LimbEnds {
+ public:
+  LimbEnds(const detail::JointMap& map, const Skeleton& source) {
+    for (const std::uint32_t joint : limbEnds(map)) {
+      End end{.target = joint, .joints = subtree(source, map.source_of[joint]), .ways = {}};
+      end.ways.resize(end.joints.size());
+      ends_.push_back(std::move(end));
+    }
+  }
+  void add(const PosedSkeleton& source) {
+    for (End& end : ends_)
+      for (std::size_t i = 0; i < end.joints.size(); ++i)
+        end.ways[i].push_back(source.position(end.joints[i]));
+  }
+  std::vector<Stance> stances(std::span<const float> times_s, double ground, double height) const {
+    std::vector<Stance> out;
+    for (const End& end : ends_)
+      for (const auto& [first, last] : detail::stancesOf(end.ways, times_s, ground, height))
+        out.push_back({.joint = JointId(end.target), .first = first, .last = last});
+    return out;
+  }
+
+ private:
+  struct End {
+    std::uint32_t target;
+    std::vector<std::uint32_t> joints;  ///< of the source
+    std::vector<std::vector<Vec3d>> ways;
+  };
+  std::vector<End> ends_;
 };
 
 Result<std::vector<float>> keyTimes(const Clip& clip, const RetargetDesc& desc,
@@ -420,18 +473,25 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
                "the mapped joints hang on no common joint: the character stays in place");
   RotationKeys rotations(map, target, reference, target_rest,
                          alignedRotations(map, reference, target, target_rest, desc.align_rest));
+  std::optional<LimbEnds> ends;
+  if (outcome != nullptr && root_motion && root_motion->stands()) ends.emplace(map, source);
   PosedSkeleton pose = source_rest;
   for (const float time_s : times_s) {
     samplePose(clip, desc.start_s + time_s, pose.local);
     pose.update(source);
     rotations.add(pose);
     if (root_motion) root_motion->add(pose);
+    if (ends) ends->add(pose);
   }
   Clip out;
   out.name = clip.name;
   if (root_motion) out.tracks.push_back(root_motion->track(*map.carrier, times_s));
   if (outcome != nullptr && root_motion)
-    *outcome = {.carrier = JointId(*map.carrier), .clearance_m = root_motion->clearance()};
+    *outcome = {
+        .carrier = JointId(*map.carrier), .clearance_m = root_motion->clearance(), .stances = {}};
+  if (ends)
+    outcome->stances =
+        ends->stances(times_s, root_motion->sourceGround(), root_motion->sourceHeight());
   std::move(rotations).finish(times_s, out);
   DERM_CHECK(validate(out, {.joints = target.size()}, "retargeted clip"));
   return out;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
+#include <optional>
 #include <span>
 
 #include "derm/anim/skin.h"
@@ -91,73 +93,127 @@ double BodyFloor::lowestIn(const Pose& pose) const {
   return lowest;
 }
 
-namespace {
-
-/// [m/s] how fast what touches the floor slides between two keys, and how surely something touches.
-struct Slide {
-  Vec3d velocity = Vec3d::Zero();
-  double sure = 0;  ///< [0,1]
-};
-
-/// Points that are nearest to the floor count most, and those that hardly move: a toe that is
-/// dragged over the floor beside a foot that stands is not what the body stands on.
-Slide slideBetween(std::span<const Vec3f> before, std::span<const Vec3f> after, double floor,
-                   double touching, double height, double dt_s) {
-  constexpr double kStanding = 0.15;  // heights a second
-  constexpr double kFew = 0.5;        // points: less is nearly nothing
-  Vec3d sum = Vec3d::Zero();
-  double weights = 0, touch = 0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const double a = 1 - (static_cast<double>(before[i].y()) - floor) / touching;
-    const double b = 1 - (static_cast<double>(after[i].y()) - floor) / touching;
-    if (!(a > 0 && b > 0)) continue;
-    Vec3d velocity = (after[i] - before[i]).cast<double>() / dt_s;
-    velocity.y() = 0;
-    const double fast = velocity.squaredNorm() / std::pow(kStanding * height, 2);
-    const double near = std::min(a, 1.5) * std::min(b, 1.5);
-    const double w = near * near / std::pow(1 + fast, 2);
-    sum += w * velocity;
-    weights += w;
-    touch += near * near;
+std::vector<std::size_t> BodyFloor::outlineOf(JointId joint) const {
+  std::vector<std::size_t> out;
+  if (!character_.hasSkin()) return out;
+  const Skeleton& skeleton = character_.skeleton;
+  std::vector<bool> inside(skeleton.size(), false);
+  for (std::size_t j = joint.index(); j < skeleton.size(); ++j) {
+    const JointId parent = skeleton.joints[j].parent;
+    inside[j] = j == joint.index() || (parent.valid() && inside[parent.index()]);
   }
-  if (!(weights > 0)) return {};
-  return {.velocity = sum / weights, .sure = touch / (touch + kFew)};
+  for (std::size_t i = 0; i < vertices_.size(); ++i) {
+    const std::uint32_t slot = character_.skin[vertices_[i]].front().slot;
+    if (inside[character_.skin.slots[slot].joint.index()]) out.push_back(i);
+  }
+  return out;
 }
 
-/// How far [m] the body goes on at each key so that what touches the floor stays where it is; none
-/// for a motion on the spot.
-std::vector<Vec3d> stridesThatFit(const Character& character, const BodyFloor& body,
-                                  const Clip& clip, std::span<const float> times_s, double floor,
-                                  double touching, double height) {
-  constexpr double kOnTheSpot = 0.5;  // heights a second: no misfit of legs is as fast
-  if (times_s.size() < 2) return {};
+namespace {
+
+/// [m/s] how fast some points slide over the floor: those that are lowest, as a foot that stands on
+/// its toes slides by what they do. Nothing where they are further than `reach` above the floor.
+std::optional<Vec3d> slideBetween(const std::vector<Vec3f>& before, const std::vector<Vec3f>& after,
+                                  std::span<const std::size_t> points, double floor, double reach,
+                                  double dt_s) {
+  constexpr double kBand = 0.25;  // of the reach: what counts above the lowest point
+  double low = std::numeric_limits<double>::infinity();
+  const auto heightOf = [&](std::size_t i) {
+    return static_cast<double>(std::max(before[i].y(), after[i].y()));
+  };
+  for (const std::size_t i : points) low = std::min(low, heightOf(i));
+  if (!(low < floor + reach)) return std::nullopt;
+  Vec3d sum = Vec3d::Zero();
+  double weights = 0;
+  for (const std::size_t i : points) {
+    const double near = std::max(0.0, 1 - (heightOf(i) - low) / (kBand * reach));
+    sum += near * near * (after[i] - before[i]).cast<double>();
+    weights += near * near;
+  }
+  sum.y() = 0;
+  return Vec3d(sum / (weights * dt_s));
+}
+
+/// [m/s] from key to key: how fast the body would have to go besides; a weight of 0 where nothing
+/// says.
+struct Velocities {
   std::vector<Vec3d> velocity;
-  std::vector<Vec3f> before;
-  double slid = 0, sure = 0;
-  for (std::size_t k = 0; k < times_s.size(); ++k) {
+  std::vector<double> weight;
+};
+
+/// What all stances ask for. They set in and end over a few keys, so that one foot takes over from
+/// the other.
+Velocities wantedByStances(const Character& character, const BodyFloor& body,
+                           std::span<const Stance> stances, const Clip& clip,
+                           std::span<const float> times_s, double floor, double reach) {
+  constexpr double kSetsIn_s = 0.05;
+  Velocities out{.velocity = std::vector<Vec3d>(times_s.size() - 1, Vec3d::Zero()),
+                 .weight = std::vector<double>(times_s.size() - 1, 0.0)};
+  std::map<JointId, std::vector<std::size_t>> points;
+  for (const Stance& s : stances)
+    if (!points.contains(s.joint)) points[s.joint] = body.outlineOf(s.joint);
+  const auto outlineAt = [&](std::size_t key) {
     Pose pose = character.restPose();
-    sampleClip(clip, times_s[k], pose);
-    std::vector<Vec3f> now = body.outlineIn(pose);
-    const double dt_s = k == 0 ? 0 : static_cast<double>(times_s[k] - times_s[k - 1]);
-    if (dt_s > 0) {
-      const Slide slide = slideBetween(before, now, floor, touching, height, dt_s);
-      velocity.push_back(-slide.sure * slide.velocity);
-      slid += slide.sure * slide.velocity.norm() * dt_s;
-      sure += slide.sure * dt_s;
-    } else if (k > 0) {
-      velocity.push_back(Vec3d::Zero());
-    }
-    before = std::move(now);
-  }
-  if (slid > kOnTheSpot * height * sure) return {};
-  std::vector<Vec3d> out = {Vec3d::Zero()};
-  for (std::size_t k = 0; k < velocity.size(); ++k) {
-    // Evened out with both neighbours: a foot is not put down from one key to the next.
-    const Vec3d& left = velocity[k > 0 ? k - 1 : k];
-    const Vec3d& right = velocity[std::min(k + 1, velocity.size() - 1)];
+    sampleClip(clip, times_s[key], pose);
+    return body.outlineIn(pose);
+  };
+  std::vector<Vec3f> before = outlineAt(0), after;
+  for (std::size_t k = 0; k + 1 < times_s.size(); ++k, before.swap(after)) {
+    after = outlineAt(k + 1);
     const double dt_s = static_cast<double>(times_s[k + 1] - times_s[k]);
-    out.push_back(out.back() + dt_s * (left + 2 * velocity[k] + right) / 4);
+    for (const Stance& s : stances) {
+      if (k < s.first || k >= s.last) continue;
+      const std::optional<Vec3d> slide =
+          slideBetween(before, after, points[s.joint], floor, reach, dt_s);
+      if (!slide) continue;
+      const double from_end = static_cast<double>(
+          std::min(times_s[k + 1] - times_s[s.first], times_s[s.last] - times_s[k]));
+      const double weight = std::min(1.0, from_end / kSetsIn_s);
+      out.velocity[k] -= weight * *slide;
+      out.weight[k] += weight;
+    }
+    if (out.weight[k] > 0) out.velocity[k] /= out.weight[k];
   }
+  return out;
+}
+
+/// Between stances the velocity goes from the one to the other; far from any there is none.
+void bridgeFlights(std::span<const float> times_s, Velocities& v) {
+  constexpr double kFar_s = 0.5;
+  const std::size_t n = v.velocity.size();
+  std::vector<std::size_t> next(n, n);
+  for (std::size_t k = n; k-- > 0;) next[k] = v.weight[k] > 0 ? k : (k + 1 < n ? next[k + 1] : n);
+  std::size_t last = n;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (v.weight[k] > 0) {
+      last = k;
+      continue;
+    }
+    const auto share = [&](std::size_t from) {
+      if (from == n) return 0.0;
+      const double away_s = std::abs(static_cast<double>(times_s[k] - times_s[from]));
+      return std::max(0.0, 1 - away_s / kFar_s);
+    };
+    const double a = share(last), b = share(next[k]);
+    const double gap =
+        last == n || next[k] == n ? 0 : static_cast<double>(times_s[next[k]] - times_s[last]);
+    const double t =
+        gap > 0 ? static_cast<double>(times_s[k] - times_s[last]) / gap : (last == n ? 1.0 : 0.0);
+    if (a > 0) v.velocity[k] += (1 - t) * a * v.velocity[last];
+    if (b > 0) v.velocity[k] += t * b * v.velocity[next[k]];
+  }
+}
+
+/// How far [m] the body goes on at each key so that what stands stays where it is.
+std::vector<Vec3d> stridesThatFit(const Character& character, const BodyFloor& body,
+                                  std::span<const Stance> stances, const Clip& clip,
+                                  std::span<const float> times_s, double floor, double reach) {
+  if (stances.empty() || times_s.size() < 2) return {};
+  Velocities v = wantedByStances(character, body, stances, clip, times_s, floor, reach);
+  bridgeFlights(times_s, v);
+  std::vector<Vec3d> out = {Vec3d::Zero()};
+  for (std::size_t k = 0; k < v.velocity.size(); ++k)
+    out.push_back(out.back() + static_cast<double>(times_s[k + 1] - times_s[k]) * v.velocity[k]);
   return out;
 }
 
@@ -192,9 +248,8 @@ void groundMotion(const Character& character, const RetargetOutcome& outcome, Cl
       track->values[3 * key + static_cast<std::size_t>(i)] += static_cast<float>(by[i]);
   };
   for (std::size_t k = 0; k < lift.size(); ++k) move(k, lift[k] * up);
-  const double height = std::abs(model[outcome.carrier->index()].translation().y() - floor);
   const std::vector<Vec3d> strides =
-      stridesThatFit(character, body, clip, track->times_s, floor, touching, height);
+      stridesThatFit(character, body, outcome.stances, clip, track->times_s, floor, 2 * touching);
   for (std::size_t k = 0; k < strides.size(); ++k) move(k, to_parent.linear() * strides[k]);
 }
 

@@ -650,6 +650,60 @@ TEST(Retarget, StartSkipsTheOpening) {
   EXPECT_LT((a[4].matrix() - b[4].matrix()).cwiseAbs().maxCoeff(), 1e-5);
 }
 
+/// A motion of person() whose hips go through these places, legs as they rest unless swung.
+Clip hipsThrough(const Skeleton& s, const std::vector<std::pair<float, Vec3f>>& places) {
+  Clip clip;
+  clip.name = "hips";
+  Track root{.channel = Channel::Translation, .joint = s.find("Hips"), .times_s = {}};
+  for (const auto& [time_s, p] : places) {
+    root.times_s.push_back(time_s);
+    root.values.insert(root.values.end(), p.data(), p.data() + 3);
+  }
+  clip.tracks.push_back(std::move(root));
+  return clip;
+}
+
+std::vector<Stance> stancesOf(const Clip& clip) {
+  const Skeleton source = person(), target = giant();
+  Diagnostics notes;
+  RetargetOutcome outcome;
+  const Result<Clip> moved = retarget(clip, source, target, {}, notes, &outcome);
+  EXPECT_TRUE(moved.ok()) << moved.error().text();
+  for (const Stance& s : outcome.stances) EXPECT_LT(s.first, s.last);
+  return outcome.stances;
+}
+
+TEST(Retarget, FeetStandWhereTheyAreLowAndStill) {
+  const Skeleton source = person(), target = giant();
+  // Stands for half a second, leaps for 0.4 s and stands for half a second again.
+  const Clip leap = hipsThrough(source, {{0.0f, {0, 1, 0}},
+                                         {0.5f, {0, 1, 0}},
+                                         {0.7f, {0, 1.4f, 0.4f}},
+                                         {0.9f, {0, 1, 0.8f}},
+                                         {1.4f, {0, 1, 0.8f}}});
+  const std::vector<Stance> stances = stancesOf(leap);
+  ASSERT_EQ(stances.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(stances[i].joint, target.find(i < 2 ? "foot.L" : "foot.R")) << i;
+    const std::size_t first = i % 2 == 0 ? 0 : 54, last = i % 2 == 0 ? 30 : 84;  // keys at 60 Hz
+    EXPECT_NEAR(static_cast<double>(stances[i].first), static_cast<double>(first), 2) << i;
+    EXPECT_NEAR(static_cast<double>(stances[i].last), static_cast<double>(last), 2) << i;
+  }
+}
+
+TEST(Retarget, FeetThatSlideAllTheTimeAndHandsThatHangStandNowhere) {
+  const Skeleton source = person();
+  // As on skates: both feet on the ground at 1.5 m/s.
+  const Clip skates = hipsThrough(source, {{0.0f, {0, 1, 0}}, {2.0f, {0, 1, 3}}});
+  EXPECT_TRUE(stancesOf(skates).empty());
+  const Clip still = hipsThrough(source, {{0.0f, {0, 1, 0}}, {2.0f, {0, 1, 0}}});
+  EXPECT_EQ(stancesOf(still).size(), 2u);  // two feet, no hands
+  // A touch of one key is noise.
+  const Clip touch =
+      hipsThrough(source, {{0.0f, {0, 1.5f, 0}}, {1.0f, {0, 1.0f, 1.0f}}, {2.0f, {0, 1.5f, 2.0f}}});
+  EXPECT_TRUE(stancesOf(touch).empty());
+}
+
 TEST(Retarget, UnmappedJointsKeepTheirRest) {
   const Skeleton source = person(), target = giant();
   Diagnostics notes;

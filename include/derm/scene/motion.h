@@ -45,6 +45,8 @@ class BodyFloor {
   double lowestIn(const Pose& pose) const;
   /// [m] all of these vertices in the pose.
   std::vector<Vec3f> outlineIn(const Pose& pose) const;
+  /// Which of them follow this joint or one that hangs on it more than any other.
+  std::vector<std::size_t> outlineOf(JointId joint) const;
 
  private:
   const Character& character_;
@@ -55,10 +57,11 @@ class BodyFloor {
 /// the floor of the rest pose while the source is on its own ground, and is above it as far as the
 /// source is. Different proportions and soles under the joints otherwise make walks sink by 10 cm.
 /// What the source is above its ground by less than 4 % of the carrier's height counts as touching.
-/// What touches stays where it is: the carrier goes on by as much as the feet (or hands) on the
-/// floor would slide, so that no foot skates where strides and legs do not fit. A motion on the
-/// spot, whose feet slide all the time, keeps its place. Only the carrier is moved; times and turns
-/// stay. Does nothing without a carrier or ground.
+/// What stands (RetargetOutcome::stances) stays where it is: the carrier goes on by as much as
+/// those feet or hands would slide, so that none skates where strides and legs do not fit; in the
+/// air it goes from what one stance needs to what the next does. Where two feet that stand want
+/// different things they share it. Only the carrier is moved; times and turns stay. Does nothing
+/// without a carrier or ground.
 void groundMotion(const Character& character, const RetargetOutcome& outcome, Clip& clip);
 
 }  // namespace derm
