@@ -85,6 +85,17 @@ void findCarrier(const Skeleton& source, const Skeleton& target, JointMap& map) 
     map.carrier.reset();
 }
 
+/// The target's hips where they follow the source's and hang on a carrier that is not them.
+std::optional<std::uint32_t> hipsBelowCarrier(const Skeleton& source, const Skeleton& target,
+                                              const JointMap& map) {
+  if (!map.carrier || !map.source_body || !map.target_body) return std::nullopt;
+  const std::uint32_t hips = map.target_body->hips, source_hips = map.source_body->hips;
+  if (map.source_of[hips] != source_hips || map.above[hips] == kNoJoint) return std::nullopt;
+  const bool below = isBelow(target, JointId(hips), JointId(*map.carrier)) &&
+                     isBelow(source, JointId(source_hips), JointId(map.source_carrier));
+  return below && hips != *map.carrier ? std::optional(hips) : std::nullopt;
+}
+
 /// The skeleton with the names of joints taken away that cannot be meant.
 Skeleton nameable(const Skeleton& skeleton, const std::vector<bool>& bones) {
   Skeleton out = skeleton;
@@ -229,7 +240,7 @@ Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
     DERM_TRY(pairs, namedJoints(source, target, desc.names));
   }
   if (pairs.size() < kMinJoints)
-    return Error{ErrorCode::BadArgument,
+    return Error{desc.names.empty() ? ErrorCode::BadData : ErrorCode::BadArgument,
                  "only " + std::to_string(pairs.size()) + " of the motion's " +
                      std::to_string(source.size()) + " joints match the character's " +
                      std::to_string(target.size()) + " by name; give a table of names",
@@ -242,6 +253,7 @@ Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
   if (desc.names.empty()) DERM_CHECK(checkStance(source, target, map));
   findParts(source, target, map);
   findCarrier(source, target, map);
+  map.hips = hipsBelowCarrier(source, target, map);
   return map;
 }
 

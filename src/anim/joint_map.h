@@ -24,6 +24,9 @@ struct JointMap {
   /// mapped hangs on it, so that moving it tears nothing. Nothing where there is no such joint.
   std::optional<std::uint32_t> carrier;
   std::uint32_t source_carrier = kNoJoint;
+  /// Hips that hang on another carrier on either side: many rigs have a root on the floor, and move
+  /// the body against it.
+  std::optional<std::uint32_t> hips;
   std::optional<BodyPlan> source_body, target_body;
 };
 

@@ -199,19 +199,23 @@ double groundLevel(std::vector<double> lows, double rest_low, double height) {
 /// The source's root over all keys, and how it becomes the target's.
 class RootMotion {
  public:
-  RootMotion(const Skeleton& source, std::uint32_t source_root, const PosedSkeleton& source_rest,
+  RootMotion(const detail::JointMap& map, const Skeleton& source, const PosedSkeleton& source_rest,
              const PosedSkeleton& source_reference, const Skeleton& target,
-             std::uint32_t target_root, const PosedSkeleton& target_rest)
-      : source_root_(source_root), source_joints_(subtree(source, source_root)) {
-    const std::vector<std::uint32_t> target_joints = subtree(target, target_root);
+             const PosedSkeleton& target_rest)
+      : source_root_(map.source_carrier) {
+    const std::uint32_t source_root = source_root_, target_root = *map.carrier;
+    const std::uint32_t target_hips = map.hips.value_or(target_root);
+    const std::uint32_t source_hips = map.hips ? map.source_of[target_hips] : source_root;
+    source_joints_ = subtree(source, source_hips);
+    const std::vector<std::uint32_t> target_joints = subtree(target, target_hips);
     source_start_ = source_rest.position(source_root);
     target_start_ = target_rest.position(target_root);
     source_low_ = lowest(source_reference, source_joints_);
     target_low_ = lowest(target_rest, target_joints);
-    source_height_ = source_reference.position(source_root).y() - source_low_;
+    source_height_ = source_reference.position(source_hips).y() - source_low_;
     source_reach_ = reach(source_reference, source_joints_);
     const double target_reach = reach(target_rest, target_joints);
-    const double target_height = target_start_.y() - target_low_;
+    const double target_height = target_rest.position(target_hips).y() - target_low_;
     // What does not stand on its lowest joint (an arm, a tail, a prop) is compared by its size, and
     // moves from where it rests: it knows no ground.
     stands_ = source_height_ > 0.05 * source_reach_ && target_height > 0.05 * target_reach;
@@ -236,6 +240,7 @@ class RootMotion {
     return out;
   }
   bool stands() const { return stands_; }
+  double scale() const { return scale_; }
   double sourceHeight() const { return source_height_; }
   double sourceGround() const { return groundLevel(lows_, source_low_, source_height_); }
   Track track(std::uint32_t target_root, std::span<const float> times_s) const {
@@ -268,12 +273,62 @@ class RootMotion {
   std::vector<double> lows_;
 };
 
+/// How the target's hips move against the mapped joint above them, where they are not the carrier
+/// themselves: as the source's do, in the target's size.
+class HipsMotion {
+ public:
+  HipsMotion(const detail::JointMap& map, const PosedSkeleton& source_rest,
+             const PosedSkeleton& reference, const Skeleton& target,
+             const PosedSkeleton& target_rest, const std::vector<Quatd>& aligned, double scale)
+      : hips_(*map.hips),
+        source_hips_(map.source_of[hips_]),
+        source_above_(map.source_of[map.above[hips_]]),
+        start_(offset(source_rest)),
+        rest_(target_rest.position(hips_)),
+        turn_(target_rest.rotations[map.above[hips_]] * aligned[map.above[hips_]].conjugate() *
+              reference.rotations[source_above_]),
+        scale_(scale) {
+    bool invertible = false;
+    to_parent_ =
+        inverseOrIdentity(target_rest.model[target.joints[hips_].parent.index()], invertible);
+  }
+  void add(const PosedSkeleton& source) { offsets_.push_back(offset(source) - start_); }
+  /// Nothing where the source's hips stay where they are: translation needs no keys then.
+  std::optional<Track> track(std::span<const float> times_s, double height) const {
+    constexpr double kStill = 1e-4;  // of the height
+    Track out;
+    out.channel = Channel::Translation;
+    out.joint = JointId(hips_);
+    out.times_s.assign(times_s.begin(), times_s.end());
+    double furthest = 0;
+    for (const Vec3d& by : offsets_) {
+      furthest = std::max(furthest, by.norm());
+      const Vec3f local = (to_parent_ * Vec3d(rest_ + turn_ * (scale_ * by))).cast<float>();
+      out.values.insert(out.values.end(), local.data(), local.data() + 3);
+    }
+    return furthest > kStill * height ? std::optional(std::move(out)) : std::nullopt;
+  }
+
+ private:
+  Vec3d offset(const PosedSkeleton& source) const {
+    return source.rotations[source_above_].conjugate() *
+           Vec3d(source.position(source_hips_) - source.position(source_above_));
+  }
+
+  std::uint32_t hips_, source_hips_, source_above_;
+  Vec3d start_, rest_;
+  Quatd turn_;  ///< from the source's joint above to the target's at rest
+  double scale_;
+  Affine3d to_parent_ = Affine3d::Identity();
+  std::vector<Vec3d> offsets_;
+};
+
 /// Rotation keys of every mapped joint, grown key by key.
 class RotationKeys {
  public:
   RotationKeys(const detail::JointMap& map, const Skeleton& target,
                const PosedSkeleton& source_reference, const PosedSkeleton& target_rest,
-               std::vector<Quatd> aligned)
+               const std::vector<Quatd>& aligned)
       : map_(map),
         target_(target),
         mirrors_(target_rest.mirrors),
@@ -466,13 +521,16 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
   source_rest.update(source);
   std::optional<RootMotion> root_motion;
   if (desc.root_motion && map.carrier)
-    root_motion.emplace(source, map.source_carrier, source_rest, reference, target, *map.carrier,
-                        target_rest);
+    root_motion.emplace(map, source, source_rest, reference, target, target_rest);
   if (desc.root_motion && !map.carrier)
     notes.warn("no-common-joint", "retarget",
                "the mapped joints hang on no common joint: the character stays in place");
-  RotationKeys rotations(map, target, reference, target_rest,
-                         alignedRotations(map, reference, target, target_rest, desc.align_rest));
+  const std::vector<Quatd> aligned =
+      alignedRotations(map, reference, target, target_rest, desc.align_rest);
+  RotationKeys rotations(map, target, reference, target_rest, aligned);
+  std::optional<HipsMotion> hips;
+  if (root_motion && map.hips)
+    hips.emplace(map, source_rest, reference, target, target_rest, aligned, root_motion->scale());
   std::optional<LimbEnds> ends;
   if (outcome != nullptr && root_motion && root_motion->stands()) ends.emplace(map, source);
   PosedSkeleton pose = source_rest;
@@ -481,14 +539,20 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
     pose.update(source);
     rotations.add(pose);
     if (root_motion) root_motion->add(pose);
+    if (hips) hips->add(pose);
     if (ends) ends->add(pose);
   }
   Clip out;
   out.name = clip.name;
   if (root_motion) out.tracks.push_back(root_motion->track(*map.carrier, times_s));
+  if (hips)
+    if (std::optional<Track> track = hips->track(times_s, root_motion->sourceHeight()))
+      out.tracks.push_back(*std::move(track));
   if (outcome != nullptr && root_motion)
-    *outcome = {
-        .carrier = JointId(*map.carrier), .clearance_m = root_motion->clearance(), .stances = {}};
+    *outcome = {.carrier = JointId(*map.carrier),
+                .hips = map.hips ? std::optional(JointId(*map.hips)) : std::nullopt,
+                .clearance_m = root_motion->clearance(),
+                .stances = {}};
   if (ends)
     outcome->stances =
         ends->stances(times_s, root_motion->sourceGround(), root_motion->sourceHeight());

@@ -229,8 +229,8 @@ void groundMotion(const Character& character, const RetargetOutcome& outcome, Cl
   const Pose rest = character.restPose();
   const std::vector<Affine3d> model = restModelMatrices(character.skeleton);
   const double floor = body.lowestIn(rest);
-  const double touching =
-      kTouching * std::abs(model[outcome.carrier->index()].translation().y() - floor);
+  const JointId hips = outcome.hips.value_or(*outcome.carrier);
+  const double touching = kTouching * std::abs(model[hips.index()].translation().y() - floor);
   const JointId parent = character.skeleton[*outcome.carrier].parent;
   bool invertible = true;
   const Affine3d to_parent = parent.valid() ? inverseOrIdentity(model[parent.index()], invertible)

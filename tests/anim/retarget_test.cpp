@@ -673,6 +673,49 @@ std::vector<Stance> stancesOf(const Clip& clip) {
   return outcome.stances;
 }
 
+/// person() in another size, hanging on a root that lies on the floor.
+Skeleton onARoot(float size) {
+  Skeleton s = person();
+  for (Joint& j : s.joints) {
+    j.rest.translation *= size;
+    j.parent = j.parent.valid() ? JointId(j.parent.index() + 1) : JointId(0);
+  }
+  Joint root;
+  root.name = "root";
+  s.joints.insert(s.joints.begin(), root);
+  return s;
+}
+
+TEST(Retarget, HipsMoveAgainstARootOnTheFloorAsTheSourcesDo) {
+  const Skeleton source = onARoot(1), target = onARoot(1.5f);
+  // The root goes on and turns, the hips go down and up on it.
+  Clip clip;
+  clip.tracks.push_back({.channel = Channel::Translation,
+                         .joint = source.find("root"),
+                         .times_s = {0, 1},
+                         .values = {0, 0, 0, 0, 0, 1}});
+  clip.tracks.push_back({.channel = Channel::Rotation,
+                         .joint = source.find("root"),
+                         .times_s = {0, 1},
+                         .values = {0, 0, 0, 1, 0, 0.70710678f, 0, 0.70710678f}});
+  clip.tracks.push_back({.channel = Channel::Translation,
+                         .joint = source.find("Hips"),
+                         .times_s = {0, 0.5f, 1},
+                         .values = {0, 1, 0, 0.1f, 0.85f, 0.2f, 0, 1, 0}});
+  Diagnostics notes;
+  RetargetOutcome outcome;
+  const Result<Clip> moved = retarget(clip, source, target, {}, notes, &outcome);
+  ASSERT_TRUE(moved.ok()) << moved.error().text();
+  EXPECT_EQ(outcome.hips, target.find("Hips"));
+  EXPECT_EQ(outcome.clearance_m.size(), 61u);  // it stands, though its root has no height
+  for (const float t : {0.0f, 0.25f, 0.5f, 1.0f}) {
+    const std::vector<Affine3d> s = modelAt(source, clip, t), m = modelAt(target, *moved, t);
+    for (const char* joint : {"root", "Hips", "LeftFoot", "Head"})
+      EXPECT_LT((1.5 * positionOf(source, s, joint) - positionOf(target, m, joint)).norm(), 1e-4)
+          << joint << " at " << t;
+  }
+}
+
 TEST(Retarget, FeetStandWhereTheyAreLowAndStill) {
   const Skeleton source = person(), target = giant();
   // Stands for half a second, leaps for 0.4 s and stands for half a second again.
@@ -733,6 +776,11 @@ TEST(Retarget, ErrorsNameWhatIsWrong) {
   EXPECT_EQ(
       errorOf({.names = {{"Hips", "pelvis"}, {"Neck", "neck"}}}),
       "only 2 of the motion's 18 joints match the character's 20 by name; give a table of names");
+  // Without names it is the motion that does not fit.
+  const Skeleton tail = skeletonOf(
+      std::vector<Bone>{{"tail_1", nullptr, {0, 0, 0}}, {"tail_2", "tail_1", {0, 0, 1}}}, 0.0f);
+  Diagnostics notes;
+  EXPECT_EQ(retarget(clip, source, tail, {}, notes).error().code, ErrorCode::BadData);
   EXPECT_EQ(errorOf({.rate_hz = 0}), "rate_hz must be > 0");
   EXPECT_NE(errorOf({.rate_hz = 1e12f}).find("too many keys"), std::string::npos);
   EXPECT_NE(errorOf({.source_reference_time_s = 2.0f}).find("source_reference_time_s"),

@@ -146,6 +146,14 @@ TEST_F(Motion, OfAPersonIsRefusedByTheCat) {
   EXPECT_EQ(cat.clips.size(), clips);
 }
 
+/// The cat hangs on a root on the floor, as many rigs do.
+TEST_F(Motion, OfARigWithARootOnTheFloorStandsOnTheGround) {
+  Character cat = makeCastMember("cat").value();
+  Diagnostics notes;
+  ASSERT_TRUE(addMotion("cast:cat", "", folder_, cat, notes, {.ground = true}).ok());
+  EXPECT_EQ(notes.count("no-ground"), 0u);
+}
+
 TEST_F(Motion, NotesSayWhichJointsItMoves) {
   Diagnostics notes;
   ASSERT_TRUE(opened("motion = \"cast:arm\"", notes).ok());

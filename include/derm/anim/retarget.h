@@ -57,7 +57,9 @@ struct Stance {
 
 /// What retarget() found out on the way, for who puts the feet on the floor (scene/motion.h).
 struct RetargetOutcome {
-  std::optional<JointId> carrier;  ///< of the target: the joint whose translation has keys, if any
+  std::optional<JointId> carrier;  ///< of the target: the joint that the body goes with, if any
+  /// The target's hips where they hang on another carrier: its height is not the body's.
+  std::optional<JointId> hips;
   /// [m] per key of that track, in the target's size: how far the lowest joint of the source is
   /// above the ground that it moves on. Empty where it does not stand.
   std::vector<float> clearance_m;
@@ -90,9 +92,10 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
 
 /// The clip as a motion of `target`: rotation keys for every mapped joint and, with root_motion,
 /// translation keys for one joint that all others hang on: the topmost mapped one, or the hips or
-/// the nearest common ancestor where the mapped ones are several. Translation is keyed nowhere
-/// else, so that bones keep their lengths. What is not mapped keeps its rest relative to its parent
-/// and gets no track.
+/// the nearest common ancestor where the mapped ones are several. Hips that hang on another carrier
+/// (a root on the floor) are keyed too where the source's move against theirs. Translation is keyed
+/// nowhere else, so that bones keep their lengths. What is not mapped keeps its rest relative to
+/// its parent and gets no track.
 ///
 /// Method: with model-space rotations S (source) and T (target), reference poses marked 0,
 ///     T_j(t) = S_j(t) S_j0^-1 T'_j0
@@ -104,8 +107,9 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
 /// their rest. Bones whose names say nothing are aligned where they lead to exactly one mapped
 /// joint. So limb directions equal the source's at every key, whatever the bone lengths.
 ///
-/// Heights are measured from the lowest joint: in the reference poses, or, where the source's rest
-/// does not stand on the ground it moves on (BVH files rest at the origin), in the motion itself.
+/// Heights are those of the carrier, or of such hips, over the lowest joint: in the reference
+/// poses, or, where the source's rest does not stand on the ground it moves on (BVH files rest at
+/// the origin), in the motion itself.
 /// Two bodies may differ in which axis is up and which way they face: the source is brought to the
 /// target's axes by quarter turns. Anything else must be in the same axes. Of joint scale only the
 /// sign counts: what hangs on a mirrored joint turns as it would without the mirror.
