@@ -52,8 +52,8 @@ void addAutoVerb(CLI::App& app, Run& run) {
       app.add_subcommand("auto", "a whole recipe for a character: flesh, contact, volume, folds");
   options->input.addTo(*verb);
   verb->add_option("--min-squeeze", options->folds.min_squeeze,
-                   "folds: smallest squeeze worth one, of 1")
-      ->check(within(0.01, 0.99))
+                   "folds: smallest squeeze worth one, of 1; the other side of a body follows")
+      ->check(within(0.01, 0.59))
       ->capture_default_str();
   verb->add_option("--max-folds", options->folds.max_tools, "folds at most")
       ->check(CLI::Range(1, 64))

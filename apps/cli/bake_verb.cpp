@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "derm/scene/bake.h"
 #include "derm/scene/volume_study.h"
@@ -76,9 +77,9 @@ Result<BakeDesc> bakeDescOf(const BakeOptions& options, Diagnostics& notes) {
   desc.correctives.shapes = options.shapes;
   if (options.error_mm) desc.correctives.error_m = *options.error_mm / 1000;
   desc.influences = options.influences;
-  desc.clips = options.input.clips;
+  if (!options.input.restPose()) desc.clips = options.input.clips;
   desc.channels = options.channels;
-  if (!options.report.empty()) desc.report = options.report;
+  if (!options.report.empty() && options.report != "-") desc.report = options.report;
   // Measuring costs more than plain skinning does; a cache nobody asks about is not measured.
   desc.measure = !options.report.empty() || !options.plot.empty();
   const bool correctives = desc.as != BakeAs::Cache;
@@ -120,6 +121,22 @@ void printSummary(const BakeReport& report) {
       kDegrees * std::max(m.max_error_rad, m.max_error_between_rad));
 }
 
+/// What was made and how good it is, for --json; frame by frame only where the report was to be
+/// printed.
+void tellReport(const BakeOptions& options, const BakeReport& report) {
+  const bool whole = options.report == "-";
+  if (whole && !commonOptions().json) fmt::print("{}", toJson(report));
+  nlohmann::json answer = nlohmann::json::parse(toJson(report), nullptr, false);
+  if (!answer.is_object()) return;
+  if (!whole) answer.erase("frames");
+  if (report.frames.empty()) {  // not measured
+    for (const char* key : {"closed", "rest_volume_m3", "rest_area_m2", "state_hash"})
+      answer.erase(key);
+    if (answer.contains("correctives")) answer["correctives"].erase("volume_change");
+  }
+  jsonAnswer().update(answer);
+}
+
 Result<void> savePlotsOf(const BakeReport& report, const std::string& file) {
   if (!report.clips.empty())
     return Error{ErrorCode::BadArgument,
@@ -142,6 +159,7 @@ Result<void> runBake(const BakeOptions& options, Diagnostics& notes) {
     DERM_TRY(report, bake(desc, notes, bar.callback()));
   }
   if (!options.plot.empty()) DERM_CHECK(savePlotsOf(report, options.plot));
+  tellReport(options, report);
   printSummary(report);
   return {};
 }
@@ -195,7 +213,7 @@ void addBakeVerb(CLI::App& app, Run& run) {
                    "given again")
       ->allow_extra_args(false)
       ->type_name("LAYER");
-  verb->add_option("--report", options->report, "measures of every frame as JSON");
+  verb->add_option("--report", options->report, "measures of every frame as JSON; - prints it");
   verb->add_option("--plot", options->plot, "volume, area and displacement as .svg or .png");
   verb->footer(
       "--as correctives gives a bare character centre skinning and the volume layer.\n"

@@ -157,6 +157,11 @@ std::string manual(const CLI::App& program) {
   return out;
 }
 
+int printed(const std::string& text) {
+  const Result<void> done = writeText("-", text);
+  return done ? finish({}) : report(done.error());
+}
+
 }  // namespace
 
 void addCompletionVerb(CLI::App& app, Run& run) {
@@ -171,20 +176,14 @@ void addCompletionVerb(CLI::App& app, Run& run) {
       "  derm completion fish > ~/.config/fish/completions/derm.fish");
   completion->callback([&app, &run, shell] {
     run = [&app, shell] {
-      fmt::print("{}", *shell == "fish"  ? fishScript(app)
-                       : *shell == "zsh" ? zshScript(app)
-                                         : bashScript(app));
-      return kDone;
+      return printed(*shell == "fish"  ? fishScript(app)
+                     : *shell == "zsh" ? zshScript(app)
+                                       : bashScript(app));
     };
   });
   CLI::App* man = app.add_subcommand("man", "the manual page of the program");
   man->footer("example:\n  derm man | man -l -");
-  man->callback([&app, &run] {
-    run = [&app] {
-      fmt::print("{}", manual(app));
-      return kDone;
-    };
-  });
+  man->callback([&app, &run] { run = [&app] { return printed(manual(app)); }; });
 }
 
 }  // namespace derm::cli

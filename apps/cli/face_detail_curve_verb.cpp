@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "derm/face/modulation_fit.h"
-#include "derm/io/file_bytes.h"
 #include "derm/io/film_reader.h"
 #include "derm/io/point_tracks_file.h"
 
@@ -129,9 +128,9 @@ Result<void> fitCurve(const CurveOptions& options, Diagnostics& notes) {
   }
   const nlohmann::json out = {
       {"curve", curve}, {"rms", fit.rms}, {"rms_sin4", fit.rms_sin4}, {"samples", list}};
-  DERM_CHECK(writeFileWhole(options.output, jsonFileText(out)));
-  fmt::print("curve = [{}]\n{}: {} pictures, off by {:.3f} (sin^4: {:.3f})\n", text, options.output,
-             samples.size(), fit.rms, fit.rms_sin4);
+  DERM_CHECK(writeText(options.output, jsonFileText(out)));
+  say("curve = [{}]\n{}: {} pictures, off by {:.3f} (sin^4: {:.3f})\n", text, options.output,
+      samples.size(), fit.rms, fit.rms_sin4);
   return {};
 }
 
@@ -164,7 +163,7 @@ void addFaceDetailCurve(CLI::App& detail, Run& run) {
       ->check(CLI::Range(3, 33))
       ->capture_default_str();
   verb->add_option("-o,--output", options->output,
-                   "a .json; \"curve\" is what a detail layer takes")
+                   "a .json; \"curve\" is what a detail layer takes; - prints it")
       ->required();
   verb->footer("example:\n  derm face detail curve frown.mp4 --landmarks tracks.csv -o curve.json");
   setWork(*verb, run, options, fitCurve);

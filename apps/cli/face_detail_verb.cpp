@@ -219,7 +219,7 @@ Result<void> acquire(const AcquireOptions& options, Diagnostics& notes) {
                                    {"photo_px", map->photo_px},   {"noise", map->noise},
                                    {"aligned_px", map->moved_px}, {"masked", map->masked},
                                    {"seconds", seconds}};
-    DERM_CHECK(writeFileWhole(options.report, jsonFileText(report)));
+    DERM_CHECK(writeText(options.report, jsonFileText(report)));
   }
   say("{}: {} x {}, {:.0f} % of it wrinkled, noise {:.4f}, aligned by {:.2f} px, {:.1f} s\n",
       options.output, normals.width, normals.height, 100 * map->masked, map->noise, map->moved_px,
@@ -265,7 +265,7 @@ void addFaceDetail(CLI::App& face, Run& run) {
   options->map.addTo(*verb);
   verb->add_option("-o,--output", options->output, "a .png normal map")->required();
   verb->add_option("--height", options->height, "a .png of heights, 16 bits, 1/64 per pixel");
-  verb->add_option("--report", options->report, "a .json report");
+  verb->add_option("--report", options->report, "a .json report; - prints it");
   verb->footer(
       "example:\n"
       "  derm face detail acquire rest.jpg frown.jpg --landmarks l.json --light 0,30 -o frown.png");

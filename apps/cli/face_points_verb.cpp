@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "derm/io/file_bytes.h"
 #include "derm/io/point_file.h"
 
 #include "character_input.h"
@@ -43,9 +42,9 @@ Result<void> findPoints(const PointsOptions& options, Diagnostics& notes) {
     positions.push_back({m.label, std::nullopt, p.cast<double>() / target.import.metres_per_unit});
     lowest = std::min(lowest, static_cast<double>(m.confidence));
   }
-  DERM_CHECK(savePointFile(options.output, positions));
+  DERM_CHECK(writeText(options.output, pointFileText(positions)));
   if (!match.report.empty())
-    DERM_CHECK(writeFileWhole(match.report, jsonFileText(landmarkReport(found, target))));
+    DERM_CHECK(writeText(match.report, jsonFileText(landmarkReport(found, target))));
   if (!match.picture.empty()) DERM_CHECK(savePicture(match.picture, found, target, notes));
   say("{}: {} points by {}, {:.1f} s, lowest confidence {:.2f}\n", options.output, positions.size(),
       found.method, found.seconds, lowest);
@@ -64,7 +63,8 @@ void addFacePoints(CLI::App& face, Run& run) {
       ->required()
       ->type_name("SOURCE");
   options->match.addTo(*verb, "SOURCE", "the others follow");
-  verb->add_option("-o,--output", options->output, "a .json file of points")->required();
+  verb->add_option("-o,--output", options->output, "a .json file of points; - prints it")
+      ->required();
   verb->footer(
       "example:\n"
       "  derm face points scan.obj --unit cm --from cast:man -o scan.json --picture scan.png");

@@ -369,8 +369,8 @@ Result<void> track(const TrackOptions& options, Diagnostics& notes) {
   }
   DERM_CHECK(savePointTracks(options.output, tracks));
   if (!options.report.empty())
-    DERM_CHECK(writeFileWhole(
-        options.report, jsonFileText(reportOf(tracked, tracks, motion ? &*motion : nullptr))));
+    DERM_CHECK(writeText(options.report,
+                         jsonFileText(reportOf(tracked, tracks, motion ? &*motion : nullptr))));
   const auto seen = std::count_if(tracks.confidence.begin(), tracks.confidence.end(),
                                   [](float c) { return c > 0; });
   say("{}: {} markers, {} frames, seen {:.1f} %", options.output, tracks.labels.size(),
@@ -429,7 +429,7 @@ void addFaceTrack(CLI::App& face, Run& run) {
   verb->add_option("--save-markers", options->save_markers,
                    "a .json file of the first frame's markers, as found");
   verb->add_option("--report", options->report,
-                   "a .json report: gaps and confidence of each marker, the head");
+                   "a .json report: gaps and confidence of each marker, the head; - prints it");
   verb->footer(
       "example:\n"
       "  derm face track film.mp4 --detect dark --head me.glb -o tracks.csv --film seen.mp4\n"

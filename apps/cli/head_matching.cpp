@@ -16,7 +16,6 @@
 #include "derm/face/open_jaw.h"
 #include "derm/face/watershed_landmarks.h"
 #include "derm/image/compose.h"
-#include "derm/io/file_bytes.h"
 #include "derm/io/png.h"
 #include "derm/io/point_file.h"
 #include "derm/view/scene_view.h"
@@ -210,7 +209,8 @@ void HeadMatchOptions::addTo(CLI::App& verb, const std::string& source_name,
       ->check(CLI::IsMember({"registration", "watershed"}))
       ->capture_default_str();
   verb.add_flag("--upright", upright, "this head stands along +y and looks along +z");
-  verb.add_option("--report", report, "a .json report: points, confidences, method, seconds");
+  verb.add_option("--report", report,
+                  "a .json report: points, confidences, method, seconds; - prints it");
   verb.add_option("--picture", picture, "a .png picture of both faces with their points");
 }
 
@@ -328,7 +328,7 @@ Result<void> writeMatch(const HeadMatchOptions& options, const HeadMatch& match,
     report["matched_vertices"] = matched;
     report["shapes"] = shapes;
     report["joints"] = joints;
-    DERM_CHECK(writeFileWhole(options.report, jsonFileText(report)));
+    DERM_CHECK(writeText(options.report, jsonFileText(report)));
   }
   if (!options.picture.empty())
     DERM_CHECK(savePicture(options.picture, match.landmarks, target, notes));

@@ -195,7 +195,7 @@ void SkinOptions::addTo(CLI::App& verb) {
   verb.add_option("--size", size, "[px] WIDTHxHEIGHT of the film, or of the whole strip")
       ->capture_default_str();
   orbit.addTo(verb);
-  verb.add_option("--report", report, "a .json report: steps and events");
+  verb.add_option("--report", report, "a .json report: steps and events; - prints it");
 }
 
 EvolutionLaw SkinOptions::law() const {
@@ -314,8 +314,7 @@ void SkinSink::noteCavities(Diagnostics& notes) const {
 Result<void> SkinSink::finish(Diagnostics& notes) {
   noteCavities(notes);
   if (!options_.report.empty())
-    DERM_CHECK(
-        writeFileWhole(options_.report, std::string_view(reportOf(records_, events_).dump(1))));
+    DERM_CHECK(writeText(options_.report, std::string_view(reportOf(records_, events_).dump(1))));
   if (!options_.output.empty() && !byFrame())
     DERM_CHECK(
         saveCharacter(sequenceCharacter(frames_, options_.fps, "skin"), options_.output, notes));

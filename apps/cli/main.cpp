@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -43,17 +44,6 @@ std::string verbAsked(const CLI::App& app) {
   return words;
 }
 
-/// A first word that is no verb: what CLI11 says of it names neither it nor the nearest.
-std::string wrongVerb(const CLI::App& app, const std::vector<std::string>& words) {
-  if (words.empty() || words[0].starts_with('-')) return {};
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    verbs.push_back(verb->get_name());
-  const std::string& word = words[0];
-  if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return {};
-  return "no verb \"" + word + "\"" + didYouMean(word, verbs);
-}
-
 /// The verb, or verb below a verb, whose options were being read.
 const CLI::App& verbBeingRead(const CLI::App& app) {
   const CLI::App* verb = &app;
@@ -61,20 +51,61 @@ const CLI::App& verbBeingRead(const CLI::App& app) {
   return *verb;
 }
 
-/// ", did you mean --method?" for an option that the verb does not have.
-std::string nearestOption(const CLI::App& app, const std::vector<std::string>& words) {
-  std::vector<std::string> known;
-  for (const CLI::Option* option : verbBeingRead(app).get_options()) {
+/// A first word, or a first word after a verb that has verbs below, which is none: what CLI11 says
+/// of it names neither it nor the nearest. `read` is the verb before it, `words` what follows.
+std::string wrongVerb(const CLI::App& read, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].starts_with('-')) return {};
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : read.get_subcommands([](const CLI::App*) { return true; }))
+    verbs.push_back(verb->get_name());
+  const std::string& word = words[0];
+  if (verbs.empty() || std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return {};
+  return "no verb \"" + word + "\"" + didYouMean(word, verbs);
+}
+
+/// Whether a word is meant as an option: numbers below zero and "-" for the terminal are not.
+bool looksLikeAnOption(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' &&
+         (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0);
+}
+
+/// The first option that the verb does not have, with the nearest that it has; empty = it has all.
+/// Whatever else is wrong then (what an option needs was left over, a required one is missing)
+/// follows from it.
+std::string wrongOption(const CLI::App& verb, const std::vector<std::string>& words) {
+  std::vector<std::string> known, letters;
+  for (const CLI::Option* option : verb.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+    for (const std::string& name : option->get_snames()) letters.push_back("-" + name);
   }
+  const auto isIn = [](const std::string& name, const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (const std::string& word : words) {
-    if (!word.starts_with('-')) continue;
-    const std::string name = word.substr(0, word.find('='));
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return nearestNames(name, known).empty() ? std::string() : didYouMean(name, known);
+    if (word == "--") break;  // values from here
+    if (!looksLikeAnOption(word)) continue;
+    const bool spelled = word.starts_with("--");
+    const std::string name = spelled ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    if (isIn(name, spelled ? known : letters)) continue;
+    const bool near = spelled && !nearestNames(name, known).empty();
+    return "no option \"" + name + "\"" + (near ? didYouMean(name, known) : std::string());
   }
   return {};
+}
+
+/// What is wrong, in the user's words, where CLI11's are not enough.
+std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error,
+                        const std::vector<std::string>& words) {
+  const CLI::App& verb = verbBeingRead(app);
+  std::size_t read = 0;  // words that named verbs
+  for (const CLI::App* v = &app; v != &verb; ++read) v = v->get_subcommands()[0];
+  const std::vector<std::string> left(
+      words.begin() + static_cast<std::ptrdiff_t>(std::min(read, words.size())), words.end());
+  if (std::string wrong = wrongVerb(verb, left); !wrong.empty()) return wrong;
+  const bool left_over = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const std::string wrong = left_over || missing ? wrongOption(verb, words) : std::string();
+  return wrong.empty() ? error.what() : wrong;
 }
 
 /// `derm help VERB …` is `derm VERB … --help`.
@@ -140,9 +171,7 @@ int runProgram(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
-    return badArguments(e.what() + (unknown ? nearestOption(app, words) : std::string()),
-                        verbAsked(app), words);
+    return badArguments(whatIsWrong(app, e, words), verbAsked(app), words);
   }
   std::optional<ThreadLimit> limit;
   if (threads > 0) limit.emplace(threads);

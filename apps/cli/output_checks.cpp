@@ -77,6 +77,10 @@ Result<void> checkOutputs(std::initializer_list<std::string> outputs) {
     const std::filesystem::path file = std::filesystem::absolute(output).lexically_normal();
     if (!met.insert(file).second)
       return Error{ErrorCode::BadArgument, "would be written twice", {.file = output}};
+    if (output == "-") {
+      commonOptions().prints_text = true;
+      continue;
+    }
     std::error_code none;
     if (!std::filesystem::is_directory(file.parent_path(), none))
       return Error{

@@ -21,7 +21,8 @@ Result<void> checkWritableRig(const std::filesystem::path& output);
 
 /// Fails where two outputs are one file, where one's folder does not exist, and where a character
 /// would be lost that derm did not write (unless --force was given): with {frame} in the name, any
-/// file of the sequence. --json lists them as "outputs". Empty names count for nothing.
+/// file of the sequence. --json lists them as "outputs". Empty names count for nothing, "-" is
+/// standard output (see writeText()).
 Result<void> checkOutputs(std::initializer_list<std::string> outputs);
 /// No output is one of the inputs: it would be lost, --force or not. Empty names count for nothing.
 Result<void> checkNotAnInput(std::initializer_list<std::string> outputs,

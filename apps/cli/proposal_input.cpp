@@ -49,6 +49,18 @@ bool sameCharacter(const std::filesystem::path& file, const std::string& a, cons
   return std::filesystem::equivalent(folder / a, folder / b, differ);
 }
 
+/// A recipe for whatever character is given with it becomes one for this character in its motion.
+void makeItFor(const Recipe& own, Recipe& recipe) {
+  recipe.character = own.character;
+  recipe.metres_per_unit = own.metres_per_unit;
+  if (recipe.clip == ClipChoice()) recipe.clip = own.clip;
+  if (!recipe.motion.empty()) return;
+  recipe.motion = own.motion;
+  recipe.motion_map = own.motion_map;
+  recipe.ground = own.ground;
+  recipe.arms_out = own.arms_out;
+}
+
 std::string listed(std::span<const std::string> names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "\"" : ", \"") + name + "\"";
@@ -106,6 +118,7 @@ Result<void> ProposalInput::save(const Recipe& recipe, std::span<const ProposedL
   const bool exists = !printsRecipe() && std::filesystem::exists(output, none);
   if (add && exists) {
     DERM_TRY(Recipe there, loadRecipe(output));
+    if (there.character.empty()) makeItFor(recipe, there);
     if (!sameCharacter(output, there.character, recipe.character))
       return Error{ErrorCode::BadArgument,
                    "is a recipe of another character: " + there.character,
@@ -135,10 +148,7 @@ Result<void> ProposalInput::save(const Recipe& recipe, std::span<const ProposedL
   Recipe whole = recipe;
   addProposed(whole, layers);
   DERM_TRY(std::string text, withComments(writeRecipe(whole), layers));
-  if (printsRecipe()) {
-    fmt::print("{}", text);
-    return {};
-  }
+  if (printsRecipe()) return writeText(output, text);
   text.insert(0, signature(command, text));
   return writeFileWhole(output, text);
 }

@@ -53,8 +53,8 @@ void RecipeInput::addTo(CLI::App& verb, Clips how_many) {
         "name or number; \"\" is the rest pose; default the recipe's, or the first");
   else
     verb.add_option("--clip", clips,
-                    "name or number, or all; default the recipe's, or the first; may be given "
-                    "again for correctives of several clips")
+                    "name or number, or all; \"\" is the rest pose; default the recipe's, or the "
+                    "first; may be given again for correctives of several clips")
         ->allow_extra_args(false)
         ->type_name("CLIP");
   verb.add_option("--method", method, "skinning method, instead of the recipe's");
@@ -102,6 +102,7 @@ Result<SceneSource> RecipeInput::load(Diagnostics& notes, const Recipe& bare) co
     out.recipe.clip = *clip;
     given["clip"] = "--clip";
   }
+  if (restPose()) out.recipe.clip = "";
   if (!clips.empty()) given["clip"] = "--clip";
   if (!method.empty()) {
     DERM_TRY(out.recipe.skinning, parseSkinningMethod(method));

@@ -37,6 +37,8 @@ struct RecipeInput {
   /// Several: --clip may be given again, for `clips`, which are not put into the recipe.
   enum class Clips { One, Several };
   void addTo(CLI::App& verb, Clips how_many = Clips::One);
+  /// Whether `clips` asks for the rest pose alone: --clip "".
+  bool restPose() const { return clips.size() == 1 && clips.front().empty(); }
   /// `bare` is the recipe of a character that comes without one.
   Result<SceneSource> load(Diagnostics& notes, const Recipe& bare = {}) const;
 };

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "derm/io/file_bytes.h"
+
 namespace derm::cli {
 namespace {
 
@@ -81,6 +83,15 @@ nlohmann::json& jsonAnswer() {
 }
 
 void announceOutput(std::string file) { announcedOutputs().push_back(std::move(file)); }
+
+Result<void> writeText(const std::string& file, std::string_view text) {
+  if (file != "-") return writeFileWhole(file, text);
+  if (commonOptions().json)
+    jsonAnswer()["text"] = text;
+  else
+    fmt::print("{}", text);
+  return {};
+}
 
 std::string jsonFileText(const nlohmann::json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -26,6 +26,8 @@ struct CommonOptions {
   bool quiet = false;  ///< no progress, no warnings, no summaries
   bool json = false;   ///< one JSON document on standard output, errors included
   bool force = false;  ///< replace what derm did not write
+  /// Standard output holds a file's text (see writeText()): no summary gets between.
+  bool prints_text = false;
 };
 CommonOptions& commonOptions();
 
@@ -34,6 +36,9 @@ nlohmann::json& jsonAnswer();
 /// A file that the verb is about to write: "outputs" of the answer, where the work goes well.
 void announceOutput(std::string file);
 nlohmann::json toJson(const Diagnostics& notes);
+/// Writes a text file, whole or not at all; "-" is standard output, or with --json the "text" of
+/// the answer.
+Result<void> writeText(const std::string& file, std::string_view text);
 /// Indented, as files and --json have it. Names and paths may hold any bytes, JSON may not: what is
 /// no UTF-8 is replaced, where the library's own way throws.
 std::string jsonFileText(const nlohmann::json& json);
@@ -57,8 +62,8 @@ void tell(fmt::format_string<Args...> format, Args&&... args) {
 /// Prints what was done, for people, unless they want quiet or JSON.
 template <class... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
-  if (!commonOptions().quiet && !commonOptions().json)
-    fmt::print(format, std::forward<Args>(args)...);
+  const CommonOptions& o = commonOptions();
+  if (!o.quiet && !o.json && !o.prints_text) fmt::print(format, std::forward<Args>(args)...);
 }
 
 /// Ctrl-C asks long work to stop at its next progress call instead of killing it mid-write.

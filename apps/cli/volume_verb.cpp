@@ -98,7 +98,7 @@ Result<void> runVolume(const VolumeOptions& options, Diagnostics& notes) {
   if (options.csv && commonOptions().json)
     return Error{ErrorCode::BadArgument, "--csv and --json exclude each other", {}};
   if (!options.plot.empty()) DERM_CHECK(checkPlotEnding(options.plot));
-  DERM_CHECK(checkOutputs({options.output == "-" ? "" : options.output, options.plot}));
+  DERM_CHECK(checkOutputs({options.output, options.plot}));
   DERM_CHECK(checkNotAnInput({options.output, options.plot},
                              {options.input.input.source, options.input.recipe,
                               options.input.motion.file, options.input.motion.map}));

@@ -67,8 +67,8 @@ void addAuto(CLI::App& wrinkles, Run& run) {
   CLI::App* verb = wrinkles.add_subcommand("auto", "propose tools where a clip squeezes the skin");
   options->input.addTo(*verb);
   verb->add_option("--min-squeeze,--least", options->desc.min_squeeze,
-                   "smallest squeeze worth a fold, of 1")
-      ->check(within(0.01, 0.99))
+                   "smallest squeeze worth a fold, of 1; the other side of a body follows")
+      ->check(within(0.01, 0.59))
       ->capture_default_str();
   verb->add_option("--max-folds,--most", options->desc.max_tools, "folds at most")
       ->check(CLI::Range(1, 64))

@@ -114,9 +114,12 @@ Result<std::string> withComments(std::string_view text, std::span<const Proposed
                                  const LayerTypes& types) {
   DERM_TRY(const Recipe recipe, parseRecipe(text, {}, types));
   std::map<std::size_t, std::string_view> comment_of_line;  // counted from 1
+  std::map<std::size_t, int> layers_on_line;
+  for (const RecipeLayer& layer : recipe.layers) ++layers_on_line[layer.location.line];
   for (const RecipeLayer& layer : recipe.layers)
     for (const ProposedLayer& proposed : layers)
-      if (proposed.layer.name == layer.name && !proposed.comment.empty() && layer.location.line > 0)
+      if (proposed.layer.name == layer.name && !proposed.comment.empty() &&
+          layer.location.line > 0 && layers_on_line[layer.location.line] == 1)
         comment_of_line[layer.location.line] = proposed.comment;
   const std::string_view end = text.find("\r\n") != std::string_view::npos ? "\r\n" : "\n";
   std::string out;

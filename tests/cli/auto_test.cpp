@@ -93,6 +93,26 @@ TEST(CliAuto, AddKeepsWhatIsThere) {
   EXPECT_NE(wrong.err.find("another character"), std::string::npos) << wrong.err;
 }
 
+TEST(CliAuto, AddTakesRecipesOfEveryShape) {
+  const Folder folder;
+  const std::string look = folder / "look.toml";
+  // Layers in one line; a recipe that is given with its character; an empty file.
+  const std::string in_line = "layer = [ { type = \"volume\", name = \"mine\" } ]\n";
+  for (const std::string& before :
+       {"character = \"cast:cat\"\n" + in_line, in_line, std::string()}) {
+    write(look, before);
+    const Outcome o = derm({"flesh", "auto", "cast:cat", "--add", "-o", look});
+    ASSERT_EQ(o.exit_code, 0) << o.err;
+    EXPECT_EQ(derm({"check", look}).exit_code, 0) << contentOf(look);
+    EXPECT_NE(contentOf(look).find("character = \"cast:cat\""), std::string::npos);
+    EXPECT_NE(contentOf(look).find("\"belly\""), std::string::npos);
+    // One comment would stand for all layers of its line.
+    if (!before.empty()) {
+      EXPECT_EQ(contentOf(look).find("# "), std::string::npos) << contentOf(look);
+    }
+  }
+}
+
 TEST(CliOutputs, CharactersOfOthersAreNotReplaced) {
   const Folder folder;
   const std::string theirs = folder / "theirs.obj", ours = folder / "ours.glb";

@@ -1,9 +1,11 @@
 #include "cli/run_program.h"
 
-#include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -57,14 +59,18 @@ std::string shownOnTerminal(const std::vector<std::string>& arguments,
     for (const std::string& variable : environment) ::putenv(const_cast<char*>(variable.c_str()));
     execDerm(arguments);
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  // What the program wrote waits in the terminal; reading from one that nobody writes to fails.
-  std::string shown(4096, '\0');
+  // A terminal holds little: who does not read from it stops the program.
   ::fcntl(terminal, F_SETFL, O_NONBLOCK);
-  const ssize_t length = ::read(terminal, shown.data(), shown.size());
+  std::string shown;
+  for (bool running = true; running;) {
+    int status = 0;
+    running = ::waitpid(child, &status, WNOHANG) == 0;
+    std::array<char, 4096> part = {};
+    for (ssize_t n = 0; (n = ::read(terminal, part.data(), part.size())) > 0;)
+      shown.append(part.data(), static_cast<std::size_t>(n));
+    if (running) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   ::close(terminal);
-  shown.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   return shown;
 }
 

@@ -48,6 +48,33 @@ TEST(Cli, MistypedOptionsGetAGuess) {
   const Outcome o = derm({"bake", "cast:cat", "--metod", "centre", "-o", "x.pc2"});
   EXPECT_EQ(o.exit_code, 2);
   EXPECT_NE(o.err.find("did you mean \"--method\""), std::string::npos) << o.err;
+  const auto said = [](const std::vector<std::string>& words) { return derm(words).err; };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  // What is missing because of it is not what is wrong.
+  for (const char* verb : {"bake", "auto", "pose", "weights"}) {
+    const std::string text = said({verb, "cast:cat", "--ouput", "x.glb"});
+    EXPECT_TRUE(has(text, "no option \"--ouput\"; did you mean \"--output\"?")) << text;
+    EXPECT_FALSE(has(text, "required")) << text;
+  }
+  EXPECT_TRUE(has(said({"info", "--unti", "cm"}), "did you mean \"--unit\""));
+  // A letter is no guess for a word, nor is what the option was given.
+  for (const char* word : {"--widht", "--nonsense", "--jump=x"}) {
+    const std::string text = said({"info", "cast:cat", word, "20"});
+    EXPECT_TRUE(has(text, "no option \"--")) << text;
+    EXPECT_FALSE(has(text, "did you mean")) << text;
+    EXPECT_FALSE(has(text, "20")) << text;
+  }
+  // What is read correctly and wrong in another way is told as before.
+  EXPECT_TRUE(has(said({"pose", "cast:cat", "--time", "-x", "-o", "x.obj"}), "--time"));
+}
+
+TEST(Cli, MistypedVerbsBelowVerbsGetAGuess) {
+  const Outcome o = derm({"wrinkles", "aut", "cast:cat", "-o", "x.toml"});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_NE(o.err.find("no verb \"aut\"; did you mean \"auto\""), std::string::npos) << o.err;
+  EXPECT_NE(derm({"face", "rgi"}).err.find("\"rig\""), std::string::npos);
 }
 
 TEST(Cli, ErrorsAreColouredOnTerminalsThatWantIt) {
@@ -60,6 +87,84 @@ TEST(Cli, ErrorsAreColouredOnTerminalsThatWantIt) {
   EXPECT_FALSE(coloured(shownOnTerminal(wrong, {"TERM=xterm", "NO_COLOR=1"})));
   EXPECT_FALSE(coloured(shownOnTerminal(wrong, {"TERM=dumb", "NO_COLOR="})));
   EXPECT_FALSE(coloured(derm(wrong, {"TERM=xterm", "NO_COLOR="}).err));
+}
+
+TEST(Cli, LongWorkShowsOnTerminalsHowLongItWillTake) {
+  const Folder folder;
+  std::vector<std::string> work = {"bake",        "cast:cat",   "--clip", "all", "--as",
+                                   "correctives", "--error-mm", "0.1",    "-o",  folder / "c.glb",
+                                   "--threads",   "1",          "--fps",  "120"};
+  const std::vector<std::string> terminal = {"TERM=xterm", "NO_COLOR=1"};
+  EXPECT_NE(shownOnTerminal(work, terminal).find(" s left"), std::string::npos);
+  EXPECT_EQ(shownOnTerminal({"bake", "cast:cat", "-o", folder / "c.pc2", "-q"}, terminal), "");
+}
+
+TEST(Cli, ADashIsStandardOutputForTextAndJsonHoldsIt) {
+  const Folder folder;
+  const std::string cache = folder / "c.pc2";
+  const std::vector<std::string> bake = {"bake", "cast:cylinder", "--range", "0",        "0.1",
+                                         "-o",   cache,           "--force", "--report", "-"};
+  const Outcome report = derm(bake);
+  ASSERT_EQ(report.exit_code, 0) << report.err;
+  const auto frames = nlohmann::json::parse(report.out)["frames"];
+  EXPECT_GT(frames.size(), 3u);
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  std::vector<std::string> as_json = bake;
+  as_json.push_back("--json");
+  const auto answer = nlohmann::json::parse(derm(as_json).out);
+  EXPECT_EQ(answer["frames"], frames);
+  EXPECT_EQ(answer["outputs"], nlohmann::json({cache}));
+
+  const Outcome recipe = derm({"flesh", "auto", "cast:cat", "-o", "-"});
+  const auto wrapped =
+      nlohmann::json::parse(derm({"flesh", "auto", "cast:cat", "-o", "-", "--json"}).out);
+  EXPECT_EQ(wrapped["text"], recipe.out);
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"man"}, std::vector<std::string>{"completion", "fish"}}) {
+    std::vector<std::string> asked = verb;
+    asked.push_back("--json");
+    EXPECT_EQ(nlohmann::json::parse(derm(asked).out)["text"], derm(verb).out) << verb[0];
+  }
+}
+
+TEST(Cli, BakesTellInJsonWhatTheyMade) {
+  const Folder folder;
+  const Outcome o = derm({"bake", "cast:cat", "--clip", "run", "--as", "correctives", "--shapes",
+                          "2", "-o", folder / "c.glb", "--json"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  const auto answer = nlohmann::json::parse(o.out);
+  EXPECT_LE(answer["correctives"]["shapes"], 2);
+  EXPECT_GT(answer["correctives"]["max_error_mm"], 0);
+  EXPECT_EQ(answer["vertices"], 1415);
+  EXPECT_FALSE(answer.contains("frames"));
+  EXPECT_FALSE(answer.contains("closed"));  // nobody measured
+}
+
+TEST(Cli, AnEmptyClipIsTheRestPoseForEveryVerbThatPlaysOne) {
+  const Folder folder;
+  EXPECT_EQ(derm({"bake", "cast:cat", "--clip", "", "-o", folder / "r.pc2"}).exit_code, 0);
+  const Outcome o = derm({"bake", "cast:cat", "--clip", "", "--json", "-o", folder / "r.mdd"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(nlohmann::json::parse(o.out)["frame_count"], 1);
+  EXPECT_EQ(derm({"render", "cast:cat", "--clip", "", "--quick", "--size", "64x64", "-o",
+                  folder / "r.png"})
+                .exit_code,
+            0);
+}
+
+TEST(Cli, TheLeastSqueezeHasARangeThatFoldsCanHave) {
+  const Folder folder;
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"wrinkles", "auto"}, std::vector<std::string>{"auto"}}) {
+    std::vector<std::string> words = verb;
+    for (const std::string& word : {std::string("cast:arm"), std::string("--min-squeeze"),
+                                    std::string("0.9"), std::string("-o"), folder / "x.toml"})
+      words.push_back(word);
+    const Outcome o = derm(words);
+    EXPECT_EQ(o.exit_code, 2);
+    EXPECT_NE(o.err.find("--min-squeeze"), std::string::npos) << o.err;
+    EXPECT_EQ(o.err.find("max_squeeze"), std::string::npos) << o.err;
+  }
 }
 
 TEST(Cli, QuietAndJsonMayStandBeforeTheVerb) {

@@ -15,7 +15,7 @@ namespace derm {
 /// How tools are looked for.
 struct WrinkleProposalDesc {
   /// (0,1) skin that keeps more than 1 - this of its length is left alone, and so is a tool whose
-  /// ends come nearer by less.
+  /// ends come nearer by less, unless it is the mirror image of one whose ends do.
   double min_squeeze = 0.2;
   /// (min_squeeze,1] a tool whose ends come nearer by more than this share lies in a crease that
   /// closes, where skin meets skin and folds have no room: dropped.

@@ -45,8 +45,8 @@ Result<StackProposal> proposeStack(const Character& character, const Clip* clip,
 /// are left out. Returns the names of those left out.
 std::vector<std::string> addProposed(Recipe& recipe, std::span<const ProposedLayer> layers);
 
-/// A recipe's text with each layer's comment above it, where the text has such a layer. Comments
-/// and everything else in the text stay. Fails where the text is no recipe.
+/// A recipe's text with each layer's comment above it, where the text has such a layer on a line of
+/// its own. Comments and everything else in the text stay. Fails where the text is no recipe.
 Result<std::string> withComments(std::string_view text, std::span<const ProposedLayer> layers,
                                  const LayerTypes& types = builtInLayerTypes());
 
