@@ -148,10 +148,11 @@ Result<Character> importBytes(std::span<const std::uint8_t> bytes, const std::st
   // half a minute for a flat sheet of 90,000 vertices.
   importer.ReadFileFromMemory(bytes.data(), bytes.size(),
                               aiProcess_Triangulate | aiProcess_SortByPType, ending.c_str());
+  const std::string why = importer.GetErrorString();  // gone once the scene is ours
   const std::unique_ptr<aiScene> scene(importer.GetOrphanedScene());
   if (scene == nullptr || scene->mRootNode == nullptr)
     return Error{ErrorCode::BadData,
-                 "assimp cannot read it: " + std::string(importer.GetErrorString()),
+                 "assimp cannot read it: " + (why.empty() ? "it has no scene" : why),
                  {.file = file}};
   Declared declared;
   if (ending == "fbx") {

@@ -265,6 +265,9 @@ TEST_F(AssimpImport, FailuresComeBackWithAssimpsText) {
     ASSERT_FALSE(c.ok()) << name;
     EXPECT_EQ(c.error().code, ErrorCode::BadData);
     EXPECT_EQ(c.error().where.file, (folder_ / name).string());
+    const std::string start = "assimp cannot read it: ";
+    ASSERT_TRUE(c.error().message.starts_with(start)) << c.error().message;
+    EXPECT_GT(c.error().message.size(), start.size() + 10) << c.error().message;
   }
   const Result<Character> missing = detail::loadWithAssimp(folder_ / "none.fbx", {}, notes_);
   ASSERT_FALSE(missing.ok());
