@@ -43,6 +43,14 @@ TEST(FleshProposalData, BreastsWhereThereAreAnyAndButtocksOnEveryBody) {
     EXPECT_EQ(only(found, FleshRegion::Buttock).size(), 2u);
     EXPECT_EQ(only(found, FleshRegion::Belly).size(), 1u);
     EXPECT_GE(only(found, FleshRegion::Limb).size(), 4u);
+    // Calves are beside the thighs where they are not much thinner than those.
+    const auto limbs = only(found, FleshRegion::Limb);
+    const auto calves = std::count_if(limbs.begin(), limbs.end(), [](const FleshProposal& p) {
+      return p.desc.name.starts_with("lowerleg");
+    });
+    if (!female) {
+      EXPECT_EQ(calves, 2);
+    }
     for (const FleshRegion region : {FleshRegion::Breast, FleshRegion::Buttock}) {
       const auto pair = only(found, region);
       if (pair.size() != 2) continue;
