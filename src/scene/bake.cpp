@@ -11,8 +11,9 @@
 namespace derm {
 namespace {
 
-/// Share of the progress that goes to making frames; the rest is finding shapes and writing.
-constexpr double kFramesShare = 0.8;
+/// Share of the progress that goes to making frames; the rest is writing, or finding shapes, which
+/// looks between the frames and takes longer than they do.
+constexpr double kFramesShare = 0.95, kFramesShareOfShapes = 0.25;
 
 Error cancelled(const BakeDesc& desc) {
   return Error{ErrorCode::Cancelled,
@@ -126,6 +127,7 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
                     .output = desc.output.string(),
                     .as = std::string(nameOf(desc.as)),
                     .fps = first.recipe().fps};
+  const double frames_share = desc.as == BakeAs::Cache ? kFramesShare : kFramesShareOfShapes;
   std::size_t frame_count = 0, frames_made = 0;
   for (const Scene& scene : scenes) frame_count += scene.frameTimes().size();
   for (std::size_t c = 0; c < scenes.size(); ++c) {
@@ -133,13 +135,13 @@ Result<BakeReport> bake(const BakeDesc& desc, Diagnostics& notes, const Progress
     detail::BakedFrames frames(scenes[c], c, plain, desc.measure);
     for (std::size_t i = 0; i < frames.count(); ++i) {
       const double done = static_cast<double>(frames_made++) / static_cast<double>(frame_count);
-      if (!keepGoing(progress, kFramesShare * done, "frames")) return cancelled(desc);
+      if (!keepGoing(progress, frames_share * done, "frames")) return cancelled(desc);
       DERM_CHECK(output->add(frames.make(i)));
     }
     frames.fill(report);
   }
   const Progress rest = [&](double fraction, std::string_view stage) {
-    return keepGoing(progress, kFramesShare + (1 - kFramesShare) * fraction, stage);
+    return keepGoing(progress, frames_share + (1 - frames_share) * fraction, stage);
   };
   if (!rest(0.0, "writing")) return cancelled(desc);
   for (const Scene& scene : scenes) scene.playback().report(notes);

@@ -20,6 +20,8 @@ namespace {
 /// Engines read four influences; most ignore further ones.
 constexpr std::size_t kEngineInfluences = 4;
 constexpr int kMaxAttempts = 8;
+/// Of the progress: what choosing keys takes, and shapes where normal maps come after them.
+constexpr double kKeysShare = 0.6, kShapesShareOfMaps = 0.5;
 /// Of an error bound: what interpolation between keys may take; shapes need the rest.
 constexpr double kBetweenShare = 0.5;
 /// Of the bounding diagonal: the same where a number of shapes is asked for instead.
@@ -55,8 +57,9 @@ class CorrectivesOutput final : public BakeOutput {
   }
 
   Result<void> finish(BakeReport& report, Diagnostics& notes, const Progress& progress) override {
-    DERM_CHECK(chooseKeys(progress));
-    DERM_TRY(const Outcome best, find(progress));
+    const double shapes = folded_.empty() ? 1 : kShapesShareOfMaps;
+    DERM_CHECK(chooseKeys(part(progress, 0, kKeysShare * shapes)));
+    DERM_TRY(const Outcome best, find(part(progress, kKeysShare * shapes, shapes)));
     notes.merge(best.said);
     noteResult(best, notes);
     DERM_TRY(const double four_m, errorOfFourInfluences(best));
@@ -64,12 +67,23 @@ class CorrectivesOutput final : public BakeOutput {
     fillReport(best, four_m, report);
     if (folded_.empty()) return saveGltf(desc_.output, *best.character, notes, filesOf(desc_));
     Character with_maps = *best.character;
-    DERM_TRY(report.fold_maps,
-             addFoldMaps(folded_, scenes_, desc_.fold_maps, with_maps, notes, progress));
+    DERM_TRY(report.fold_maps, addFoldMaps(folded_, scenes_, desc_.fold_maps, with_maps, notes,
+                                           part(progress, shapes, 1)));
     return saveGltf(desc_.output, with_maps, notes, filesOf(desc_));
   }
 
  private:
+  /// The share of a progress from one fraction to another.
+  static Progress part(const Progress& whole, double from, double to) {
+    return [&whole, from, to](double fraction, std::string_view stage) {
+      return keepGoing(whole, from + (to - from) * fraction, stage);
+    };
+  }
+  Progress clipsPart(const Progress& whole, std::size_t clip) const {
+    const double clips = static_cast<double>(scenes_.size());
+    return part(whole, static_cast<double>(clip) / clips, static_cast<double>(clip + 1) / clips);
+  }
+
   Result<void> chooseKeys(const Progress& progress) {
     const CorrectivesDesc& ask = desc_.correctives;
     const bool dense = ask.error_m || ask.shapes;
@@ -78,13 +92,13 @@ class CorrectivesOutput final : public BakeOutput {
     const double diagonal_m = bounds(target_.character->mesh.positions).diagonal();
     if (ask.error_m && (*ask.error_m < kNearRounding * diagonal_m || outOfReach(*ask.error_m))) {
       // Before many keys are made for nothing.
-      DERM_TRY(const Outcome all, make({}, progress));
+      DERM_TRY(const Outcome all, make({}, part(progress, 0, 0)));
       if (all.played.frames_m > *ask.error_m) return cannotKeep(all);
     }
     const double max_error_m =
         ask.error_m ? kBetweenShare * *ask.error_m : kBetweenOfDiagonal * diagonal_m;
     for (std::size_t c = 0; c < scenes_.size(); ++c)
-      if (!keysOf(c).refine(max_error_m, progress))
+      if (!keysOf(c).refine(max_error_m, clipsPart(progress, c)))
         return Error{ErrorCode::Cancelled, "cancelled", {}};
     return {};
   }
@@ -112,8 +126,10 @@ class CorrectivesOutput final : public BakeOutput {
   /// where an engine's order of adding up rounds differently, that much less is asked for.
   Result<Outcome> find(const Progress& progress) {
     CorrectivesDesc ask = desc_.correctives;
+    double done = 0;  // nobody knows how many attempts it takes: each is half of what is left
     for (int attempt = 1;; ++attempt) {
-      DERM_TRY(Outcome out, make(ask, progress));
+      DERM_TRY(Outcome out, make(ask, part(progress, done, 0.5 * (1 + done))));
+      done = 0.5 * (1 + done);
       if (!ask.error_m) return out;
       const double bound_m = *desc_.correctives.error_m;
       const bool at_keys = out.played.keys_m <= bound_m;
@@ -124,7 +140,7 @@ class CorrectivesOutput final : public BakeOutput {
       *ask.error_m -= 2 * (out.played.keys_m - out.fitted.max_error_m);
       if (!(*ask.error_m > 0) || attempt >= kMaxAttempts) break;
     }
-    DERM_TRY(Outcome all, make({}, progress));
+    DERM_TRY(Outcome all, make({}, part(progress, done, 1)));
     if (all.played.keys_m > *desc_.correctives.error_m) return cannotKeep(all);
     return all;
   }

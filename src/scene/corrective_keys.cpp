@@ -41,7 +41,7 @@ std::size_t CorrectiveKeys::keyCount() const {
 }
 
 /// `checks` go up.
-bool CorrectiveKeys::split(std::span<const std::size_t> checks) {
+std::vector<double> CorrectiveKeys::split(std::span<const std::size_t> checks) {
   std::vector<double> new_checks_s;
   std::size_t keys = keyCount();
   for (const std::size_t i : checks) {
@@ -52,17 +52,30 @@ bool CorrectiveKeys::split(std::span<const std::size_t> checks) {
     new_checks_s.push_back(0.5 * (time_s + to_s));
     fitter_.turnIntoKey(i);
   }
-  for (const double time_s : new_checks_s) fitter_.addCheck(samples_.at(time_s));
-  return !new_checks_s.empty();
+  return new_checks_s;
+}
+
+bool CorrectiveKeys::addChecksAt(std::span<const double> times_s, const Progress& progress) {
+  for (std::size_t i = 0; i < times_s.size(); ++i) {
+    const double done = static_cast<double>(i) / static_cast<double>(times_s.size());
+    if (!keepGoing(progress, done, "between frames")) return false;
+    fitter_.addCheck(samples_.at(times_s[i]));
+  }
+  return true;
 }
 
 bool CorrectiveKeys::refine(double max_error_m, const Progress& progress) {
-  for (;;) {
-    if (!keepGoing(progress, 0.0, "between frames")) return false;
+  for (double done = 0;; done = 0.5 * (1 + done)) {
+    const Progress round = [&](double fraction, std::string_view stage) {
+      return keepGoing(progress, done + 0.5 * (1 - done) * fraction, stage);
+    };
+    if (!round(0.0, "between frames")) return false;
     std::vector<std::size_t> wide;
     for (std::size_t i = 0; i < fitter_.instantCount(); ++i)
       if (canSplit(i) && fitter_.interpolationError(i) > max_error_m) wide.push_back(i);
-    if (!split(wide)) return true;
+    const std::vector<double> checks_s = split(wide);
+    if (checks_s.empty()) return true;
+    if (!addChecksAt(checks_s, round)) return false;
   }
 }
 
@@ -75,7 +88,9 @@ bool CorrectiveKeys::splitAt(std::span<const double> times_s) {
                     [&, from = from_s, to = to_s](double t) { return t > from && t < to; }))
       checks.push_back(i);
   }
-  return split(checks);
+  const std::vector<double> checks_s = split(checks);
+  addChecksAt(checks_s);
+  return !checks_s.empty();
 }
 
 }  // namespace derm::detail

@@ -28,7 +28,8 @@ class CorrectiveKeys {
   /// A check in every gap. The range's end, where no frame lies on it, is a key or a check too.
   void addChecks(bool end_is_key);
   /// Halves gaps until linear weights would be off by at most so much in all of them, or as small
-  /// as they may get. False where the progress says stop.
+  /// as they may get. False where the progress says stop. How many rounds that takes is not known:
+  /// each is half of what the progress has left.
   bool refine(double max_error_m, const Progress& progress);
   /// Halves the gaps that these instants lie in. False where no gap can be.
   bool splitAt(std::span<const double> times_s);
@@ -37,7 +38,9 @@ class CorrectiveKeys {
   bool ours(std::size_t instant) const { return fitter_.clipOf(instant) == samples_.clip(); }
   bool canSplit(std::size_t instant) const;
   std::size_t keyCount() const;
-  bool split(std::span<const std::size_t> checks);
+  /// Turns checks into keys; the instants [s] that are to be checked then, which go up.
+  std::vector<double> split(std::span<const std::size_t> checks);
+  bool addChecksAt(std::span<const double> times_s, const Progress& progress = {});
 
   const Scene& scene_;
   CorrectiveFitter& fitter_;

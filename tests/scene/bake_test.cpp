@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -428,6 +429,25 @@ TEST_F(BakeTest, WithoutMeasuresTheOutputIsTheSame) {
   EXPECT_EQ(report.state_hash, 0u);
   desc.report = folder_ / "r.json";
   EXPECT_EQ(errorOf(desc), "a report needs measures");
+}
+
+TEST_F(BakeTest, ProgressGoesUpAndLeavesRoomForWhatTakesLong) {
+  BakeDesc desc = describe("fps = 12\n[[layer]]\ntype = \"bump\"\nspeed = 4\n", "a.glb");
+  desc.as = BakeAs::Correctives;
+  desc.correctives.error_m = 0.005;
+  double last = 0, frames = 0;
+  std::set<double> between;
+  const Result<BakeReport> report = bake(desc, notes_, [&](double done, std::string_view stage) {
+    EXPECT_GE(done, last) << stage;
+    last = done;
+    if (stage == "frames") frames = done;
+    if (stage == "between frames") between.insert(done);
+    return true;
+  });
+  ASSERT_TRUE(report.ok()) << report.error().text();
+  EXPECT_EQ(last, 1.0);
+  EXPECT_LT(frames, 0.3);  // what looks between them plays them several times more
+  EXPECT_GT(between.size(), 3u);
 }
 
 TEST_F(BakeTest, CancellingLeavesTheOldOutput) {
