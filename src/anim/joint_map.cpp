@@ -96,9 +96,10 @@ std::optional<std::uint32_t> hipsBelowCarrier(const Skeleton& source, const Skel
   return below && hips != *map.carrier ? std::optional(hips) : std::nullopt;
 }
 
-/// The skeleton with the names of joints taken away that cannot be meant.
-Skeleton nameable(const Skeleton& skeleton, const std::vector<bool>& bones) {
-  Skeleton out = skeleton;
+/// The skeleton in its reference pose, with the names of joints taken away that cannot be meant.
+Skeleton nameable(const Skeleton& skeleton, const std::vector<bool>& bones,
+                  std::span<const Transform> reference) {
+  Skeleton out = inReference(skeleton, reference);
   const std::vector<bool> hidden = hiddenJoints(skeleton, bones);
   for (std::size_t i = 0; i < out.size(); ++i)
     if (hidden[i]) {
@@ -229,10 +230,16 @@ std::vector<bool> hiddenJoints(const Skeleton& skeleton, const std::vector<bool>
   return hidden;
 }
 
+Skeleton inReference(Skeleton skeleton, std::span<const Transform> reference) {
+  if (reference.size() == skeleton.size())
+    for (std::size_t i = 0; i < skeleton.size(); ++i) skeleton.joints[i].rest = reference[i];
+  return skeleton;
+}
+
 Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
                            const RetargetDesc& desc) {
-  const Skeleton source_seen = nameable(source, desc.source_bones);
-  const Skeleton target_seen = nameable(target, desc.target_bones);
+  const Skeleton source_seen = nameable(source, desc.source_bones, desc.source_reference);
+  const Skeleton target_seen = nameable(target, desc.target_bones, desc.target_reference);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
   if (desc.names.empty()) {
     pairs = matchJoints(source_seen, target_seen);
@@ -250,7 +257,7 @@ Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
   JointMap map = mapOf(target, std::move(source_of));
   map.source_body = findBody(source_seen);
   map.target_body = findBody(target_seen);
-  if (desc.names.empty()) DERM_CHECK(checkStance(source, target, map));
+  if (desc.names.empty()) DERM_CHECK(checkStance(source_seen, target_seen, map));
   findParts(source, target, map);
   findCarrier(source, target, map);
   map.hips = hipsBelowCarrier(source, target, map);

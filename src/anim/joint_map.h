@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "derm/anim/retarget.h"
@@ -32,6 +33,9 @@ struct JointMap {
 
 /// Joints that no name means where some are bones of a skin: those that are none, with none below.
 std::vector<bool> hiddenJoints(const Skeleton& skeleton, const std::vector<bool>& bones);
+
+/// The skeleton with a reference pose as its rest; as it is where the reference is empty.
+Skeleton inReference(Skeleton skeleton, std::span<const Transform> reference);
 
 Result<JointMap> mapJoints(const Skeleton& source, const Skeleton& target,
                            const RetargetDesc& desc);

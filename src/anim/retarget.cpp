@@ -1,6 +1,7 @@
 #include "derm/anim/retarget.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -459,6 +460,30 @@ Result<std::vector<float>> keyTimes(const Clip& clip, const RetargetDesc& desc,
   return times_s;
 }
 
+/// Keeps joints at the reference that rest elsewhere, by one key where the clip has none.
+void holdReference(const Skeleton& rest, const Skeleton& reference, Clip& clip) {
+  std::vector<std::array<bool, 3>> keyed(rest.size(), {false, false, false});
+  constexpr std::array kChannels = {Channel::Translation, Channel::Rotation, Channel::Scale};
+  for (const Track& track : clip.tracks)
+    for (std::size_t k = 0; k < kChannels.size(); ++k)
+      if (track.channel == kChannels[k]) keyed[track.joint.index()][k] = true;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const Transform &is = rest.joints[i].rest, &should = reference.joints[i].rest;
+    const auto hold = [&](std::size_t k, bool same, std::span<const float> value) {
+      if (same || keyed[i][k]) return;
+      Track track;
+      track.channel = kChannels[k];
+      track.joint = JointId(i);
+      track.times_s = {0.0f};
+      track.values.assign(value.begin(), value.end());
+      clip.tracks.push_back(std::move(track));
+    };
+    hold(0, is.translation == should.translation, {should.translation.data(), 3});
+    hold(1, is.rotation.coeffs() == should.rotation.coeffs(), {should.rotation.coeffs().data(), 4});
+    hold(2, is.scale == should.scale, {should.scale.data(), 3});
+  }
+}
+
 void noteMapping(const detail::JointMap& map, const Skeleton& target, Diagnostics& notes) {
   for (std::uint32_t i = 0; i < target.size(); ++i)
     if (map.source_of[i] == detail::kNoJoint)
@@ -497,10 +522,36 @@ float motionStart(const Clip& clip, const Skeleton& skeleton) {
   return jumps ? times_s[1] : 0.0f;
 }
 
-Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& target,
+std::vector<Transform> bindReference(const Skeleton& skeleton, const Skin& skin) {
+  constexpr double kSame = 1e-3;  // of a joint's matrix, of the skeleton's size
+  std::vector<Transform> out = bindTransforms(skeleton, skin);
+  const std::vector<Affine3d> model = restModelMatrices(skeleton);
+  double size = 0;
+  for (const Affine3d& m : model)
+    size = std::max(size, (m.translation() - model.front().translation()).norm());
+  bool differs = false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Transform& rest = skeleton.joints[i].rest;
+    const JointId parent = skeleton.joints[i].parent;
+    const double unit =
+        parent.valid() ? std::cbrt(std::abs(model[parent.index()].linear().determinant())) : 1.0;
+    // Matrices: a mirror can be written in several ways.
+    const Affine3d is = out[i].matrixd(), was = rest.matrixd();
+    const bool same = (is.linear() - was.linear()).norm() <= kSame * was.linear().norm() &&
+                      unit * (is.translation() - was.translation()).norm() <= kSame * size;
+    if (same) out[i] = rest;
+    differs = differs || !same;
+  }
+  if (!differs) out.clear();
+  return out;
+}
+
+Result<Clip> retarget(const Clip& clip, const Skeleton& source_file, const Skeleton& target_file,
                       const RetargetDesc& desc, Diagnostics& notes, RetargetOutcome* outcome) {
-  DERM_CHECK(validate(source, "source skeleton"));
-  DERM_CHECK(validate(target, "target skeleton"));
+  DERM_CHECK(validate(source_file, "source skeleton"));
+  DERM_CHECK(validate(target_file, "target skeleton"));
+  const Skeleton source = detail::inReference(source_file, desc.source_reference);
+  const Skeleton target = detail::inReference(target_file, desc.target_reference);
   DERM_CHECK(validate(
       clip, {.joints = source.size(), .morphs = detail::kNoJoint, .controls = detail::kNoJoint},
       "source"));
@@ -534,6 +585,7 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
   std::optional<LimbEnds> ends;
   if (outcome != nullptr && root_motion && root_motion->stands()) ends.emplace(map, source);
   PosedSkeleton pose = source_rest;
+  pose.local = restTransforms(source_file);  // where the motion moves nothing
   for (const float time_s : times_s) {
     samplePose(clip, desc.start_s + time_s, pose.local);
     pose.update(source);
@@ -557,6 +609,7 @@ Result<Clip> retarget(const Clip& clip, const Skeleton& source, const Skeleton& 
     outcome->stances =
         ends->stances(times_s, root_motion->sourceGround(), root_motion->sourceHeight());
   std::move(rotations).finish(times_s, out);
+  holdReference(target_file, target, out);
   DERM_CHECK(validate(out, {.joints = target.size()}, "retargeted clip"));
   return out;
 }

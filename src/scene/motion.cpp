@@ -40,6 +40,8 @@ Result<Source> openSource(std::string_view source, std::string_view map,
   }
   out.desc.source_bones = out.mover.bones();
   out.desc.target_bones = character.bones();
+  out.desc.source_reference = bindReference(out.mover.skeleton, out.mover.skin);
+  out.desc.target_reference = bindReference(character.skeleton, character.skin);
   return out;
 }
 

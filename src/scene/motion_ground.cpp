@@ -5,6 +5,8 @@
 #include <numbers>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "derm/anim/skin.h"
 #include "derm/scene/motion.h"
@@ -226,8 +228,12 @@ void groundMotion(const Character& character, const RetargetOutcome& outcome, Cl
   });
   if (track == clip.tracks.end() || track->times_s.size() != outcome.clearance_m.size()) return;
   const BodyFloor body(character);
-  const Pose rest = character.restPose();
-  const std::vector<Affine3d> model = restModelMatrices(character.skeleton);
+  Pose rest = character.restPose();
+  if (std::vector<Transform> bind = bindReference(character.skeleton, character.skin);
+      !bind.empty())
+    rest.local = std::move(bind);  // the pose that the motion was made for
+  std::vector<Affine3d> model(character.skeleton.size());
+  localToModel(character.skeleton, rest.local, model);
   const double floor = body.lowestIn(rest);
   const JointId hips = outcome.hips.value_or(*outcome.carrier);
   const double touching = kTouching * std::abs(model[hips.index()].translation().y() - floor);

@@ -103,6 +103,41 @@ TEST_F(Motion, ErrorsNameTheLineOrTheFile) {
   EXPECT_NE(unknown.find("upper_arm"), std::string::npos) << unknown;
 }
 
+TEST_F(Motion, CharactersSavedInMidAnimationMoveAsTheyDoOtherwise) {
+  const Character cat = makeCastMember("cat").value();
+  Character leaping = cat;
+  Pose pose = cat.restPose();
+  sampleClip(cat.clips.at(1), 1.0f, pose);
+  for (std::size_t j = 0; j < pose.local.size(); ++j)
+    leaping.skeleton.joints[j].rest = pose.local[j];
+  Diagnostics notes;
+  ASSERT_TRUE(saveCharacter(cat, folder_ / "cat.glb", notes));
+  ASSERT_TRUE(saveCharacter(leaping, folder_ / "leaping.glb", notes));
+  const auto loaded = [&](const char* file) {
+    return std::make_shared<const Character>(loadCharacter(folder_ / file, {}, notes).value());
+  };
+  const auto clean = loaded("cat.glb"), posed = loaded("leaping.glb");
+  // The bind pose stands as it does in the clean file, not as the leap's.
+  EXPECT_LT(maxDistance(clean->mesh.positions, posed->mesh.positions), 1e-5);
+  const auto taken = [&](const std::shared_ptr<const Character>& onto, const std::string& keys) {
+    write("r.toml", keys);
+    const Recipe recipe = loadRecipe(folder_ / "r.toml").value();
+    return openScene(recipe, {.character = onto}, notes).value();
+  };
+  for (const char* ground : {"", "\nground = true"}) {
+    Scene wanted = taken(clean, std::string("motion = \"cast:cat\"") + ground);
+    Scene onto_posed = taken(posed, std::string("motion = \"cast:cat\"") + ground);
+    Scene from_posed = taken(clean, std::string("motion = \"leaping.glb\"") + ground);
+    ASSERT_EQ(wanted.frameTimes().size(), onto_posed.frameTimes().size());
+    ASSERT_EQ(wanted.frameTimes().size(), from_posed.frameTimes().size());
+    for (std::size_t i = 0; i < wanted.frameTimes().size(); i += 5) {
+      const auto frame = wanted.frame(i).positions();
+      EXPECT_LT(maxDistance(frame, onto_posed.frame(i).positions()), 1e-4) << ground << i;  // [m]
+      EXPECT_LT(maxDistance(frame, from_posed.frame(i).positions()), 1e-4) << ground << i;
+    }
+  }
+}
+
 /// A person of 1 m from the hips to the ground, in the way of MotionBuilder, walking on the spot.
 std::string personBvh() {
   const auto joint = [](const std::string& name, const std::string& offset,

@@ -7,6 +7,7 @@
 
 #include "derm/anim/clip.h"
 #include "derm/anim/skeleton.h"
+#include "derm/anim/skin.h"
 #include "derm/base/diagnostics.h"
 #include "derm/base/result.h"
 
@@ -33,7 +34,14 @@ struct RetargetDesc {
   /// some are, those that are none and have none below them are not matched: meshes are often named
   /// like the limb that they show.
   std::vector<bool> source_bones = {}, target_bones = {};
+  /// Reference poses, one local transform per joint, in place of the skeletons' rest: that of a
+  /// file saved in mid-animation is any pose (see bindReference()). Empty = the rest pose.
+  std::vector<Transform> source_reference = {}, target_reference = {};
 };
+
+/// The bind pose of a skin where it is not the skeleton's rest (by more than a thousandth), for
+/// RetargetDesc; else empty, which is the rest pose.
+std::vector<Transform> bindReference(const Skeleton& skeleton, const Skin& skin);
 
 /// Which joints of a motion move which of a character, by the names that Skeleton::find() takes.
 struct MotionMatch {
@@ -95,7 +103,8 @@ std::vector<std::pair<std::string, std::string>> matchJointNames(const Skeleton&
 /// the nearest common ancestor where the mapped ones are several. Hips that hang on another carrier
 /// (a root on the floor) are keyed too where the source's move against theirs. Translation is keyed
 /// nowhere else, so that bones keep their lengths. What is not mapped keeps its rest relative to
-/// its parent and gets no track.
+/// its parent and gets no track. Where a target reference is given, it stands for the rest, and
+/// joints that rest elsewhere get tracks of one key that put them there.
 ///
 /// Method: with model-space rotations S (source) and T (target), reference poses marked 0,
 ///     T_j(t) = S_j(t) S_j0^-1 T'_j0

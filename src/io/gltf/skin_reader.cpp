@@ -1,8 +1,11 @@
 #include "io/gltf/skin_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -48,7 +51,7 @@ class SkinReader {
 
   Result<void> run() {
     DERM_CHECK(openSkins());
-    for (auto& [index, skin] : skins_) skin.to_model = toModel(skin);
+    placeSkins();
     if (character_.skeleton.joints.empty()) return {};
     const auto loose = [](const MeshInstance& i) { return !i.joint.valid(); };
     if (skins_.empty() &&
@@ -61,7 +64,14 @@ class SkinReader {
  private:
   Result<void> openSkins();
   Result<SkinInUse> openSkin(std::size_t index) const;
-  Affine3d toModel(const SkinInUse& skin) const;
+  void placeSkins();
+  void bindJoints(const SkinInUse& skin);
+  Affine3d atRest(const SkinInUse& skin, std::size_t j) const {
+    return Affine3d(model_[skin.joints[j].index()] * skin.inverse_binds[j]);
+  }
+  std::optional<Affine3d> votedToModel(const SkinInUse& skin) const;
+  Affine3d standing(const SkinInUse& skin) const;
+  Affine3d besideOthers(const SkinInUse& skin) const;
   bool agree(const Affine3d& a, const Affine3d& b, double reach) const;
   void makeSlots();
   void makeRigidSlot(std::size_t instance);
@@ -73,7 +83,9 @@ class SkinReader {
   const ReadContext& context_;
   Import& import_;
   Character& character_;
-  std::vector<Affine3d> model_;
+  std::vector<Affine3d> model_;  ///< per joint at rest
+  std::vector<Affine3d> bind_;   ///< per joint where the skins bound it, or where that carries it
+  std::vector<bool> bound_;      ///< per joint whether a skin has bound it
   std::map<std::size_t, SkinInUse> skins_;
   std::vector<SkinSlot> slots_;
 };
@@ -141,16 +153,12 @@ bool SkinReader::agree(const Affine3d& a, const Affine3d& b, double reach) const
 }
 
 /// The matrix from mesh to model space in the rest pose on which more than half of the joints agree
-/// (Boyer and Moore's vote, one pass), else the first joint's. Files whose rest pose is not their
-/// bind pose have as many as joints; any choice skins alike.
-Affine3d SkinReader::toModel(const SkinInUse& skin) const {
-  const auto atRest = [&](std::size_t j) {
-    return Affine3d(model_[skin.joints[j].index()] * skin.inverse_binds[j]);
-  };
-  Affine3d winner = atRest(0);
+/// (Boyer and Moore's vote, one pass).
+std::optional<Affine3d> SkinReader::votedToModel(const SkinInUse& skin) const {
+  Affine3d winner = atRest(skin, 0);
   std::size_t lead = 0;
   for (std::size_t j = 0; j < skin.joints.size(); ++j) {
-    const Affine3d candidate = atRest(j);
+    const Affine3d candidate = atRest(skin, j);
     if (lead == 0) {
       winner = candidate;
       lead = 1;
@@ -162,15 +170,128 @@ Affine3d SkinReader::toModel(const SkinInUse& skin) const {
   }
   std::size_t votes = 0;
   for (std::size_t j = 0; j < skin.joints.size(); ++j)
-    if (agree(winner, atRest(j), skin.reach)) ++votes;
-  if (2 * votes <= skin.joints.size()) winner = atRest(0);
+    if (agree(winner, atRest(skin, j), skin.reach)) ++votes;
+  if (2 * votes <= skin.joints.size()) return std::nullopt;
   bool invertible = false;
   inverseOrIdentity(winner, invertible);
   if (!invertible || agree(Affine3d::Identity(), winner, skin.reach)) return Affine3d::Identity();
   return winner;
 }
 
-/// A mesh without skin: moved to where its node is at rest, following that node.
+/// The quarter turns nearest to a matrix.
+Eigen::Matrix3d quarterTurns(const Eigen::Matrix3d& m) {
+  std::array<int, 3> axes = {0, 1, 2};
+  Eigen::Matrix3d best = Eigen::Matrix3d::Identity();
+  double best_sum = -1;
+  do {
+    Eigen::Matrix3d turn = Eigen::Matrix3d::Zero();
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+      const double entry = m(axes[static_cast<std::size_t>(k)], k);
+      turn(axes[static_cast<std::size_t>(k)], k) = entry < 0 ? -1 : 1;
+      sum += std::abs(entry);
+    }
+    if (turn.determinant() * m.determinant() > 0 && sum > best_sum * (1 + 1e-9)) {
+      best = turn;
+      best_sum = sum;
+    }
+  } while (std::next_permutation(axes.begin(), axes.end()));
+  return best;
+}
+
+/// Files that were saved in mid-animation have as many matrices as joints. Any choice skins alike,
+/// but the bind pose should stand as the character does. Its axes are those of the model or those
+/// of the nodes above the skin, whichever are nearer to what the topmost joint says: its own turn
+/// may be the pose's. Its unit is the joint's.
+Affine3d SkinReader::standing(const SkinInUse& skin) const {
+  const auto top = std::min_element(skin.joints.begin(), skin.joints.end(),
+                                    [](JointId a, JointId b) { return a.index() < b.index(); });
+  const Affine3d at = atRest(skin, static_cast<std::size_t>(top - skin.joints.begin()));
+  const double scale = std::cbrt(std::abs(at.linear().determinant()));
+  if (!(scale > 0) || !std::isfinite(scale)) return Affine3d::Identity();
+  Eigen::Matrix3d axes = Eigen::Matrix3d::Identity();
+  if (const JointId above = character_.skeleton[*top].parent; above.valid()) {
+    const Eigen::Matrix3d turned = quarterTurns(model_[above.index()].linear());
+    const Eigen::Matrix3d is = at.linear();
+    if (turned.cwiseProduct(is).sum() > is.trace()) axes = turned;
+  }
+  constexpr double kSameUnit = 1.25;  // no two units are as near as that; animated scales are
+  const bool same_unit = scale < kSameUnit && scale > 1 / kSameUnit;
+  Affine3d out = Affine3d::Identity();
+  out.linear() = axes * (same_unit ? 1.0 : scale);
+  return out;
+}
+
+/// The matrix that puts a joint of this skin where the skins before it have bound it.
+Affine3d SkinReader::besideOthers(const SkinInUse& skin) const {
+  for (std::size_t j = 0; j < skin.joints.size(); ++j)
+    if (bound_[skin.joints[j].index()])
+      return Affine3d(bind_[skin.joints[j].index()] * skin.inverse_binds[j]);
+  const auto top = std::min_element(skin.joints.begin(), skin.joints.end(),
+                                    [](JointId a, JointId b) { return a.index() < b.index(); });
+  return Affine3d(bind_[top->index()] *
+                  skin.inverse_binds[static_cast<std::size_t>(top - skin.joints.begin())]);
+}
+
+/// Takes the skin's bind pose over for its joints, and carries along what hangs on them.
+void SkinReader::bindJoints(const SkinInUse& skin) {
+  const Skeleton& skeleton = character_.skeleton;
+  bool moved = false;
+  for (std::size_t j = 0; j < skin.joints.size(); ++j) {
+    const std::size_t joint = skin.joints[j].index();
+    bool invertible = false;
+    const Affine3d mesh_to_joint = inverseOrIdentity(skin.inverse_binds[j], invertible);
+    if (bound_[joint] || !invertible) continue;
+    const Affine3d bind = skin.to_model * mesh_to_joint;
+    // What is at its bind keeps the rest's bits.
+    const bool at_rest = agree(bind, model_[joint], skin.reach);
+    bind_[joint] = at_rest ? model_[joint] : bind;
+    bound_[joint] = true;
+    moved = moved || !at_rest;
+  }
+  if (!moved) return;
+  for (std::size_t i = 0; i < skeleton.size(); ++i) {
+    const JointId parent = skeleton.joints[i].parent;
+    if (bound_[i] || !parent.valid()) continue;
+    const Affine3d &now = bind_[parent.index()], &then = model_[parent.index()];
+    if (now.matrix() != then.matrix()) bind_[i] = now * skeleton.joints[i].rest.matrixd();
+  }
+}
+
+/// Where one skin's joints do not agree, the file's rest pose is no bind pose: the largest of these
+/// is stood up, and others are put beside it, those too whose few joints agree with each other.
+void SkinReader::placeSkins() {
+  bind_ = model_;
+  bound_.assign(model_.size(), false);
+  SkinInUse* posed = nullptr;
+  std::vector<SkinInUse*> others;
+  for (auto& [index, skin] : skins_) {
+    const std::optional<Affine3d> voted = votedToModel(skin);
+    skin.to_model = voted.value_or(Affine3d::Identity());
+    if (!voted && (posed == nullptr || skin.joints.size() > posed->joints.size())) posed = &skin;
+    others.push_back(&skin);
+  }
+  if (posed != nullptr) {
+    posed->to_model = standing(*posed);
+    bindJoints(*posed);
+    std::erase(others, posed);
+    std::stable_sort(others.begin(), others.end(), [](const SkinInUse* a, const SkinInUse* b) {
+      return a->joints.size() > b->joints.size();
+    });
+  }
+  for (SkinInUse* skin : others) {
+    if (posed != nullptr) {
+      const Affine3d beside = besideOthers(*skin);
+      bool invertible = false;
+      inverseOrIdentity(beside, invertible);
+      const bool still = !invertible || agree(Affine3d::Identity(), beside, skin->reach);
+      skin->to_model = still ? Affine3d(Affine3d::Identity()) : beside;
+    }
+    bindJoints(*skin);
+  }
+}
+
+/// A mesh without skin: moved to where its node is in the bind pose, following that node.
 void SkinReader::makeRigidSlot(std::size_t index) {
   MeshInstance& instance = character_.instances[index];
   ImportedInstance& imported = import_.instances[index];
@@ -180,11 +301,11 @@ void SkinReader::makeRigidSlot(std::size_t index) {
   instance.rigid = true;
   SkinSlot slot{.joint = instance.joint};
   bool invertible = false;
-  const Affine3d& rest = model_[instance.joint.index()];
-  const Affine3d inverse = inverseOrIdentity(rest, invertible);
+  const Affine3d& bind = bind_[instance.joint.index()];
+  const Affine3d inverse = inverseOrIdentity(bind, invertible);
   const Affine3f rounded = inverse.cast<float>();
   if (invertible && rounded.matrix().allFinite()) {
-    if (has_joint) imported.to_model = GeometryTransform(rest);
+    if (has_joint) imported.to_model = GeometryTransform(bind);
     slot.inverse_bind = rounded;
   } else {
     // Flattened at rest: moving would lose the shape, so the slot gives the mesh as it is.
