@@ -9,6 +9,8 @@
 #include "derm/scene/motion.h"
 #include "derm/scene/scene.h"
 
+#include "terminal.h"
+
 namespace derm::cli {
 namespace {
 
@@ -60,8 +62,6 @@ std::string fromFolderOf(const std::filesystem::path& recipe, const std::string&
   return failed ? std::filesystem::absolute(source).generic_string() : near.generic_string();
 }
 
-void MotionInput::addTo(CLI::App& verb) {
-  CLI::Option* motion = verb.add_option(
 Result<void> checkRecipeCanName(const std::string& file) {
   if (isUtf8(file)) return {};
   return Error{ErrorCode::BadArgument,
@@ -69,6 +69,8 @@ Result<void> checkRecipeCanName(const std::string& file) {
                {.file = file}};
 }
 
+void MotionInput::addTo(CLI::App& verb) {
+  CLI::Option* motion = verb.add_option(
       "--motion", file, "take the motion of this file (BVH, glTF …) by joint names");
   verb.add_option("--map", map, "table of joint names for --motion: lines \"source = target\"")
       ->needs(motion);
@@ -81,9 +83,10 @@ Result<void> checkRecipeCanName(const std::string& file) {
 }
 
 Result<void> MotionInput::applyTo(Character& character, Diagnostics& notes) const {
-  return file.empty()
-             ? Result<void>()
-             : addMotion(file, map, {}, character, notes, {.ground = ground, .arms_out = arms_out});
+  if (file.empty()) return {};
+  ProgressBar bar("motion");
+  return addMotion(file, map, {}, character, notes,
+                   {.ground = ground, .arms_out = arms_out, .progress = bar.callback()});
 }
 
 }  // namespace derm::cli

@@ -317,7 +317,7 @@ int run(int argc, char** argv) {
     how.source_reference_time_s = 0.0f;
     auto clip = retarget(motion->clip, motion->skeleton, c->skeleton, how, notes);
     if (!clip.ok()) continue;
-    if (arms_out) clearLimbs(*c, upperArms(c->skeleton), {}, *clip, notes);
+    if (arms_out) clearLimbs(*c, upperArms(c->skeleton), {}, *clip, notes).value();
     clip->name = files[i].stem().string();
     clips.push_back(std::move(clip).value());
   }

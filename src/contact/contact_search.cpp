@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "derm/base/assert.h"
 #include "derm/math/transform.h"
 
 #include "contact/float_row.h"
@@ -283,6 +285,9 @@ bool ContactSearch::lookAt(std::uint32_t point, std::uint32_t part, Contact& out
   }
   if (!std::isfinite(nearest_square)) return false;
   if (!body_.mayMeet(point, out.hit[0])) return false;
+  if (!group_of_point_.empty() && group_of_point_[point] != 0 &&
+      group_of_point_[point] == group_of_point_[out.hit[0]])
+    return false;
   out.normal = out.share.x() * normal(2, out.hit[0]) + out.share.y() * normal(2, out.hit[1]) +
                out.share.z() * normal(2, out.hit[2]);
   const float length = std::sqrt(nearest_square);
@@ -418,6 +423,20 @@ bool ContactSearch::lookInto(const Run& run, std::uint32_t part, float slack) {
   return true;
 }
 
+void ContactSearch::setGroups(std::vector<std::uint8_t> group_of_point) {
+  DERM_REQUIRE(group_of_point.empty() || group_of_point.size() == body_.pointCount());
+  group_of_point_ = std::move(group_of_point);
+  group_of_part_.assign(group_of_point_.empty() ? 0 : parts_.size(), 0);
+  for (std::size_t k = 0; k < group_of_part_.size(); ++k) {
+    const std::vector<std::uint32_t>& members = body_.parts[k].members;
+    if (members.empty()) continue;
+    const std::uint8_t group = group_of_point_[members.front()];
+    const bool all = std::all_of(members.begin(), members.end(),
+                                 [&](std::uint32_t p) { return group_of_point_[p] == group; });
+    group_of_part_[k] = all ? group : 0;
+  }
+}
+
 bool ContactSearch::find(const PointSet* among) {
   findBoxes();
   takeUpRuns(among);
@@ -431,7 +450,9 @@ bool ContactSearch::find(const PointSet* among) {
     const std::size_t count = seeking_.meeting(around, 0, parts_.size(), near_parts_);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t a = near_parts_[i];
-      if (a == k || !mayBeIn(seeking_.at(a), k, slack)) continue;
+      const bool one_group = !group_of_part_.empty() && group_of_part_[a] != 0 &&
+                             group_of_part_[a] == group_of_part_[k];
+      if (a == k || one_group || !mayBeIn(seeking_.at(a), k, slack)) continue;
       const auto begin = static_cast<std::ptrdiff_t>(contacts_.size());
       const std::size_t runs =
           run_boxes_.meeting(around, parts_[a].first_run, parts_[a].end_run, near_runs_);

@@ -56,6 +56,14 @@ class ContactSearch {
   /// Leaves those contacts whose vertex, or what lies just before it, is inside the whole skin.
   void gate();
   std::span<const Contact> contacts() const { return contacts_; }
+  /// Points of one group, other than 0, do not meet each other: find() passes over their contacts,
+  /// and over parts that are all of it. One entry per point; empty = none are in any.
+  void setGroups(std::vector<std::uint8_t> group_of_point);
+  /// Takes contacts out that are not asked about, before gate() has to tell of each.
+  template <class Wanted>
+  void keepContacts(const Wanted& wanted) {
+    std::erase_if(contacts_, [&](const Contact& c) { return !wanted(c); });
+  }
 
  private:
   static constexpr std::size_t kRun = 24;  ///< points that are looked at or passed over together
@@ -107,6 +115,7 @@ class ContactSearch {
   Boxes seeking_;          ///< per part: around its runs
   Boxes run_boxes_;
   std::vector<std::uint32_t> near_parts_, near_runs_;
+  std::vector<std::uint8_t> group_of_point_, group_of_part_;  ///< 0 = in none
   std::vector<float> own_error_;  ///< per entry of the body's weights; NaN = not known yet
   std::vector<Contact> contacts_;
   WindingColumns columns_;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "derm/anim/skin.h"
+#include "derm/base/parallel.h"
 #include "derm/math/polar.h"
 #include "derm/math/transform.h"
 
@@ -28,6 +31,7 @@ constexpr double kDamping = 0.05;
 constexpr double kEnough = 1;
 /// From here on a point belongs to a limb.
 constexpr float kOfLimb = 0.5f;
+constexpr std::string_view kStage = "turning arms out";
 
 /// One limb, and how it is turned at each instant: rotation vectors in the space of its parent.
 struct Limb {
@@ -64,55 +68,83 @@ Vec3d toVector(const Quatd& q) {
 /// Poses the character and finds what is sunk.
 class SunkLimbs {
  public:
-  SunkLimbs(const Character& character, const ContactBody& body, std::span<const Limb> limbs)
+  SunkLimbs(const Character& character, const ContactBody& body, std::span<const Limb> limbs,
+            double max_sunk)
       : character_(character),
         body_(body),
+        limbs_(limbs),
+        max_sunk_(max_sunk),
         search_(body),
-        among_(body.pointCount()),
+        of_all_(body.pointCount()),
         model_(character.skeleton.size()),
         palette_(character.skin.slots.size()),
         positions_(character.mesh.vertexCount()) {
-    for (const Limb& limb : limbs)
+    std::vector<std::uint8_t> group(body.pointCount(), 0);
+    for (std::size_t l = 0; l < limbs.size(); ++l)
       for (std::uint32_t p = 0; p < body.welded_count; ++p)
-        if (limb.has[p]) among_.add(p);
+        if (limbs[l].has[p])
+          group[p] = static_cast<std::uint8_t>(std::min<std::size_t>(l, 254) + 1);
+    for (const Limb& limb : limbs) {
+      PointSet& of_limb = of_each_.emplace_back(body.pointCount());
+      for (std::uint32_t p = 0; p < body.welded_count; ++p) {
+        if (!limb.has[p]) continue;
+        of_limb.add(p);
+        of_all_.add(p);
+      }
+    }
+    // Of limbs on limbs one may well meet the other.
+    bool nested = false;
+    for (std::uint32_t p = 0; p < body.welded_count; ++p)
+      nested = nested || std::count_if(limbs.begin(), limbs.end(),
+                                       [&](const Limb& limb) { return limb.has[p]; }) > 1;
+    if (!nested && limbs.size() < 255) search_.setGroups(std::move(group));
+    findMoving();
   }
 
-  void pose(const Pose& pose) {
+  /// `turned`: all but the limbs is as in the pose before. Of one limb alone where `only` is given.
+  void pose(const Pose& pose, bool turned, const Limb* only) {
     localToModel(character_.skeleton, pose.local, model_);
     skinningMatrices(character_.skin, model_, palette_);
-    for (std::size_t v = 0; v < positions_.size(); ++v) {
+    const auto place = [&](std::size_t v) {
       Vec3f sum = Vec3f::Zero();
       for (const Influence& i : character_.skin[v])
         sum += i.weight * (palette_[i.slot] * character_.mesh.positions[v]);
       positions_[v] = sum;
-    }
+    };
+    if (turned)
+      for (const std::uint32_t v : moving_) place(v);
+    else
+      for (std::size_t v = 0; v < positions_.size(); ++v) place(v);
     search_.takeUp({.palette = palette_, .positions = positions_});
-    search_.find(&among_);
-    if (!search_.contacts().empty()) search_.gate();
+    search_.find(only == nullptr ? &of_all_
+                                 : &of_each_[static_cast<std::size_t>(only - &limbs_[0])]);
+    // Gating is dear and takes contacts out: only those that may turn a limb are asked about.
+    search_.keepContacts([&](const Contact& c) {
+      return std::any_of(limbs_.begin(), limbs_.end(),
+                         [&](const Limb& limb) { return deeperThanAllowed(limb, c) > 0; });
+    });
+    const bool deep =
+        std::any_of(limbs_.begin(), limbs_.end(), [&](const Limb& limb) { return isSunk(limb); });
+    if (deep) search_.gate();
   }
 
   /// The turn about the limb's joint, in model space, that takes it out; nothing where it is not
   /// sunk too deep.
-  Vec3d turnOut(const Limb& limb, double max_sunk) const {
+  Vec3d turnOut(const Limb& limb) const {
+    if (!isSunk(limb)) return Vec3d::Zero();
     const Vec3d pivot = model_[limb.joint.index()].translation();
     Eigen::Matrix3d a = Eigen::Matrix3d::Zero();
     Vec3d b = Vec3d::Zero();
-    double deepest = 0;
     for (const Contact& c : search_.contacts()) {
-      if (!limb.has[c.point] || limb.has[c.hit[0]]) continue;
-      const double scale = double{search_.scale()};
-      const double allowed = max_sunk * scale * double{body_.thickness[c.point]};
-      const double deeper = double{c.depth} - double{search_.gapOf(c.point)} - allowed;
-      const Vec3d out = (c.away + 2 * search_.gapOf(c.point) * c.normal).cast<double>();
-      if (!(deeper > 0) || !(out.norm() > 0)) continue;
-      deepest = std::max(deepest, deeper / scale);
+      const double deeper = deeperThanAllowed(limb, c);
+      if (!(deeper > 0)) continue;
+      const Vec3d out = wayOut(c);
       const Vec3d arm = search_.points()[c.point].cast<double>() - pivot;
       const Vec3d lever = arm.cross(out.normalized());
       const double weight = double{body_.areas[c.point]} * deeper;
       a += weight * lever * lever.transpose();
       b += weight * deeper * lever;
     }
-    if (!(deepest > kEnough * double{body_.lengths.unit})) return Vec3d::Zero();
     a.diagonal().array() += kDamping * a.trace() / 3;
     const Vec3d turn = a.ldlt().solve(b);
     if (!turn.allFinite()) return Vec3d::Zero();
@@ -126,6 +158,41 @@ class SunkLimbs {
   }
 
  private:
+  /// Vertices that a turn of the limbs moves.
+  void findMoving() {
+    std::vector<bool> below(character_.skeleton.size(), false);
+    for (std::size_t j = 0; j < below.size(); ++j) {  // parents come first
+      const JointId parent = character_.skeleton.joints[j].parent;
+      below[j] = parent.valid() && below[parent.index()];
+      for (const Limb& limb : limbs_) below[j] = below[j] || j == limb.joint.index();
+    }
+    for (std::uint32_t v = 0; v < positions_.size(); ++v)
+      for (const Influence& i : character_.skin[v])
+        if (below[character_.skin.slots[i.slot].joint.index()]) {
+          moving_.push_back(v);
+          break;
+        }
+  }
+
+  Vec3d wayOut(const Contact& c) const {
+    return (c.away + 2 * search_.gapOf(c.point) * c.normal).cast<double>();
+  }
+
+  /// [m] by which a contact of a limb with what is not of it is deeper than allowed; else not > 0.
+  double deeperThanAllowed(const Limb& limb, const Contact& c) const {
+    if (!limb.has[c.point] || limb.has[c.hit[0]]) return 0;
+    const double allowed = max_sunk_ * double{search_.scale()} * double{body_.thickness[c.point]};
+    const double deeper = double{c.depth} - double{search_.gapOf(c.point)} - allowed;
+    return deeper > 0 && wayOut(c).norm() > 0 ? deeper : 0;
+  }
+
+  bool isSunk(const Limb& limb) const {
+    double deepest = 0;
+    for (const Contact& c : search_.contacts())
+      deepest = std::max(deepest, deeperThanAllowed(limb, c) / double{search_.scale()});
+    return deepest > kEnough * double{body_.lengths.unit};
+  }
+
   static Quatd rotationOf(const Affine3d& m) {
     // Axes of turns change sign in a mirror Q: they go through it as through the rotation -Q, which
     // is the polar decomposition's.
@@ -135,11 +202,15 @@ class SunkLimbs {
 
   const Character& character_;
   const ContactBody& body_;
+  std::span<const Limb> limbs_;
+  double max_sunk_;
   ContactSearch search_;
-  PointSet among_;
+  PointSet of_all_;
+  std::vector<PointSet> of_each_;
   std::vector<Affine3d> model_;
   std::vector<Affine3f> palette_;
   std::vector<Vec3f> positions_;
+  std::vector<std::uint32_t> moving_;
 };
 
 /// Each turn reaches into the instants before and after, falling off in a straight line, then all
@@ -198,47 +269,46 @@ void turnKeys(Track& track, std::span<const Vec3d> turns, double rate_hz) {
   }
 }
 
-/// Adds a turn to each limb: the least that takes it out at this instant. False where none is sunk.
-bool turnOutAt(double time, const Character& character, const Clip& clip,
-               const LimbClearanceDesc& desc, SunkLimbs& sunk, std::span<Limb> limbs) {
+/// The turn of each limb, the least that takes it out at this instant. False where none is sunk.
+bool turnOutAt(double time, const Character& character, const Clip& clip, double max_turn_rad,
+               SunkLimbs& sunk, std::span<const Limb> limbs, std::span<Vec3d> turns) {
   Pose pose = character.restPose();
   sampleClip(clip, static_cast<float>(time), pose);
   std::vector<Quatd> was;
-  for (Limb& limb : limbs) {
-    limb.turns.push_back(Vec3d::Zero());
+  for (const Limb& limb : limbs)
     was.push_back(pose.local[limb.joint.index()].rotation.cast<double>());
-  }
+  std::fill(turns.begin(), turns.end(), Vec3d::Zero());
   const auto turn = [&](std::size_t l, const Vec3d& by) {
-    limbs[l].turns.back() = by;
+    turns[l] = by;
     pose.local[limbs[l].joint.index()].rotation =
         (fromVector(by) * was[l]).normalized().cast<float>();
   };
   bool any = false;
   for (int step = 0; step < kMaxSteps; ++step) {
-    sunk.pose(pose);
-    bool turns = false;
+    sunk.pose(pose, step > 0, nullptr);
+    bool more_turns = false;
     for (std::size_t l = 0; l < limbs.size(); ++l) {
-      const Vec3d more = sunk.turnOut(limbs[l], desc.max_sunk);
+      const Vec3d more = sunk.turnOut(limbs[l]);
       if (more == Vec3d::Zero()) continue;
       const Quatd parent = sunk.parentRotation(limbs[l].joint);
-      Vec3d all = toVector(fromVector(parent.inverse() * more) * fromVector(limbs[l].turns.back()));
-      if (all.norm() > desc.max_turn_rad) all *= desc.max_turn_rad / all.norm();
+      Vec3d all = toVector(fromVector(parent.inverse() * more) * fromVector(turns[l]));
+      if (all.norm() > max_turn_rad) all *= max_turn_rad / all.norm();
       turn(l, all);
-      turns = any = true;
+      more_turns = any = true;
     }
-    if (!turns) break;
+    if (!more_turns) break;
   }
   if (!any) return false;
   // Steps from deep inside overshoot: back as far as the limb stays out.
   for (std::size_t l = 0; l < limbs.size(); ++l) {
-    const Vec3d all = limbs[l].turns.back();
+    const Vec3d all = turns[l];
     if (all == Vec3d::Zero()) continue;
     double in = 0, out = 1;
     for (int step = 0; step < kHalvings; ++step) {
       const double middle = (in + out) / 2;
       turn(l, middle * all);
-      sunk.pose(pose);
-      (sunk.turnOut(limbs[l], desc.max_sunk) == Vec3d::Zero() ? out : in) = middle;
+      sunk.pose(pose, true, &limbs[l]);
+      (sunk.turnOut(limbs[l]) == Vec3d::Zero() ? out : in) = middle;
     }
     turn(l, out * all);
   }
@@ -247,10 +317,13 @@ bool turnOutAt(double time, const Character& character, const Clip& clip,
 
 }  // namespace
 
-LimbClearanceReport clearLimbs(const Character& character, std::span<const JointId> joints,
-                               const LimbClearanceDesc& desc, Clip& clip, Diagnostics& notes) {
+Result<LimbClearanceReport> clearLimbs(const Character& character, std::span<const JointId> joints,
+                                       const LimbClearanceDesc& desc, Clip& clip,
+                                       Diagnostics& notes, const Progress& progress) {
+  const auto cancelled = [] { return Error{ErrorCode::Cancelled, "cancelled", {}}; };
   LimbClearanceReport report;
   if (!character.hasSkin() || joints.empty()) return report;
+  if (!keepGoing(progress, 0, kStage)) return cancelled();
   const std::shared_ptr<const ContactBody> body =
       detail::bindContactBody(character, character.mesh, character.skin, {}, clip.name, notes);
   if (body == nullptr) return report;
@@ -259,15 +332,31 @@ LimbClearanceReport clearLimbs(const Character& character, std::span<const Joint
     if (rotationTrack(clip, joint) != nullptr)
       limbs.push_back({joint, pointsBelow(character, *body, joint), {}});
   if (limbs.empty()) return report;
-  SunkLimbs sunk(character, *body, limbs);
   const double duration = double{clip.duration_s()};
-  report.instants = static_cast<std::size_t>(std::floor(duration * desc.rate_hz)) + 2;
-  for (std::size_t i = 0; i < report.instants; ++i) {
-    const double time = std::min(duration, static_cast<double>(i) / desc.rate_hz);
-    report.turned += turnOutAt(time, character, clip, desc, sunk, limbs) ? 1 : 0;
+  const std::size_t instants = static_cast<std::size_t>(std::floor(duration * desc.rate_hz)) + 2;
+  report.instants = instants;
+  std::vector<Vec3d> turns(instants * limbs.size());
+  std::vector<char> turned(instants, 0);
+  // Every instant is found by itself; a chunk has its own work space.
+  constexpr std::size_t kRound = 256, kChunk = 64;
+  for (std::size_t first = 0; first < instants; first += kRound) {
+    if (!keepGoing(progress, static_cast<double>(first) / static_cast<double>(instants), kStage))
+      return cancelled();
+    parallelFor(std::min(kRound, instants - first), kChunk,
+                [&](std::size_t begin, std::size_t end) {
+                  SunkLimbs sunk(character, *body, limbs, desc.max_sunk);
+                  for (std::size_t i = first + begin; i < first + end; ++i) {
+                    const double time = std::min(duration, static_cast<double>(i) / desc.rate_hz);
+                    turned[i] = turnOutAt(time, character, clip, desc.max_turn_rad, sunk, limbs,
+                                          std::span(turns).subspan(i * limbs.size(), limbs.size()));
+                  }
+                });
   }
+  report.turned = static_cast<std::size_t>(std::count(turned.begin(), turned.end(), 1));
   if (report.turned == 0) return report;
-  for (Limb& limb : limbs) {
+  for (std::size_t l = 0; l < limbs.size(); ++l) {
+    Limb& limb = limbs[l];
+    for (std::size_t i = 0; i < instants; ++i) limb.turns.push_back(turns[i * limbs.size() + l]);
     limb.turns = spreadInTime(limb.turns, desc.fade_s * desc.rate_hz);
     for (const Vec3d& turn : limb.turns)
       report.largest_turn_rad = std::max(report.largest_turn_rad, turn.norm());

@@ -51,16 +51,17 @@ Error misfit(Error error, const Source& source, const std::filesystem::path& fil
   return error;
 }
 
-void turnArmsOut(const Character& character, const std::filesystem::path& file, Clip& clip,
-                 Diagnostics& notes) {
+Result<void> turnArmsOut(const Character& character, const std::filesystem::path& file,
+                         const Progress& progress, Clip& clip, Diagnostics& notes) {
   Diagnostics of_contact;  // told by the contact layer, where there is one
-  const LimbClearanceReport report =
-      clearLimbs(character, upperArms(character.skeleton), {}, clip, of_contact);
-  if (report.turned == 0) return;
+  DERM_TRY(const LimbClearanceReport report,
+           clearLimbs(character, upperArms(character.skeleton), {}, clip, of_contact, progress));
+  if (report.turned == 0) return {};
   const double degrees = report.largest_turn_rad * 180 / std::numbers::pi;
   notes.info("arms-turned", file.string(),
              "arms that the motion sinks into this body are turned out, by up to " +
                  fixedNumber(std::ceil(degrees), 0) + " degrees (arms_out)");
+  return {};
 }
 
 /// Deferred: see needDeferred().
@@ -86,7 +87,7 @@ Result<void> addRetargeted(std::string_view source, std::string_view map,
       notes.warn("no-ground", file.string(),
                  "the motion stands on no ground: it cannot be put on the floor");
   }
-  if (options.arms_out) turnArmsOut(character, file, *clip, notes);
+  if (options.arms_out) DERM_CHECK(turnArmsOut(character, file, options.progress, *clip, notes));
   character.clips.push_back(*std::move(clip));
   return {};
 }

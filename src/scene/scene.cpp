@@ -124,8 +124,9 @@ Result<std::shared_ptr<const Character>> characterOf(const Recipe& recipe,
   if (recipe.motion.empty() && recipe.face.motions.empty() && layers.empty()) return own;
   Character changed = *own;
   if (!recipe.motion.empty()) {
-    Result<void> added = addMotion(recipe.motion, recipe.motion_map, folderOf(recipe), changed,
-                                   notes, {.ground = recipe.ground, .arms_out = recipe.arms_out});
+    Result<void> added = addMotion(
+        recipe.motion, recipe.motion_map, folderOf(recipe), changed, notes,
+        {.ground = recipe.ground, .arms_out = recipe.arms_out, .progress = options.progress});
     if (!added) return badFile(recipe, "motion", std::move(added).error());
   }
   if (!recipe.face.motions.empty()) {

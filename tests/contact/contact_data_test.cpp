@@ -190,7 +190,7 @@ TEST(ContactRecordings, ArmsAreTurnedOutOfAHeavyBody) {
   Clip after = before;
   const std::vector<JointId> arms = upperArms(c->skeleton);
   ASSERT_EQ(arms.size(), 2u);
-  const LimbClearanceReport report = clearLimbs(*c, arms, {}, after, notes);
+  const LimbClearanceReport report = clearLimbs(*c, arms, {}, after, notes).value();
   EXPECT_GT(report.turned, report.instants / 2);
   EXPECT_LT(report.largest_turn_rad, 0.6);
   InsideArea area(c->mesh);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/base/parallel.h"
+
 #include "contact/two_balls.h"
 
 namespace derm {
@@ -60,7 +62,7 @@ TEST(LimbClearance, ALimbThatSinksInIsTurnedOutAndNothingElseMoves) {
   Clip after = before;
   Diagnostics notes;
   const JointId limb(2);
-  const LimbClearanceReport report = clearLimbs(c, {&limb, 1}, {}, after, notes);
+  const LimbClearanceReport report = clearLimbs(c, {&limb, 1}, {}, after, notes).value();
   EXPECT_GT(report.turned, 2u);
   EXPECT_GT(report.largest_turn_rad, 0.03);
   EXPECT_LT(apart(c, before, 2), 2 * kRadius - 0.095);
@@ -109,8 +111,8 @@ TEST(LimbClearance, BelowAMirroredJointALimbIsTurnedOutAsWell) {
   Clip out = swung, mirrored_out = mirrored_swung;
   Diagnostics notes;
   const JointId limb(2);
-  clearLimbs(plain, {&limb, 1}, {}, out, notes);
-  clearLimbs(mirrored, {&limb, 1}, {}, mirrored_out, notes);
+  ASSERT_TRUE(clearLimbs(plain, {&limb, 1}, {}, out, notes));
+  ASSERT_TRUE(clearLimbs(mirrored, {&limb, 1}, {}, mirrored_out, notes));
   EXPECT_GT((middle(plain, out) - middle(plain, swung)).norm(), 0.03f);
   EXPECT_LT((middle(mirrored, mirrored_out) - middle(plain, out)).norm(), 0.01f);
 }
@@ -121,13 +123,13 @@ TEST(LimbClearance, WhatIsNotSunkStaysToTheBit) {
   Clip after = before;
   Diagnostics notes;
   const JointId limb(2);
-  const LimbClearanceReport report = clearLimbs(c, {&limb, 1}, {}, after, notes);
+  const LimbClearanceReport report = clearLimbs(c, {&limb, 1}, {}, after, notes).value();
   EXPECT_EQ(report.turned, 0u);
   EXPECT_EQ(after, before);
   const JointId other(1);  // has no keys
   Clip deep = swing(2 * kRadius - 0.1);
   const Clip was = deep;
-  clearLimbs(c, {&other, 1}, {}, deep, notes);
+  ASSERT_TRUE(clearLimbs(c, {&other, 1}, {}, deep, notes));
   EXPECT_EQ(deep, was);
 }
 
@@ -136,9 +138,50 @@ TEST(LimbClearance, NoLimbTurnsFurtherThanItMay) {
   Clip clip = swing(2 * kRadius - 0.1);
   Diagnostics notes;
   const JointId limb(2);
-  const LimbClearanceReport report = clearLimbs(c, {&limb, 1}, {.max_turn_rad = 0.03}, clip, notes);
+  const LimbClearanceReport report =
+      clearLimbs(c, {&limb, 1}, {.max_turn_rad = 0.03}, clip, notes).value();
   EXPECT_LE(report.largest_turn_rad, 0.03 + 1e-9);
   EXPECT_GT(report.largest_turn_rad, 0.015);
+}
+
+TEST(LimbClearance, IsToldHowFarItIsAndMayBeCancelled) {
+  const Character c = hangingBall();
+  const Clip before = swing(2 * kRadius - 0.1);
+  Diagnostics notes;
+  const JointId limb(2);
+  const LimbClearanceDesc often{.rate_hz = 200};
+  int calls = 0;
+  double last = 0;
+  Clip whole = before;
+  ASSERT_TRUE(clearLimbs(c, {&limb, 1}, often, whole, notes, [&](double share, std::string_view) {
+    EXPECT_GE(share, last);
+    last = share;
+    return ++calls > 0;
+  }));
+  EXPECT_GE(calls, 3);
+  for (int stop = 1; stop <= calls; ++stop) {
+    Clip clip = before;
+    int told = 0;
+    const Result<LimbClearanceReport> report = clearLimbs(
+        c, {&limb, 1}, often, clip, notes, [&](double, std::string_view) { return ++told < stop; });
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(told, stop);
+    EXPECT_EQ(clip, before);
+  }
+}
+
+TEST(LimbClearance, IsTheSameOnAnyNumberOfThreads) {
+  const Character c = hangingBall();
+  Diagnostics notes;
+  const JointId limb(2);
+  std::vector<Clip> clips;
+  for (const int threads : {1, 3}) {
+    const ThreadLimit limit(threads);
+    clips.push_back(swing(2 * kRadius - 0.1));
+    ASSERT_TRUE(clearLimbs(c, {&limb, 1}, {.rate_hz = 90}, clips.back(), notes));
+  }
+  EXPECT_EQ(clips[0], clips[1]);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "derm/anim/retarget.h"
 #include "derm/base/diagnostics.h"
+#include "derm/base/progress.h"
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 
@@ -18,6 +19,7 @@ struct MotionOptions {
   /// Turn arms out of the body where the motion sinks them into it: see clearLimbs()
   /// (contact/limb_clearance.h).
   bool arms_out = true;
+  Progress progress = {};  ///< of turning arms out, which takes most of the time; may cancel
 };
 
 /// Adds the first motion of another file (BVH, or a character with a clip; "cast:NAME" too) as the

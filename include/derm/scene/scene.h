@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "derm/base/diagnostics.h"
+#include "derm/base/progress.h"
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/deform/playback.h"
@@ -30,6 +31,7 @@ struct SceneOptions {
   /// Null = builtInLayerTypes(); those the recipe was read with.
   const LayerTypes* types = nullptr;
   Topology topology = Topology::Constant;  ///< Adaptive: for viewers that can take new triangles
+  Progress progress = {};                  ///< of fitting a motion to the character; may cancel
 };
 
 /// A recipe at work: the character, its stack of layers (morphs, skinning, then the recipe's), and
