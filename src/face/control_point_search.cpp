@@ -50,7 +50,8 @@ class FaceSkin {
 
   static std::vector<std::uint32_t> trianglesOf(const TriMesh& mesh,
                                                 std::span<const LabelledPoint> points) {
-    const std::vector<Triangle> welded = mapped(mesh.triangles, weldMap(mesh.positions));
+    const std::vector<Triangle> welded =
+        mapped(mesh.triangles, weldMap(mesh.positions, mesh.triangles));
     const Pieces pieces = connectedPieces(welded, mesh.vertexCount());
     std::vector<std::size_t> points_of(pieces.count, 0);
     for (const LabelledPoint& p : points)

@@ -23,7 +23,7 @@ Error bad(const NamedPosition& given, std::string message, ErrorCode code = Erro
 
 /// Per triangle the connected piece it belongs to; seams do not part it.
 std::vector<std::uint32_t> piecesOfTriangles(const TriMesh& mesh) {
-  const std::vector<std::uint32_t> weld = weldMap(mesh.positions);
+  const std::vector<std::uint32_t> weld = weldMap(mesh.positions, mesh.triangles);
   const std::vector<Triangle> welded = mapped(mesh.triangles, weld);
   const Pieces pieces = connectedPieces(welded, mesh.vertexCount());
   std::vector<std::uint32_t> out;

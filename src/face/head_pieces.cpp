@@ -26,7 +26,8 @@ bool apart(const Box& a, const Box& b) {
 }  // namespace
 
 std::vector<TriMesh> largePiecesApart(const TriMesh& mesh) {
-  const std::vector<Triangle> welded = mapped(mesh.triangles, weldMap(mesh.positions));
+  const std::vector<Triangle> welded =
+      mapped(mesh.triangles, weldMap(mesh.positions, mesh.triangles));
   const Pieces pieces = connectedPieces(welded, mesh.vertexCount());
   std::vector<double> areas(pieces.count, 0);
   std::vector<Box> boxes(pieces.count);

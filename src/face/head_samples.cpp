@@ -44,7 +44,7 @@ Tree3 treeOf(std::span<const Vec3d> points) {
 
 WeldedHead weldedHead(const TriMesh& mesh) {
   WeldedHead head;
-  head.weld = weldMap(mesh.positions);
+  head.weld = weldMap(mesh.positions, mesh.triangles);
   head.triangles = mapped(mesh.triangles, head.weld);
   head.positions.resize(mesh.vertexCount());
   head.normals.assign(mesh.vertexCount(), Vec3d::Zero());

@@ -8,7 +8,7 @@
 
 namespace derm::detail {
 
-HeadSurface::HeadSurface(const TriMesh& mesh) : weld(weldMap(mesh.positions)) {
+HeadSurface::HeadSurface(const TriMesh& mesh) : weld(weldMap(mesh.positions, mesh.triangles)) {
   positions.reserve(mesh.vertexCount());
   for (const Vec3f& p : mesh.positions) positions.push_back(p.cast<double>());
   triangles = mapped(mesh.triangles, weld);

@@ -71,10 +71,10 @@ Result<HeadCorrespondence> landmarkCorrespondence(const TriMesh& source,
                  {.element = "points"}};
   DERM_TRY(const RbfMap33 map, RbfMap33::bind(from, to, {}, notes));
   const TriangleTree tree(source.positions, source.triangles);
-  const std::vector<Vec3f> source_normals =
-      areaWeightedNormals(source.positions, source.triangles, weldMap(source.positions));
-  const std::vector<Vec3f> normals =
-      areaWeightedNormals(target.positions, target.triangles, weldMap(target.positions));
+  const std::vector<Vec3f> source_normals = areaWeightedNormals(
+      source.positions, source.triangles, weldMap(source.positions, source.triangles));
+  const std::vector<Vec3f> normals = areaWeightedNormals(
+      target.positions, target.triangles, weldMap(target.positions, target.triangles));
   const double radius = reach(on_target), far = 0.3 * reach(on_source);
   HeadCorrespondence out;
   out.source_points.assign(target.vertexCount(), {HeadCorrespondence::kNoTriangle, Vec3f::UnitX()});

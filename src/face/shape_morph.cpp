@@ -22,7 +22,7 @@ double diagonalOf(const TriMesh& mesh) {
 MorphMaker::MorphMaker(const TriMesh& mesh, const WeldedMesh& welded)
     : mesh_(mesh),
       welded_(welded),
-      weld_(weldMap(mesh.positions)),
+      weld_(weldMap(mesh.positions, mesh.triangles)),
       rest_normals_(areaWeightedNormals(mesh.positions, mesh.triangles, weld_)),
       smallest_m_(kSmallest * diagonalOf(mesh)) {}
 

@@ -6,7 +6,7 @@ namespace derm::detail {
 
 WeldedMesh weldedMesh(const TriMesh& mesh) {
   WeldedMesh out;
-  const std::vector<std::uint32_t> weld = weldMap(mesh.positions);
+  const std::vector<std::uint32_t> weld = weldMap(mesh.positions, mesh.triangles);
   out.of_vertex.resize(weld.size());
   for (std::size_t v = 0; v < weld.size(); ++v) {
     // The one that stands for a position is its smallest, so it has its number already.

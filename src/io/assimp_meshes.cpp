@@ -306,8 +306,8 @@ void MeshAdder::finish(bool with_skin) {
   if (missing > 0) {
     notes_.info("normals-computed", file_,
                 std::to_string(missing) + " vertices had no normal; computed from the faces");
-    const std::vector<Vec3f> computed =
-        areaWeightedNormals(mesh.positions, mesh.triangles, weldMap(mesh.positions));
+    const std::vector<Vec3f> computed = areaWeightedNormals(
+        mesh.positions, mesh.triangles, weldMap(mesh.positions, mesh.triangles));
     mesh.normals.resize(mesh.vertexCount(), Vec3f::Zero());
     for (std::size_t v = 0; v < computed.size(); ++v)
       if (mesh.normals[v].isZero(0)) mesh.normals[v] = computed[v];

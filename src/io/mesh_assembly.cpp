@@ -33,7 +33,7 @@ void addMissingNormals(TriMesh& mesh, std::string_view file, Diagnostics& notes)
     notes.info("normals-computed", file,
                std::to_string(missing) + " vertices had no normal; computed from the faces");
   const std::vector<Vec3f> computed =
-      areaWeightedNormals(mesh.positions, mesh.triangles, weldMap(mesh.positions));
+      areaWeightedNormals(mesh.positions, mesh.triangles, weldMap(mesh.positions, mesh.triangles));
   mesh.normals.resize(mesh.vertexCount(), Vec3f::Zero());
   for (std::size_t v = 0; v < computed.size(); ++v)
     if (mesh.normals[v].isZero(0)) mesh.normals[v] = computed[v];

@@ -354,7 +354,8 @@ void ObjParser::addNormals(const Faces& faces, TriMesh& mesh) {
   if (missing > 0) {
     notes_.info("normals-computed", name_,
                 std::to_string(missing) + " vertices had no normal; computed from the faces");
-    mesh.normals = areaWeightedNormals(mesh.positions, faces.triangles, weldMap(mesh.positions));
+    mesh.normals = areaWeightedNormals(mesh.positions, faces.triangles,
+                                       weldMap(mesh.positions, faces.triangles));
   } else {
     mesh.normals.resize(count);
   }

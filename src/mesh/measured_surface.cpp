@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "derm/base/disjoint_sets.h"
@@ -120,6 +121,53 @@ void measurePieces(std::span<const Vec3f> positions, MeasuredSurface& out) {
   }
 }
 
+/// Whether triangles have a triangle across each of their edges, among themselves.
+bool isClosed(std::span<const Triangle> triangles) {
+  std::vector<std::uint32_t> odd;
+  return borderEdges(triangles, odd).empty();
+}
+
+/// A solid whose every face has a second one behind it, for renderers that draw one side only,
+/// encloses nothing when both are counted. Of such sides that are closed the outer one is measured;
+/// sheets keep both, and no volume.
+void dropInnerSides(std::span<const Vec3f> positions, std::span<const Triangle> triangles,
+                    std::string_view element, MeasuredSurface& out, Diagnostics& notes) {
+  std::vector<Triangle> own;
+  for (const std::uint32_t t : out.source_triangles) own.push_back(triangles[t]);
+  const DoubledFaces doubled = findDoubledFaces(out.triangles, own);
+  if (!doubled.any) return;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> sides;
+  for (std::uint32_t t = 0; t < out.triangles.size(); ++t)
+    if (doubled.side[t] != DoubledFaces::kNone) sides[doubled.side[t]].push_back(t);
+  const Vec3d origin = centroid(positions);
+  const auto at = [&](std::uint32_t welded) {
+    return Vec3d(positions[out.vertices_of_welded[welded][0]].cast<double>() - origin);
+  };
+  std::vector<bool> dropped(out.triangles.size(), false);
+  for (const auto& [first, members] : sides) {
+    std::vector<Triangle> side;
+    double volume = 0;
+    for (const std::uint32_t t : members) {
+      side.push_back(out.triangles[t]);
+      volume += at(side.back()[0]).dot(at(side.back()[1]).cross(at(side.back()[2]))) / 6;
+    }
+    if (!(volume > 0) || !isClosed(side)) continue;
+    notes.info(
+        "measure-doubled", element,
+        "each face of a closed surface has another one behind it; the outer side is measured",
+        out.source_triangles[first]);
+    for (const std::uint32_t t : members) dropped[doubled.partner[t]] = true;
+  }
+  std::size_t kept = 0;
+  for (std::size_t t = 0; t < out.triangles.size(); ++t) {
+    if (dropped[t]) continue;
+    out.triangles[kept] = out.triangles[t];
+    out.source_triangles[kept++] = out.source_triangles[t];
+  }
+  out.triangles.resize(kept);
+  out.source_triangles.resize(kept);
+}
+
 void notePieces(const MeasuredSurface& s, std::string_view element, Diagnostics& notes) {
   std::vector<std::uint32_t> first(s.piece_count, kUnset);
   for (std::size_t welded = s.weldedCount(); welded-- > 0;)
@@ -194,6 +242,7 @@ MeasuredSurface makeMeasuredSurface(std::span<const Vec3f> positions,
     out.triangles.push_back(p);
     out.source_triangles.push_back(i);
   }
+  dropInnerSides(positions, triangles, element, out, notes);
   std::vector<std::uint32_t> odd;
   const std::vector<BorderEdge> edges = borderEdges(out.triangles, odd);
   for (const std::uint32_t welded : odd)

@@ -333,8 +333,8 @@ DrawSurface SceneView::surfaceOf(DrawList& list, const SkinFrame& frame,
   }
   if (surface.normals.empty()) {
     TriMesh shaded;
-    shaded.normals =
-        areaWeightedNormals(surface.positions, surface.triangles, weldMap(surface.positions));
+    shaded.normals = areaWeightedNormals(surface.positions, surface.triangles,
+                                         weldMap(surface.positions, surface.triangles));
     surface.normals = list.keep(std::move(shaded)).normals;
   }
   return surface;

@@ -54,6 +54,35 @@ TEST(FaceSlits, OfASurfaceThatIsInsideOut) {
   EXPECT_EQ(turned.mouth->lower, as_it_should.mouth->lower);
 }
 
+TEST(FaceSlits, LashesWithTwoSidesThatStandOnAMarginAreNoPartOfTheSkin) {
+  Character head = makeSyntheticHead(syntheticHeadA()).value();
+  Diagnostics notes;
+  const FaceSlits bare = findFaceSlits(head.mesh, head.points, notes);
+  ASSERT_TRUE(bare.mouth);
+  const std::vector<std::uint32_t>& margin = bare.mouth->upper;
+  for (int side = 0; side < 2; ++side) {
+    const auto base = static_cast<std::uint32_t>(head.mesh.vertexCount());
+    for (const std::uint32_t v : margin)
+      for (const double out : {0.0, 0.004}) {
+        const Vec3d p = head.mesh.positions[v].cast<double>() + out * bare.mouth->outward;
+        head.mesh.positions.push_back(p.cast<float>());
+        if (!head.mesh.normals.empty()) head.mesh.normals.push_back(Vec3f::UnitY());
+        if (!head.mesh.uvs.empty()) head.mesh.uvs.push_back(Vec2f::Zero());
+      }
+    for (std::uint32_t i = 0; i + 1 < margin.size(); ++i)
+      for (Triangle t :
+           {Triangle{2 * i, 2 * i + 2, 2 * i + 1}, Triangle{2 * i + 1, 2 * i + 2, 2 * i + 3}}) {
+        for (std::uint32_t& v : t) v += base;
+        if (side == 1) std::swap(t[1], t[2]);
+        head.mesh.triangles.push_back(t);
+      }
+  }
+  const FaceSlits lashed = findFaceSlits(head.mesh, head.points, notes);
+  ASSERT_TRUE(lashed.mouth);
+  EXPECT_EQ(lashed.mouth->upper, bare.mouth->upper);
+  EXPECT_EQ(lashed.mouth->lower, bare.mouth->lower);
+}
+
 TEST(FaceSlits, PointsMayHaveNamesInsteadOfNumbers) {
   Character head = makeSyntheticHead(syntheticHeadA()).value();
   Diagnostics notes;

@@ -123,6 +123,39 @@ TEST(MeasuredSurface, ASheetHasNoVolume) {
   EXPECT_EQ(notes.count("measure-no-volume"), 1u);
 }
 
+/// The mesh, with each face once more from behind, on vertices of its own.
+TriMesh withBothSides(TriMesh mesh) {
+  const auto count = static_cast<std::uint32_t>(mesh.vertexCount());
+  const std::vector<Vec3f> positions = mesh.positions;
+  mesh.positions.insert(mesh.positions.end(), positions.begin(), positions.end());
+  const std::vector<Triangle> triangles = mesh.triangles;
+  for (const Triangle& t : triangles)
+    mesh.triangles.push_back({t[0] + count, t[2] + count, t[1] + count});
+  return mesh;
+}
+
+TEST(MeasuredSurface, ASolidWithTwoSidesHasTheVolumeOfItsOuterOne) {
+  const TriMesh ball = shelf::sphere(8, 12, 1.0f);
+  Diagnostics notes;
+  const MeasuredSurface one = measured(ball, notes);
+  const MeasuredSurface both = measured(withBothSides(ball), notes);
+  ASSERT_EQ(both.piece_count, 1u);
+  EXPECT_NEAR(both.piece_volumes[0] / one.piece_volumes[0], 1, 1e-12);
+  EXPECT_EQ(both.triangles.size(), one.triangles.size());
+  EXPECT_EQ(both.weldedCount(), one.weldedCount());  // both sides move as one
+  EXPECT_EQ(notes.count("measure-doubled"), 1u);
+  EXPECT_EQ(notes.count("measure-odd-edges"), 0u);
+}
+
+TEST(MeasuredSurface, AClothWithTwoSidesHasNoVolume) {
+  const TriMesh cloth = withBothSides(shelf::tube(8, 12, 1.0f, 2.0f));
+  Diagnostics notes;
+  const MeasuredSurface s = measured(cloth, notes);
+  ASSERT_EQ(s.piece_count, 1u);
+  EXPECT_FALSE(s.hasVolume(0));
+  EXPECT_EQ(s.apexCount(), 0u);
+}
+
 TEST(MeasuredSurface, SpreadingApexesIsTheTransposeOfCompletingThem) {
   const TriMesh tube = shelf::tube(5, 7, 0.5f, 3.0f);
   Diagnostics notes;

@@ -4,6 +4,7 @@
 
 #include "derm/mesh/adjacency.h"
 #include "derm/mesh/closedness.h"
+#include "derm/mesh/normals.h"
 #include "derm/mesh/weld.h"
 
 #include "support/shelf.h"
@@ -85,6 +86,35 @@ TEST(Adjacency, VerticesWithoutTrianglesAreOnePieceAndTheLast) {
   EXPECT_EQ(p.of_vertex, (std::vector<std::uint32_t>{2, 0, 0, 0, 2, 1, 1, 2, 1, 2}));
   EXPECT_EQ(connectedPieces({}, 4).count, 1u);
   EXPECT_EQ(connectedPieces({}, 0).count, 0u);
+}
+
+TEST(Weld, SidesThatLieOnEachOtherStayApartFromEachOtherAndTheSkinTheyTouch) {
+  // A skin of two triangles with a seam, and a lash with two sides on its upper edge.
+  std::vector<Vec3f> x = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+  std::vector<Triangle> t = {{0, 1, 2}, {3, 4, 5}};
+  EXPECT_EQ(weldMap(x, t), weldMap(x));
+  for (int side = 0; side < 2; ++side) {
+    const auto base = static_cast<std::uint32_t>(x.size());
+    for (const Vec3f& p : {Vec3f(0, 1, 0), Vec3f(1, 1, 0), Vec3f(0, 1, 1), Vec3f(1, 1, 1)})
+      x.push_back(p);
+    for (Triangle c : {Triangle{0, 1, 2}, Triangle{1, 3, 2}}) {
+      for (std::uint32_t& v : c) v += base;
+      if (side == 1) std::swap(c[1], c[2]);
+      t.push_back(c);
+    }
+  }
+  const std::vector<std::uint32_t> map = weldMap(x, t);
+  EXPECT_EQ(map, (std::vector<std::uint32_t>{0, 1, 2, 1, 4, 2, 6, 7, 8, 9, 10, 11, 12, 13}));
+  EXPECT_EQ(connectedPieces(mapped(t, map), x.size()).count, 4u);  // the last: welded away
+  const DoubledFaces doubled = findDoubledFaces(mapped(t, weldMap(x)), t);
+  EXPECT_EQ(doubled.partner,
+            (std::vector<std::uint32_t>{DoubledFaces::kNone, DoubledFaces::kNone, 4, 5, 2, 3}));
+  EXPECT_EQ(doubled.side[2], doubled.side[3]);
+  EXPECT_EQ(doubled.side[4], doubled.side[5]);
+  EXPECT_NE(doubled.side[2], doubled.side[4]);
+  // Normals of the two sides do not cancel out.
+  const std::vector<Vec3f> normals = areaWeightedNormals(x, t, map);
+  for (const Vec3f& n : normals) EXPECT_NEAR(n.norm(), 1, 1e-6);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ namespace derm {
 ///   border's edges as often as needed, so that every directed edge meets its reverse (P: borders
 ///   are cycles, so such a fan closes any set of triangles; the fan over a flipped triangle undoes
 ///   it).
-/// - Triangles without three different welded vertices are left out.
+/// - Triangles without three different welded vertices are left out, and so is the inner one of two
+///   closed sides that lie on each other. Sheets with two sides keep both: they have no volume.
 /// - Pieces (connected by edges) are told apart, with the sign of their volume: inside-out pieces
 ///   are accepted, their volume counts negative.
 ///
@@ -59,9 +60,9 @@ struct MeasuredSurface {
 };
 
 /// Requires a valid mesh (see validate() in tri_mesh.h). O(n log n). Notes, in the name of
-/// `element`: measure-welded, measure-closed-border (index: a welded vertex's first vertex),
-/// measure-odd-edges (non-manifold or wound against each other), measure-degenerate,
-/// measure-inside-out, measure-no-volume (index: the piece's first vertex).
+/// `element`: measure-welded, measure-doubled (index: a triangle), measure-closed-border (index: a
+/// welded vertex's first vertex), measure-odd-edges (non-manifold or wound against each other),
+/// measure-degenerate, measure-inside-out, measure-no-volume (index: the piece's first vertex).
 MeasuredSurface makeMeasuredSurface(std::span<const Vec3f> positions,
                                     std::span<const Triangle> triangles, std::string_view element,
                                     Diagnostics& notes);

@@ -9,7 +9,7 @@
 namespace derm::detail::maps {
 
 std::vector<Triangle> skinTriangles(const TriMesh& mesh, std::span<const LabelledPoint> points) {
-  const std::vector<std::uint32_t> welded = weldMap(mesh.positions);
+  const std::vector<std::uint32_t> welded = weldMap(mesh.positions, mesh.triangles);
   DisjointSets sets(mesh.vertexCount());
   for (std::size_t v = 0; v < welded.size(); ++v)
     sets.unite(static_cast<std::uint32_t>(v), welded[v]);
