@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "derm/deform/props.h"
+
 #include "contact/contact_search.h"
 
 namespace derm::detail {
@@ -15,21 +17,6 @@ namespace {
 /// Of the body's units: skin that comes so near at rest, beyond the gap, is in contact there.
 constexpr float kRestMargin = 0.2f;
 constexpr float kMaxRoom = 8;
-
-/// 1 for vertices of what a character carries; none where the surface is not the character's own,
-/// or all of it is rigid.
-std::vector<std::uint8_t> propVertices(const Character& character, std::size_t vertex_count) {
-  std::vector<std::uint8_t> out(vertex_count, 0);
-  std::size_t count = 0, covered = 0;
-  for (const MeshInstance& instance : character.instances) {
-    covered += instance.vertex_count;
-    if (!instance.rigid || covered > out.size()) continue;
-    std::fill_n(out.begin() + instance.first_vertex, instance.vertex_count, std::uint8_t{1});
-    count += instance.vertex_count;
-  }
-  if (covered != out.size() || count == out.size()) out.clear();
-  return out;
-}
 
 /// Skin that touches itself at rest, and two rings around it, never seeks contact: lips, lids,
 /// toes.
@@ -89,9 +76,8 @@ void addRoom(ContactBody& body) {
 std::shared_ptr<const ContactBody> bindContactBody(const Character& character, const TriMesh& rest,
                                                    const Skin& skin, const ContactDesc& desc,
                                                    std::string_view element, Diagnostics& notes) {
-  auto body = std::make_shared<ContactBody>(
-      makeContactBody(rest, character.skeleton, skin, propVertices(character, rest.vertexCount()),
-                      desc, element, notes));
+  auto body = std::make_shared<ContactBody>(makeContactBody(
+      rest, character.skeleton, skin, rigidMeshVertices(character, skin), desc, element, notes));
   if (body->closed.empty() || body->parts.size() < 2) return nullptr;
   exemptRestContacts(*body, rest, skin.slots.size());
   addRoom(*body);

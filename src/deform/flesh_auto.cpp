@@ -6,6 +6,7 @@
 #include <numbers>
 #include <set>
 
+#include "derm/deform/props.h"
 #include "derm/mesh/measures.h"
 #include "derm/weights/character_weights.h"
 
@@ -98,7 +99,8 @@ std::vector<JointId> treeJoints(const Character& c) {
   return out;
 }
 
-BoneTree boneTree(const Character& c, std::span<const Affine3d> bind) {
+BoneTree boneTree(const Character& c, std::span<const Affine3d> bind,
+                  std::span<const std::uint8_t> props) {
   BoneTree t;
   t.joints = treeJoints(c);
   t.size = bounds(c.mesh.positions).diagonal();
@@ -115,6 +117,7 @@ BoneTree boneTree(const Character& c, std::span<const Affine3d> bind) {
   t.reach.assign(t.joints.size(), 0.0);
   std::vector<double> own_reach(t.joints.size(), 0.0);  // of the skin that follows the bone itself
   for (std::size_t v = 0; v < c.skin.vertexCount(); ++v) {
+    if (!props.empty() && props[v]) continue;
     const Vec3d p = c.mesh.positions[v].cast<double>();
     std::uint32_t b = index[c.skin.slots[c.skin[v].front().slot].joint.index()];
     if (b != kNone) own_reach[b] = std::max(own_reach[b], (p - t.position[b]).norm());
@@ -142,7 +145,8 @@ class ElementProposer {
       : c_(character),
         bind_(bindModelMatrices(character)),
         surface_(character.mesh, character.skin),
-        tree_(boneTree(character, bind_)) {}
+        props_(propVertices(character, character.mesh, character.skin)),
+        tree_(boneTree(character, bind_, props_)) {}
 
   std::vector<FleshProposal> propose() {
     for (std::uint32_t b = 0; b < tree_.joints.size(); ++b) {
@@ -160,6 +164,8 @@ class ElementProposer {
   }
 
  private:
+  bool isProp(std::size_t v) const { return !props_.empty() && props_[v] != 0; }
+
   detail::JointMeaning meaning(std::uint32_t b) const {
     return detail::meaningOf(c_.skeleton[tree_.joints[b]]);
   }
@@ -250,7 +256,7 @@ class ElementProposer {
   bool measure(FleshProposal& p, const Tissue& tissue) const {
     if (!validate(p.desc, c_.skeleton)) return false;
     const Result<detail::FleshWeights> weights =
-        detail::fleshWeights(p.desc, c_.skeleton, bind_, surface_);
+        detail::fleshWeights(p.desc, c_.skeleton, bind_, surface_, props_);
     if (!weights || weights->vertices.size() < kMinVertices) return false;
     const detail::VirtualBone bone = detail::virtualBone(p.desc, bind_);
     double sum = 0, total = 0;
@@ -282,7 +288,7 @@ class ElementProposer {
   bool hangFromTheBack(FleshDesc& desc) const {
     if (!validate(desc, c_.skeleton)) return false;
     const Result<detail::FleshWeights> weights =
-        detail::fleshWeights(desc, c_.skeleton, bind_, surface_);
+        detail::fleshWeights(desc, c_.skeleton, bind_, surface_, props_);
     if (!weights) return false;
     const detail::VirtualBone bone = detail::virtualBone(desc, bind_);
     const Vec3d along = (bone.to - bone.from) / bone.length();
@@ -334,7 +340,7 @@ class ElementProposer {
     if (legs != 2 || arms != 2) return;
     trunk.hips_m /= legs;
     trunk.shoulders_m /= arms;
-    for (FleshProposal& p : detail::findBulges(c_, bind_, trunk)) {
+    for (FleshProposal& p : detail::findBulges(c_, bind_, trunk, props_)) {
       p.desc.from = rounded(*p.desc.from);
       p.desc.to = rounded(*p.desc.to);
       p.desc.reach_m = rounded(Vec3d(*p.desc.reach_m, 0, 0)).x();
@@ -436,7 +442,7 @@ class ElementProposer {
   std::uint32_t headOf(std::uint32_t branch) const {
     std::vector<std::size_t> followers(c_.skeleton.size(), 0);
     for (std::size_t v = 0; v < c_.skin.vertexCount(); ++v)
-      ++followers[c_.skin.slots[c_.skin[v].front().slot].joint.index()];
+      if (!isProp(v)) ++followers[c_.skin.slots[c_.skin[v].front().slot].joint.index()];
     std::vector<std::uint32_t> open = {branch};
     std::uint32_t best = branch;
     while (!open.empty()) {
@@ -460,6 +466,7 @@ class ElementProposer {
     double low = std::numeric_limits<double>::infinity(), high = -low, aside = 0, total = 0;
     for (std::size_t v = 0; v < c_.skin.vertexCount(); ++v) {
       const Influence main = c_.skin[v].front();
+      if (isProp(v)) continue;
       if (c_.skin.slots[main.slot].joint != tree_.joints[head] || main.weight < 0.5f) continue;
       const Vec3d q = c_.mesh.positions[v].cast<double>() - origin;
       const double along = q.dot(direction);
@@ -500,6 +507,7 @@ class ElementProposer {
   const Character& c_;
   std::vector<Affine3d> bind_;
   BoundSurface surface_;
+  std::vector<std::uint8_t> props_;  ///< they show nothing of the body: a sword is no long arm
   BoneTree tree_;
   std::vector<FleshProposal> found_;
 };

@@ -37,9 +37,11 @@ constexpr double kMinShare = 0.1;
 /// A trunk's own axes: right, up, front; lengths in trunk lengths above the hips.
 class Torso {
  public:
-  Torso(const Character& character, std::span<const Affine3d> bind, const Trunk& trunk)
+  Torso(const Character& character, std::span<const Affine3d> bind, const Trunk& trunk,
+        std::span<const std::uint8_t> is_prop)
       : c_(character), bind_(bind), trunk_(trunk), length_(trunk.shoulders_m - trunk.hips_m) {
     for (std::size_t v = 0; v < c_.skin.vertexCount(); ++v) {
+      if (!is_prop.empty() && is_prop[v]) continue;
       float on_trunk = 0, on_legs = 0;
       for (const Influence& i : c_.skin[v]) {
         const std::size_t joint = c_.skin.slots[i.slot].joint.index();
@@ -230,9 +232,9 @@ class Torso {
 }  // namespace
 
 std::vector<FleshProposal> findBulges(const Character& character, std::span<const Affine3d> bind,
-                                      const Trunk& trunk) {
+                                      const Trunk& trunk, std::span<const std::uint8_t> is_prop) {
   if (!(trunk.shoulders_m > trunk.hips_m)) return {};
-  Torso torso(character, bind, trunk);
+  Torso torso(character, bind, trunk, is_prop);
   if (!torso.findFront()) return {};
   std::vector<FleshProposal> out = torso.breasts();
   for (FleshProposal& p : torso.buttocks()) out.push_back(std::move(p));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,9 @@ struct Trunk {
 
 /// Where skin stands out from a trunk in pairs: breasts at the front, buttocks at the back. Each is
 /// an element of its own, named after its side, still without a spring.
-/// Front is where feet point; nothing is found where that cannot be told.
+/// Front is where feet point; nothing is found where that cannot be told. `is_prop` as
+/// propVertices() gives it.
 std::vector<FleshProposal> findBulges(const Character& character, std::span<const Affine3d> bind,
-                                      const Trunk& trunk);
+                                      const Trunk& trunk, std::span<const std::uint8_t> is_prop);
 
 }  // namespace derm::detail

@@ -4,6 +4,7 @@
 
 #include "derm/base/parallel.h"
 #include "derm/deform/flesh.h"
+#include "derm/deform/props.h"
 #include "derm/math/polar.h"
 #include "derm/math/transform.h"
 #include "derm/weights/character_weights.h"
@@ -384,7 +385,9 @@ BindResult bindFlesh(const std::string&, const FleshDesc& desc, const BindInput&
     element->tables = before->element().tables;
   } else {
     auto tables = std::make_shared<FleshTables>();
-    DERM_TRY(tables->weights, detail::fleshWeights(desc, skeleton, bind, *input.surface));
+    const std::vector<std::uint8_t> props =
+        propVertices(*input.character, input.surface->rest, input.surface->skin);
+    DERM_TRY(tables->weights, detail::fleshWeights(desc, skeleton, bind, *input.surface, props));
     tables->runs = detail::makeFleshRuns(tables->weights.vertices, tables->weights.alpha);
     tables->patch = detail::makeFleshPatch(input.surface->rest, tables->weights.vertices,
                                            tables->weights.alpha);

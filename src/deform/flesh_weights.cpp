@@ -129,8 +129,8 @@ std::vector<bool> jointsOfElement(const FleshDesc& desc, const Skeleton& skeleto
 }
 
 Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleton,
-                                  std::span<const Affine3d> bind_model,
-                                  const BoundSurface& surface) {
+                                  std::span<const Affine3d> bind_model, const BoundSurface& surface,
+                                  std::span<const std::uint8_t> is_prop) {
   const VirtualBone bone = virtualBone(desc, bind_model);
   const Bounds box = bounds(surface.rest.positions);
   DERM_CHECK(checkNear(desc.from, "from_m", box));
@@ -140,6 +140,15 @@ Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleto
   DERM_TRY(std::vector<double> strength, strengths(desc, skeleton, bind_model, surface));
   std::vector<double> amount(strength.size(), 0.0);
   double max_amount = 0;
+  if (desc.vertex_group.empty() && is_prop.size() == strength.size()) {
+    std::vector<double> without = strength;
+    double of_skin = 0;
+    for (std::size_t v = 0; v < without.size(); ++v) {
+      if (is_prop[v]) without[v] = 0;
+      of_skin = std::max(of_skin, without[v]);
+    }
+    if (of_skin > 0) strength = std::move(without);
+  }
   for (std::size_t v = 0; v < amount.size(); ++v) {
     if (!(strength[v] > 0)) continue;
     const Vec3d p = surface.rest.positions[v].cast<double>();

@@ -43,10 +43,11 @@ struct FleshWeights {
 
 /// alpha = shape * attenuation * strength, normalised: shape = max(0, distance - bone radius) to
 /// shape_power; strength from the vertex group or the skin weights of jointsOfElement(), faded out
-/// towards reach_m. Entries
-/// below 1e-5 are left out. O(vertices). Fails on a bone without length and where nothing can move.
+/// towards reach_m. Entries below 1e-5 are left out. Without a vertex group props (propVertices(),
+/// may be empty) keep still where an element has other skin. O(vertices). Fails on a bone without
+/// length and where nothing can move.
 Result<FleshWeights> fleshWeights(const FleshDesc& desc, const Skeleton& skeleton,
-                                  std::span<const Affine3d> bind_model,
-                                  const BoundSurface& surface);
+                                  std::span<const Affine3d> bind_model, const BoundSurface& surface,
+                                  std::span<const std::uint8_t> is_prop = {});
 
 }  // namespace derm::detail

@@ -70,6 +70,7 @@ Playback::Playback(std::shared_ptr<const Stack> stack, const Clip* clip, const P
       checkpoint_every_(kCheckpointEvery) {
   for (const auto& [control, value] : desc.controls) controls_[control] = value;
   runner_.keepChannels(desc.channels);
+  findBones();
   teleport_m_ =
       desc.teleport_m.value_or(0.5 * bounds(runner_.stack().character().mesh.positions).diagonal());
 }
@@ -93,6 +94,7 @@ void Playback::change(std::shared_ptr<const Stack> stack) {
   // New layers come to rest where the others are: at the last inner step, not at the last frame.
   if (started_) poseAt(timeOfStep(step_));
   runner_.change(std::move(stack));
+  findBones();
   checkpoints_.clear();
 }
 
@@ -138,17 +140,21 @@ void Playback::poseAt(double time_s) {
   runner_.setPose(sampled_, time_s);
 }
 
-/// Where the character is: the mean of its skin's joints, so that no single joint's jerk counts as
-/// a cut; of all joints where there is no skin.
+/// Where the character is: the mean of its bones, so that no single joint's jerk counts as a cut; a
+/// sword that is thrown is no bone. Of all joints where there are none.
 Vec3d Playback::position() const {
   const std::span<const Affine3d> model = runner_.model();
-  const std::vector<SkinSlot>& slots = runner_.stack().character().skin.slots;
   Vec3d sum = Vec3d::Zero();
-  for (const SkinSlot& slot : slots) sum += model[slot.joint.index()].translation();
-  if (slots.empty())
-    for (const Affine3d& m : model) sum += m.translation();
-  const std::size_t count = slots.empty() ? model.size() : slots.size();
-  return count == 0 ? sum : Vec3d(sum / static_cast<double>(count));
+  for (const std::size_t joint : bones_) sum += model[joint].translation();
+  return bones_.empty() ? sum : Vec3d(sum / static_cast<double>(bones_.size()));
+}
+
+void Playback::findBones() {
+  const std::vector<bool> bone = runner_.stack().character().bones();
+  const bool any = std::find(bone.begin(), bone.end(), true) != bone.end();
+  bones_.clear();
+  for (std::size_t j = 0; j < bone.size(); ++j)
+    if (!any || bone[j]) bones_.push_back(j);
 }
 
 void Playback::restartAt(std::int64_t step) {

@@ -18,6 +18,7 @@ derm_room(deform
     morphs.cpp
     playback.cpp
     pose_character.cpp
+    props.cpp
     refined_vertices.cpp
     rotation_centres.cpp
     skin_frame.cpp

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/deform/props.h"
 #include "derm/weights/character_weights.h"
 
 #include "deform/flesh_rig.h"
@@ -151,6 +152,75 @@ TEST(FleshWeights, SayWhatIsWrong) {
   Character bare = c;
   bare.skin = {};
   EXPECT_NE(errorOf(bare, upperFlesh()).find("needs skin weights"), std::string::npos);
+}
+
+/// The limb with a square shield in front of it that follows its first bone alone.
+Character withShield(Character c) {
+  const auto first = static_cast<std::uint32_t>(c.mesh.vertexCount());
+  const FleshDesc desc = upperFlesh();
+  const Vec3f at = detail::virtualBone(desc, bindModelMatrices(c)).middle().cast<float>();
+  std::uint32_t slot = 0;
+  while (c.skin.slots[slot].joint != desc.dominant) ++slot;
+  for (const Vec3f& p : {Vec3f(-1, -1, 0), Vec3f(1, -1, 0), Vec3f(1, 1, 0), Vec3f(-1, 1, 0)}) {
+    c.mesh.positions.push_back(at + 0.1f * p + Vec3f(0.01f, 0.02f, 0.7f));
+    if (!c.mesh.normals.empty()) c.mesh.normals.push_back(Vec3f::UnitZ());
+    if (!c.mesh.uvs.empty()) c.mesh.uvs.push_back(Vec2f::Zero());
+    c.skin.influences.push_back({slot, 1.0f});
+    c.skin.offsets.push_back(c.skin.offsets.back() + 1);
+  }
+  c.mesh.triangles.push_back({first, first + 1, first + 2});
+  c.mesh.triangles.push_back({first, first + 2, first + 3});
+  c.parts.clear();
+  c.instances.clear();
+  addDefaultParts(c);
+  return c;
+}
+
+TEST(FleshWeights, AShieldOnTheLimbKeepsStill) {
+  const Character bare = limb({}), c = withShield(bare);
+  const std::vector<std::uint8_t> props = propVertices(c, c.mesh, c.skin);
+  ASSERT_EQ(props.size(), c.mesh.vertexCount());
+  EXPECT_EQ(std::count(props.begin(), props.end(), 1), 4);
+  EXPECT_TRUE(propVertices(bare, bare.mesh, bare.skin).empty());
+  const BoundSurface surface(c.mesh, c.skin);
+  const auto w =
+      detail::fleshWeights(upperFlesh(), c.skeleton, bindModelMatrices(c), surface, props).value();
+  const detail::FleshWeights alone = weightsOf(bare, upperFlesh());
+  EXPECT_EQ(w.vertices, alone.vertices);
+  EXPECT_EQ(w.alpha, alone.alpha);
+  EXPECT_NE(weightsOf(c, upperFlesh()).vertices, alone.vertices);  // the shield is in reach
+  // What is all of an element is its flesh, however it is skinned.
+  std::vector<std::uint8_t> all(props.size(), 1);
+  const auto none =
+      detail::fleshWeights(upperFlesh(), c.skeleton, bindModelMatrices(c), surface, all).value();
+  EXPECT_EQ(none.vertices, weightsOf(c, upperFlesh()).vertices);
+}
+
+TEST(Props, VerticesThatALayerAddedToARigidMeshAreItsOwn) {
+  Character c = withShield(limb({}));
+  const auto count = static_cast<std::uint32_t>(c.mesh.vertexCount());
+  // The shield as a mesh of its own, with a slot of its own.
+  const auto slot = static_cast<std::uint32_t>(c.skin.slots.size());
+  c.skin.slots.push_back(c.skin.slots[0]);
+  for (std::uint32_t v = count - 4; v < count; ++v)
+    c.skin.influences[c.skin.offsets[v]].slot = slot;
+  MeshInstance shield = c.instances.front();
+  c.instances.front().vertex_count = count - 4;
+  shield.rigid = true;
+  shield.joint = c.skin.slots[slot].joint;
+  shield.first_vertex = count - 4;
+  shield.vertex_count = 4;
+  c.instances.push_back(shield);
+  Skin refined = c.skin;  // one vertex more of the limb, one of the shield
+  for (const std::uint32_t of : {0u, count - 1}) {
+    for (const Influence& i : c.skin[of]) refined.influences.push_back(i);
+    refined.offsets.push_back(static_cast<std::uint32_t>(refined.influences.size()));
+  }
+  const std::vector<std::uint8_t> marks = rigidMeshVertices(c, refined);
+  ASSERT_EQ(marks.size(), count + 2);
+  EXPECT_EQ(std::count(marks.begin(), marks.end(), 1), 5);
+  EXPECT_EQ(marks[count], 0);
+  EXPECT_EQ(marks[count + 1], 1);
 }
 
 }  // namespace

@@ -221,6 +221,49 @@ TEST(Playback, ATeleportBringsLayersToRestAndNothingKicks) {
   EXPECT_GT(lag(without, 0.6), 1.0f) << "the test would see a kick";
 }
 
+TEST(Playback, APropThatFliesOffIsNoTeleport) {
+  Character tube = *riggedTube();
+  // A triangle on a joint of its own, which leaps.
+  const JointId prop(tube.skeleton.size());
+  tube.skeleton.joints.push_back({.name = "prop", .parent = {}, .rest = {}});
+  tube.skin.slots.push_back({.joint = prop});
+  const auto first = static_cast<std::uint32_t>(tube.mesh.vertexCount());
+  for (const Vec3f& p : {Vec3f(0, 0, 0), Vec3f(1, 0, 0), Vec3f(0, 1, 0)}) {
+    tube.mesh.positions.push_back(p);
+    if (!tube.mesh.normals.empty()) tube.mesh.normals.push_back(Vec3f::UnitZ());
+    if (!tube.mesh.uvs.empty()) tube.mesh.uvs.push_back(Vec2f::Zero());
+    tube.skin.influences.push_back({static_cast<std::uint32_t>(tube.skin.slots.size() - 1), 1.0f});
+    tube.skin.offsets.push_back(tube.skin.offsets.back() + 1);
+  }
+  tube.mesh.triangles.push_back({first, first + 1, first + 2});
+  tube.parts.clear();
+  tube.instances.clear();
+  addDefaultParts(tube);
+  tube.instances.front().vertex_count = first;
+  tube.instances.front().joint = JointId(0);
+  MeshInstance carried = tube.instances.front();
+  carried.joint = prop;
+  carried.rigid = true;
+  carried.first_vertex = first;
+  carried.vertex_count = 3;
+  carried.first_part = carried.part_count = 0;
+  tube.instances.push_back(carried);
+  ASSERT_EQ(tube.bones()[prop.index()], false);
+  Track thrown{.channel = Channel::Translation,
+               .interpolation = Interpolation::Step,
+               .joint = prop,
+               .times_s = {0, 0.9f},
+               .values = {0, 0, 0, 1e6f, 0, 0}};
+  tube.clips[0].tracks.push_back(thrown);
+  const auto stack =
+      stackOf(std::make_shared<const Character>(tube), {skinningLayer({}), springLayer("spring")});
+  Playback playback = played(stack, {.end_s = 1}, 0);
+  for (const double t : times(0, 0.89, 60)) playback.frameAt(t);
+  const float before = lag(playback, 0.89);
+  ASSERT_GT(before, 1e-4f);
+  EXPECT_GT(lag(playback, 0.905), 1e-4f) << "the layers came to rest";
+}
+
 TEST(Playback, ScrubbingBackReplaysFromACheckpoint) {
   const auto stack = stackOf(riggedTube(6, 5), {skinningLayer({}), springLayer("spring")});
   Playback playback = played(stack, {.end_s = 1000});

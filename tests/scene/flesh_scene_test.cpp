@@ -332,6 +332,45 @@ TEST(FleshAuto, RigidThingsHaveNone) {
   EXPECT_TRUE(proposeFlesh(robot, notes).value().empty());
 }
 
+TEST(FleshAuto, ASwordInAPawChangesNoElement) {
+  const Character cat = *member("cat");
+  Character armed = cat;
+  // The joint of a limb's end that has skin of its own, and a blade on it as long as the cat.
+  Diagnostics notes;
+  const std::vector<FleshProposal> wanted = proposeFlesh(cat, notes).value();
+  std::vector<std::size_t> followers(cat.skin.slots.size(), 0);
+  for (std::size_t v = 0; v < cat.skin.vertexCount(); ++v) ++followers[cat.skin[v].front().slot];
+  std::uint32_t paw = 0;
+  const std::vector<Affine3d> bind = bindModelMatrices(cat);
+  const auto height = [&](std::uint32_t s) {
+    return bind[cat.skin.slots[s].joint.index()].translation().y();
+  };
+  for (std::uint32_t s = 0; s < followers.size(); ++s)
+    if (followers[s] > 8 && (followers[paw] <= 8 || height(s) < height(paw))) paw = s;
+  ASSERT_GT(followers[paw], 8u);
+  const auto first = static_cast<std::uint32_t>(cat.mesh.vertexCount());
+  const Vec3f at = bind[cat.skin.slots[paw].joint.index()].translation().cast<float>();
+  for (const Vec3f& p : {Vec3f(0.001f, 0, 0.003f), Vec3f(0.7f, 0, 0.003f), Vec3f(0.7f, 0.01f, 0)}) {
+    armed.mesh.positions.push_back(at + p);
+    if (!armed.mesh.normals.empty()) armed.mesh.normals.push_back(Vec3f::UnitZ());
+    if (!armed.mesh.uvs.empty()) armed.mesh.uvs.push_back(Vec2f::Zero());
+    if (!armed.mesh.tangents.empty()) armed.mesh.tangents.push_back({1, 0, 0, 1});
+    armed.skin.influences.push_back({paw, 1.0f});
+    armed.skin.offsets.push_back(armed.skin.offsets.back() + 1);
+  }
+  armed.mesh.triangles.push_back({first, first + 1, first + 2});
+  armed.parts.clear();
+  armed.instances.clear();
+  addDefaultParts(armed);
+  const std::vector<FleshProposal> found = proposeFlesh(armed, notes).value();
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].desc.name, wanted[i].desc.name);
+    EXPECT_EQ(found[i].desc.dominant, wanted[i].desc.dominant);
+    EXPECT_NEAR(found[i].thickness_m, wanted[i].thickness_m, 1e-9);
+  }
+}
+
 TEST(FleshAuto, AHeadInAHelmetKeepsStill) {
   DERM_DATA_OR_SKIP(folder, "gltf-characters");
   Diagnostics notes;

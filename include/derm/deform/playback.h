@@ -105,6 +105,7 @@ class Playback {
   void samplePose(double time_s, Pose& out) const;
   void poseAt(double time_s);
   Vec3d position() const;
+  void findBones();
   void restartAt(std::int64_t step);
   void restartBefore(std::int64_t step);
   void advanceTo(std::int64_t step, std::span<double> layer_seconds);
@@ -118,6 +119,7 @@ class Playback {
   double teleport_m_ = 0;
   Pose rest_pose_;
   Pose sampled_;
+  std::vector<std::size_t> bones_;              ///< joints whose mean is where the character is
   std::vector<std::optional<float>> controls_;  ///< one per control: instead of the clip's
   std::int64_t step_ = 0;  ///< inner steps since the simulation's start, preroll included
   bool started_ = false;
