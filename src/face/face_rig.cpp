@@ -186,6 +186,22 @@ bool isFaceRigid(const Character& c) {
   return 2 * rigid > count;
 }
 
+/// Whether clips move nodes that meshes hang on: eyeballs, a jaw's teeth, a hat, or all of it.
+bool hasMovingParts(const Character& c) {
+  if (!c.hasSkin()) return false;
+  std::vector<bool> moved(c.skeleton.size(), false);
+  for (const Clip& clip : c.clips)
+    for (const Track& track : clip.tracks)
+      if (track.ofJoint()) moved[track.joint.index()] = true;
+  for (std::size_t j = 0; j < moved.size(); ++j) {  // parents come first
+    const JointId parent = c.skeleton.joints[j].parent;
+    if (parent.valid() && moved[parent.index()]) moved[j] = true;
+  }
+  return std::any_of(c.instances.begin(), c.instances.end(), [&](const MeshInstance& m) {
+    return m.rigid && m.joint.valid() && moved[m.joint.index()];
+  });
+}
+
 /// The face of a character with a skin: control joints share what its head joint had.
 void rigSkinnedFace(Character& c, const FacePoints& points, const FaceWeights& weights,
                     std::size_t max_influences, FaceRig& rig, Diagnostics& notes) {
@@ -277,8 +293,9 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
   for (LabelledPoint& p : rigged.points)
     if (const FaceFeature* feature = findFaceFeature(p.label)) p.label = feature->number;
   FaceRig rig;
-  if (rigged.hasSkin() && std::any_of(rigged.instances.begin(), rigged.instances.end(),
-                                      [](const MeshInstance& m) { return !m.rigid; })) {
+  const bool bends = std::any_of(rigged.instances.begin(), rigged.instances.end(),
+                                 [](const MeshInstance& m) { return !m.rigid; });
+  if (rigged.hasSkin() && (bends || hasMovingParts(rigged))) {
     DERM_TRY(rig.head, headOf(rigged, desc));
     rigSkinnedFace(rigged, points, weights, desc.weights.max_influences, rig, notes);
   } else {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "derm/deform/pose_character.h"
 #include "derm/io/character_file.h"
 #include "derm/mesh/measures.h"
 
@@ -317,6 +318,51 @@ TEST(FaceRig, CornersDrawnOutwardsGoBackAsWell) {
   EXPECT_NEAR(slid[1].displacement_m.z(), (1 - 0.9 * 0.9) * depth, 1e-6);
   EXPECT_NEAR(slid[2].displacement_m.z(), 0.001, 1e-6);
   EXPECT_EQ(slid[3].displacement_m, moves[3].displacement_m);
+}
+
+TEST(FaceRig, PartsThatClipsMoveGoOnMoving) {
+  Character head = makeSyntheticHead(syntheticHeadA()).value();
+  // The face on one node, and a hat on another below it, which a clip lifts.
+  head.skeleton.joints = {{.name = "face", .parent = {}, .rest = {}},
+                          {.name = "hat", .parent = JointId(0), .rest = {}}};
+  head.joint_source.clear();
+  const auto first = static_cast<std::uint32_t>(head.mesh.vertexCount());
+  for (const Vec3f& p : {Vec3f(-0.1f, 0.3f, 0), Vec3f(0.1f, 0.3f, 0), Vec3f(0, 0.4f, 0)}) {
+    head.mesh.positions.push_back(p);
+    if (!head.mesh.normals.empty()) head.mesh.normals.push_back(Vec3f::UnitZ());
+    if (!head.mesh.uvs.empty()) head.mesh.uvs.push_back(Vec2f::Zero());
+    if (!head.mesh.tangents.empty()) head.mesh.tangents.push_back({1, 0, 0, 1});
+  }
+  head.mesh.triangles.push_back({first, first + 1, first + 2});
+  SkinBuilder skin({{.joint = JointId(0)}, {.joint = JointId(1)}}, first + 3);
+  skin.addRigidVertices(first, 0);
+  skin.addRigidVertices(3, 1);
+  head.skin = std::move(skin).finish();
+  head.parts.clear();
+  head.instances.clear();
+  addDefaultParts(head);
+  MeshInstance& face = head.instances.front();
+  face.rigid = true;
+  face.joint = JointId(0);
+  face.vertex_count = first;
+  MeshInstance hat = face;
+  hat.joint = JointId(1);
+  hat.first_vertex = first;
+  hat.vertex_count = 3;
+  hat.first_part = hat.part_count = 0;
+  head.instances.push_back(hat);
+  head.clips.push_back({"lift",
+                        {{.channel = Channel::Translation,
+                          .joint = JointId(1),
+                          .times_s = {0, 1},
+                          .values = {0, 0, 0, 0, 0.2f, 0}}}});
+  Diagnostics notes;
+  ASSERT_TRUE(addFaceRig(head, {}, notes));
+  Pose pose = head.restPose();
+  sampleClip(head.clips.front(), 1, pose);
+  const TriMesh posed = poseCharacter(head, pose, SkinningMethod::Linear).value();
+  EXPECT_NEAR(posed.positions[first + 2].y(), 0.6f, 1e-5f);
+  EXPECT_NEAR(posed.positions[0].y(), head.mesh.positions[0].y(), 1e-5f);
 }
 
 }  // namespace
