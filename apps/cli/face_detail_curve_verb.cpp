@@ -1,5 +1,8 @@
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,16 +38,19 @@ std::vector<PhotoLandmark> landmarksAt(const PointTracks& tracks, std::span<cons
 }
 
 struct Shot {
-  FloatImage picture;
+  Rgba8Image picture;
   double time_s = 0;
   std::vector<PhotoLandmark> landmarks;
 };
 
-Result<std::vector<Shot>> readShots(const CurveOptions& options, const PointTracks& tracks) {
+/// Shows the film's shots one by one, from its beginning: all of them, as floats, would not fit
+/// into memory. Returns how many there were.
+Result<std::size_t> eachShot(const CurveOptions& options, const PointTracks& tracks,
+                             const std::function<Result<void>(std::size_t, const Shot&)>& visit) {
   DERM_TRY(FilmReader film, FilmReader::open(options.film, {.fps = options.fps}));
-  std::vector<Shot> out;
+  std::size_t count = 0, tracked = 0;
   FilmFrame frame;
-  std::size_t tracked = 0;
+  Shot shot;
   std::optional<double> before;
   while (true) {
     DERM_TRY(const bool more, film.next(frame));
@@ -58,10 +64,16 @@ Result<std::vector<Shot>> readShots(const CurveOptions& options, const PointTrac
       return Error{ErrorCode::BadData,
                    fmt::format("has {} frames, but the film has more", tracks.frames()),
                    {.file = options.landmarks}};
-    out.push_back({luminanceOf(floatImage(frame.picture, Curve::Srgb)), frame.time_s,
-                   landmarksAt(tracks, tracks.frame(index))});
+    shot.picture = frame.picture;
+    shot.time_s = frame.time_s;
+    shot.landmarks = landmarksAt(tracks, tracks.frame(index));
+    DERM_CHECK(visit(count++, shot));
   }
-  return out;
+  return count;
+}
+
+FloatImage luminanceOf(const Shot& shot) {
+  return derm::luminanceOf(floatImage(shot.picture, Curve::Srgb));
 }
 
 Result<void> fitCurve(const CurveOptions& options, Diagnostics& notes) {
@@ -73,25 +85,30 @@ Result<void> fitCurve(const CurveOptions& options, Diagnostics& notes) {
     return Error{ErrorCode::BadData,
                  "is in metres: landmarks of a film are in pixels (`derm face track`)",
                  {.file = options.landmarks}};
-  DERM_TRY(std::vector<Shot> shots, readShots(options, tracks));
-  if (shots.size() < 4)
+  Shot first, last;
+  DERM_TRY(const std::size_t count,
+           eachShot(options, tracks, [&](std::size_t i, const Shot& shot) -> Result<void> {
+             (i == 0 ? first : last) = shot;
+             return {};
+           }));
+  if (count < 4)
     return Error{ErrorCode::BadData,
-                 fmt::format("gives {} pictures; a curve needs 4", shots.size()),
+                 fmt::format("gives {} pictures; a curve needs 4", count),
                  {.file = options.film}};
   AcquisitionDesc desc;
   desc.max_pixels = static_cast<std::size_t>(options.megapixels * 1e6);
+  PhotoPair pair;
+  pair.neutral = luminanceOf(first);
+  pair.neutral_landmarks = first.landmarks;
+  pair.light = light;
   const auto detailOf = [&](const Shot& shot) {
-    PhotoPair pair;
-    pair.neutral = shots.front().picture;
-    pair.expression = shot.picture;
-    pair.neutral_landmarks = shots.front().landmarks;
+    pair.expression = luminanceOf(shot);
     pair.expression_landmarks = shot.landmarks;
-    pair.light = light;
     Diagnostics of_each;  // the same for every picture
     return acquireDetail(std::span(&pair, 1), desc, of_each);
   };
   ProgressBar bar("acquiring");
-  DERM_TRY(const SlopeMap full, detailOf(shots.back()));
+  DERM_TRY(const SlopeMap full, detailOf(last));
   if (!(full.masked > 0))
     return Error{ErrorCode::BadData,
                  "no wrinkles between its first and its last picture",
@@ -100,22 +117,23 @@ Result<void> fitCurve(const CurveOptions& options, Diagnostics& notes) {
   if (full.photo_px > 1) desc.mask = {};  // of another size than the photo
   std::vector<AppearanceSample> samples;
   nlohmann::json list = nlohmann::json::array();
-  for (std::size_t i = 0; i < shots.size(); ++i) {
-    if (!keepGoing(bar.callback(), static_cast<double>(i) / static_cast<double>(shots.size()),
+  const auto sample = [&](std::size_t i, const Shot& shot) -> Result<void> {
+    if (!keepGoing(bar.callback(), static_cast<double>(i) / static_cast<double>(count),
                    "acquiring"))
       return Error{ErrorCode::Cancelled, "stopped", {}};
-    AppearanceSample s{.time_s = shots[i].time_s};
-    DERM_TRY(s.way,
-             wayOfLandmarks(shots.front().landmarks, shots[i].landmarks, shots.back().landmarks));
-    if (i > 0 && i + 1 < shots.size()) {
-      DERM_TRY(const SlopeMap now, detailOf(shots[i]));
+    AppearanceSample s{.time_s = shot.time_s};
+    DERM_TRY(s.way, wayOfLandmarks(first.landmarks, shot.landmarks, last.landmarks));
+    if (i > 0 && i + 1 < count) {
+      DERM_TRY(const SlopeMap now, detailOf(shot));
       s.shown = shareOfDetail(now, full);
     } else {
       s.shown = i == 0 ? 0 : 1;
     }
     samples.push_back(s);
     list.push_back({{"time_s", s.time_s}, {"way", s.way}, {"shown", s.shown}});
-  }
+    return {};
+  };
+  DERM_CHECK(eachShot(options, tracks, sample));
   DERM_TRY(const ModulationFit fit, fitModulation(samples, static_cast<std::size_t>(options.keys)));
   nlohmann::json curve = nlohmann::json::array();
   std::string text;

@@ -12,6 +12,9 @@
 namespace derm::detail {
 namespace {
 
+/// Of two markers in one square, how many windows they may be apart.
+constexpr double kPairWindows = 2;
+
 /// Copies a rectangle, the picture's edges repeated.
 void cut(const Grey8Image& image, int left, int top, int width, int height, std::uint8_t* out,
          int stride) {
@@ -232,8 +235,11 @@ float MarkerPatches::lookAt(std::size_t marker, const Eigen::Matrix2d& back,
 
 void MarkerPatches::registerPair(const Grey8Image& frame, Candidate& a, Candidate& b) const {
   a.likeness = b.likeness = 0;
+  // A lost marker may be thought anywhere: a square that shows both would grow with the picture.
+  const double apart = (a.position - b.position).norm();
+  if (!(apart <= kPairWindows * window_)) return;
   const Point2 middle = 0.5 * (a.position + b.position);
-  const double reach = 0.5 * (a.position - b.position).norm() + window_ / 2;
+  const double reach = 0.5 * apart + window_ / 2;
   const int left = static_cast<int>(std::floor(middle.x() - reach));
   const int top = static_cast<int>(std::floor(middle.y() - reach));
   const int size = static_cast<int>(std::ceil(2 * reach)) + 1;

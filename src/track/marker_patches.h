@@ -37,7 +37,8 @@ class MarkerPatches {
   /// Two markers so near to each other that their squares show both (lids that close, lips that
   /// meet). Their looks in the first frame are laid over each other, the stronger of both counting
   /// at each pixel, and moved together to where the frame looks so: Levenberg-Marquardt over both
-  /// positions. Begins where the candidates are; gives the likeness of the whole to both.
+  /// positions. Begins where the candidates are; gives the likeness of the whole to both, 0 where
+  /// they are more than two windows apart.
   void registerPair(const Grey8Image& frame, Candidate& a, Candidate& b) const;
 
   /// [s] spent in the library.
