@@ -6,6 +6,7 @@
 
 #include "derm/base/number_text.h"
 #include "derm/face/face_features.h"
+#include "derm/face/face_frame.h"
 #include "derm/image/grey8_image.h"
 #include "derm/io/file_bytes.h"
 #include "derm/io/file_ending.h"
@@ -51,6 +52,17 @@ struct TrackOptions {
 std::string numberOrWord(const std::string& label) {
   const FaceFeature* feature = findFaceFeature(label);
   return feature != nullptr ? std::string(feature->number) : label;
+}
+
+/// Turned to look along +Z, as the camera sees a face: depths are along z, and so are the turns of
+/// a head that are told. Heads that stand otherwise say so by their points.
+std::vector<Marker> lookingAhead(std::vector<Marker> face) {
+  std::vector<std::pair<std::string, Vec3d>> points;
+  for (const Marker& m : face) points.emplace_back(m.label, m.position);
+  const Result<FaceFrame> frame = faceFrame(points);
+  if (frame && frame->axes != Mat3d::Identity())
+    for (Marker& m : face) m.position = frame->axes.transpose() * m.position;
+  return face;
 }
 
 /// The points of a face in space [m]: a head's own, or a file of points.
@@ -345,7 +357,8 @@ Result<void> checkTrackOptions(const TrackOptions& options) {
 
 Result<void> track(const TrackOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkTrackOptions(options));
-  DERM_TRY(const std::vector<Marker> face, faceInSpace(options, notes));
+  DERM_TRY(std::vector<Marker> in_space, faceInSpace(options, notes));
+  const std::vector<Marker> face = lookingAhead(std::move(in_space));
   DERM_TRY(Tracked tracked, trackFilm(options, face, notes));
   PointTracks tracks = tracked.tracker.tracks();
   if (!tracked.clock.even() && tracks.frames() > 1)

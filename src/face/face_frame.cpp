@@ -1,9 +1,13 @@
+#include "derm/face/face_frame.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <Eigen/LU>
 
@@ -99,6 +103,15 @@ std::optional<Mat3d> axesBy(const Scheme& scheme, const std::map<std::string, Ve
 }  // namespace
 
 Result<FaceFrame> faceFrame(const TriMesh& head, std::span<const LabelledPoint> points) {
+  std::vector<std::pair<std::string, Vec3d>> at;
+  for (const LabelledPoint& p : points) {
+    DERM_CHECK(validate(p.point, head.triangles.size(), "point \"" + p.label + "\""));
+    at.emplace_back(p.label, positionAt(p.point, head.triangles, head.positions).cast<double>());
+  }
+  return faceFrame(at);
+}
+
+Result<FaceFrame> faceFrame(std::span<const std::pair<std::string, Vec3d>> points) {
   FaceFrame frame;
   std::map<std::string, Vec3d> at;
   if (points.size() < 4)
@@ -106,18 +119,14 @@ Result<FaceFrame> faceFrame(const TriMesh& head, std::span<const LabelledPoint> 
                  std::to_string(points.size()) +
                      " labelled points do not say where the face is; at least 4 are needed",
                  {.element = "points"}};
-  for (const LabelledPoint& p : points) {
-    DERM_CHECK(validate(p.point, head.triangles.size(), "point \"" + p.label + "\""));
-    const Vec3d position = positionAt(p.point, head.triangles, head.positions).cast<double>();
-    const FaceFeature* feature = findFaceFeature(p.label);
-    at.emplace(feature != nullptr ? std::string(feature->number) : p.label, position);
+  for (const auto& [label, position] : points) {
+    const FaceFeature* feature = findFaceFeature(label);
+    at.emplace(feature != nullptr ? std::string(feature->number) : label, position);
     frame.origin += position;
   }
   frame.origin /= static_cast<double>(points.size());
   double squares = 0;
-  for (const LabelledPoint& p : points)
-    squares += (positionAt(p.point, head.triangles, head.positions).cast<double>() - frame.origin)
-                   .squaredNorm();
+  for (const auto& [label, position] : points) squares += (position - frame.origin).squaredNorm();
   frame.unit = std::sqrt(squares / static_cast<double>(points.size()));
   if (!(frame.unit > 0) || !std::isfinite(frame.unit))
     return Error{

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "derm/cast/cast.h"
 #include "derm/io/film.h"
 #include "derm/io/point_file.h"
 #include "derm/io/point_tracks_file.h"
+#include "derm/mesh/surface_point.h"
 
 #include "cli/run_program.h"
 #include "track/marked_film.h"
@@ -113,6 +115,36 @@ TEST_F(FaceTrack, DotsAreFoundNamedAfterTheHeadAndTheHeadsMotionIsTakenOut) {
   const auto found = loadPicturePointFile(folder_ / "found.json", notes);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->size(), tracks->labels.size());
+}
+
+TEST_F(FaceTrack, WhereTheHeadLooksInItsOwnSpaceChangesNothing) {
+  const std::string film = writeFilm("film.mp4", 8);
+  const Character head = makeCastMember("head-a").value();
+  std::vector<PointTracks> tracks;
+  for (const double degrees : {0.0, 180.0, 90.0}) {  // to +Z, -Z and +X
+    const Eigen::AngleAxisd turn(degrees * 3.14159265358979 / 180, Eigen::Vector3d::UnitY());
+    std::vector<NamedPosition> points;
+    for (const LabelledPoint& p : head.points) {
+      const Vec3d at = positionAt(p.point, head.mesh.triangles, head.mesh.positions).cast<double>();
+      points.push_back({p.label, {}, turn * at});
+    }
+    write(folder_ / "face.json", pointFileText(points));
+    const Outcome o = derm({"face", "track", film, "--detect", "dark", "--head",
+                            folder_ / "face.json", "-o", folder_ / "tracks.json"});
+    ASSERT_EQ(o.exit_code, 0) << degrees << ": " << o.err;
+    Diagnostics notes;
+    tracks.push_back(loadPointTracks(folder_ / "tracks.json", notes).value());
+    ASSERT_EQ(tracks.back().labels, tracks.front().labels) << degrees;
+    ASSERT_EQ(tracks.back().head.size(), 8u);
+    for (std::size_t f = 0; f < 8; ++f) {
+      for (std::size_t l = 0; l < tracks.front().labels.size(); ++l)
+        // [px]; points say to some degrees only how a head stands.
+        EXPECT_LT((tracks.back().frame(f)[l] - tracks.front().frame(f)[l]).norm(), 0.1) << degrees;
+      EXPECT_LT(tracks.back().head[f].rotation.angularDistance(tracks.front().head[f].rotation),
+                2e-3f)
+          << degrees;
+    }
+  }
 }
 
 TEST_F(FaceTrack, AllMarkersLostStopsWithTheFrameAndKeepsWhatWasTracked) {
