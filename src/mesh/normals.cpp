@@ -41,6 +41,35 @@ std::vector<Vec3f> areaWeightedNormals(std::span<const Vec3f> positions,
   return normals;
 }
 
+void updateAreaWeightedNormals(std::span<const Vec3f> positions,
+                               std::span<const Triangle> triangles,
+                               std::span<const std::uint32_t> weld, const std::vector<bool>& moved,
+                               std::span<Vec3f> normals) {
+  DERM_REQUIRE(weld.size() == positions.size() && normals.size() == positions.size() &&
+               moved.size() == positions.size());
+  std::vector<bool> touched(positions.size(), false);
+  for (const Triangle& t : triangles)
+    if (moved[weld[t[0]]] || moved[weld[t[1]]] || moved[weld[t[2]]])
+      for (const std::uint32_t v : t) touched[weld[v]] = true;
+  std::vector<std::uint32_t> entry(positions.size(), 0);
+  std::vector<Vec3d> sums;
+  for (std::size_t v = 0; v < positions.size(); ++v)
+    if (touched[v]) {
+      entry[v] = static_cast<std::uint32_t>(sums.size());
+      sums.push_back(Vec3d::Zero());
+    }
+  for (const Triangle& t : triangles) {
+    if (!touched[weld[t[0]]] && !touched[weld[t[1]]] && !touched[weld[t[2]]]) continue;
+    const Vec3d p = positions[t[0]].cast<double>();
+    const Vec3d twice_area =
+        Vec3d(positions[t[1]].cast<double>() - p).cross(Vec3d(positions[t[2]].cast<double>() - p));
+    for (const std::uint32_t v : t)
+      if (touched[weld[v]]) sums[entry[weld[v]]] += twice_area;
+  }
+  for (std::size_t v = 0; v < positions.size(); ++v)
+    if (touched[weld[v]]) normals[v] = unitOr(sums[entry[weld[v]]], Vec3f(0, 1, 0));
+}
+
 std::vector<Vec4f> uvTangents(const TriMesh& mesh) {
   const std::size_t n = mesh.vertexCount();
   DERM_REQUIRE(mesh.normals.size() == n);
