@@ -74,30 +74,27 @@ Result<GlbChunks> splitGlb(std::span<const std::uint8_t> bytes, std::string_view
   return out;
 }
 
-Result<std::vector<std::uint8_t>> joinGlb(std::string_view json, std::span<const std::uint8_t> bin,
-                                          std::string_view name) {
+Result<GlbFrame> frameGlb(std::string_view json, std::uint64_t bin_size, std::string_view name) {
   const std::uint64_t json_size = (json.size() + 3) / 4 * 4;
-  const std::uint64_t bin_size = (bin.size() + 3) / 4 * 4;
+  const std::uint64_t padded = (bin_size + 3) / 4 * 4;
   const std::uint64_t total =
-      kHeader + kChunkHeader + json_size + (bin.empty() ? 0 : kChunkHeader + bin_size);
+      kHeader + kChunkHeader + json_size + (bin_size == 0 ? 0 : kChunkHeader + padded);
   if (total > std::numeric_limits<std::uint32_t>::max())
     return Error{ErrorCode::Unsupported,
                  fmt::format("{} bytes are more than a binary glTF can hold", total),
                  {.file = std::string(name)}};
-  std::vector<std::uint8_t> out;
-  out.reserve(total);
-  appendWord(out, kMagic);
-  appendWord(out, 2);
-  appendWord(out, static_cast<std::uint32_t>(total));
-  appendWord(out, static_cast<std::uint32_t>(json_size));
-  appendWord(out, kJsonChunk);
-  out.insert(out.end(), json.begin(), json.end());
-  out.insert(out.end(), json_size - json.size(), ' ');
-  if (!bin.empty()) {
-    appendWord(out, static_cast<std::uint32_t>(bin_size));
-    appendWord(out, kBinChunk);
-    out.insert(out.end(), bin.begin(), bin.end());
-    out.insert(out.end(), bin_size - bin.size(), 0);
+  GlbFrame out;
+  appendWord(out.head, kMagic);
+  appendWord(out.head, 2);
+  appendWord(out.head, static_cast<std::uint32_t>(total));
+  appendWord(out.head, static_cast<std::uint32_t>(json_size));
+  appendWord(out.head, kJsonChunk);
+  out.head.insert(out.head.end(), json.begin(), json.end());
+  out.head.insert(out.head.end(), json_size - json.size(), ' ');
+  if (bin_size > 0) {
+    appendWord(out.head, static_cast<std::uint32_t>(padded));
+    appendWord(out.head, kBinChunk);
+    out.tail.assign(padded - bin_size, 0);
   }
   return out;
 }

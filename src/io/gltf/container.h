@@ -24,8 +24,13 @@ bool isGlb(std::span<const std::uint8_t> bytes);
 Result<GlbChunks> splitGlb(std::span<const std::uint8_t> bytes, std::string_view name,
                            Diagnostics& notes);
 
-/// A binary glTF; without a second chunk where `bin` is empty. Both must be below 4 GB together.
-Result<std::vector<std::uint8_t>> joinGlb(std::string_view json, std::span<const std::uint8_t> bin,
-                                          std::string_view name);
+/// A binary glTF in three parts, in this order, so that a file of gigabytes need not be held twice:
+/// `head`, the binary buffer (where it is not empty), `tail`.
+struct GlbFrame {
+  std::vector<std::uint8_t> head, tail;
+};
+
+/// Without a second chunk where the buffer is empty. Both must be below 4 GB together.
+Result<GlbFrame> frameGlb(std::string_view json, std::uint64_t bin_size, std::string_view name);
 
 }  // namespace derm::detail::gltf

@@ -99,7 +99,13 @@ Result<Character> loadGltf(const std::filesystem::path& file, const ImportOption
 Result<std::vector<std::uint8_t>> encodeGlb(const Character& character, Diagnostics& notes) {
   DERM_CHECK(validate(character));
   DERM_TRY(const detail::gltf::Written written, detail::gltf::writeCharacter(character, {}, notes));
-  return detail::gltf::joinGlb(written.json, written.bin, character.name);
+  DERM_TRY(detail::gltf::GlbFrame frame,
+           detail::gltf::frameGlb(written.json, written.bin.size(), character.name));
+  FileBytes out = std::move(frame.head);
+  out.reserve(out.size() + written.bin.size() + frame.tail.size());
+  out.insert(out.end(), written.bin.begin(), written.bin.end());
+  out.insert(out.end(), frame.tail.begin(), frame.tail.end());
+  return out;
 }
 
 Result<void> saveGltf(const std::filesystem::path& file, const Character& character,
@@ -114,8 +120,13 @@ Result<void> saveGltf(const std::filesystem::path& file, const Character& charac
   DERM_TRY(const detail::gltf::Written written,
            detail::gltf::writeCharacter(character, options, notes));
   if (as_text) return writeText(file, bin, written, files);
-  DERM_TRY(const FileBytes glb, detail::gltf::joinGlb(written.json, written.bin, file.string()));
-  return files.write(file, glb);
+  DERM_TRY(const detail::gltf::GlbFrame frame,
+           detail::gltf::frameGlb(written.json, written.bin.size(), file.string()));
+  DERM_TRY(const std::unique_ptr<OutputFile> out, files.create(file));
+  DERM_CHECK(out->append(frame.head));
+  DERM_CHECK(out->append(written.bin));
+  DERM_CHECK(out->append(frame.tail));
+  return out->commit();
 }
 
 }  // namespace derm

@@ -28,6 +28,18 @@ void signAsset(Json& asset) {
         before.empty() || before.starts_with("derm ") ? derm : derm + from + before;
 }
 
+/// [bytes] About what vertices, triangles and shapes take: a buffer that grows holds twice as much
+/// for a while.
+std::size_t expectedBytes(const Character& c) {
+  constexpr std::size_t kVertex = 80, kShapeEntry = 2 * sizeof(std::uint32_t);
+  std::size_t out = kVertex * c.mesh.vertexCount() + sizeof(Triangle) * c.mesh.triangles.size();
+  for (const MorphTarget& m : c.morphs)
+    out += kShapeEntry * m.vertices.size() +
+           sizeof(Vec3f) * (m.positions.size() + m.normals.size() + m.tangents.size());
+  for (const Image& image : c.images) out += image.bytes.size();
+  return out;
+}
+
 }  // namespace
 
 Result<Written> writeCharacter(const Character& character, const WriteOptions& options,
@@ -40,6 +52,7 @@ Result<Written> writeCharacter(const Character& character, const WriteOptions& o
     out = Output(*document);
   } else {
     out.root["asset"] = {{"version", "2.0"}};
+    out.bin.reserve(expectedBytes(character));
   }
   WriteContext context{character, document, original ? &*original : nullptr, out, notes};
   NodeWriter nodes(context);
