@@ -62,7 +62,7 @@ class HeadMaker {
                    linearFromSrgb(static_cast<float>(b)));
     };
     head_.materials = {paint("skin", {1, 1, 1}, .58), paint("lashes", srgb(.09, .06, .055), .8),
-                       paint("teeth", srgb(.99, .97, .93), .3),
+                       paint("teeth", srgb(1, .96, .87), .3),
                        paint("mouth", srgb(.70, .33, .32), .35), paint("eye", {1, 1, 1}, .10)};
     head_.materials[kLashMaterial].double_sided = true;
     head_.materials[kMouthMaterial].double_sided = true;
