@@ -173,7 +173,7 @@ void putEyesOnMargins(const TriMesh& mesh, const FaceSkin& skin, const FaceSlits
 }
 
 /// The eyes' points to their margins, the lips' points to the lips' borders.
-void putOnMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
+void moveToMargins(const TriMesh& mesh, std::vector<LabelledPoint>& points) {
   Diagnostics ignored;  // what does not open is nothing that was asked for here
   const FaceSkin skin(mesh, points);
   const FaceSlits slits = findFaceSlits(mesh, points, ignored);
@@ -201,6 +201,13 @@ Result<void> areControlPoints(std::span<const LabelledPoint> points, const TriMe
 }
 
 }  // namespace
+
+void putOnMargins(const TriMesh& head, std::vector<LabelledPoint>& points) {
+  std::vector<LabelledPoint> moved = points;
+  moveToMargins(head, moved);
+  // Lids that are shut at rest have both margins at one place, and no use for points there.
+  if (areControlPoints(moved, head)) points = std::move(moved);
+}
 
 Result<FoundControlPoints> findControlPoints(const TriMesh& head,
                                              std::span<const ReferenceHead> references,
@@ -234,13 +241,8 @@ Result<FoundControlPoints> findControlPoints(const TriMesh& head,
     if (fit->verdict == RegistrationVerdict::Good) break;
   }
   if (!best) return *refusal;
-  std::vector<LabelledPoint> on_margins = best->points;
-  putOnMargins(head, on_margins);
-  // Lids that are shut at rest have both margins at one place, and no use for points there.
-  if (areControlPoints(on_margins, head))
-    best->points = std::move(on_margins);
-  else
-    DERM_CHECK(areControlPoints(best->points, head));
+  putOnMargins(head, best->points);
+  DERM_CHECK(areControlPoints(best->points, head));
   notes.merge(best_notes);
   return *std::move(best);
 }

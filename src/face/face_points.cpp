@@ -35,6 +35,19 @@ Vec3d middle(const FacePoints& p, std::string_view a, std::string_view b) {
   return 0.5 * (p.at(a) + p.at(b));
 }
 
+/// From the subject's right to its left, all pairs together. `about` says which is which: labels
+/// may be swapped.
+Vec3d acrossFace(const FacePoints& p, const Vec3d& about) {
+  constexpr std::array<std::array<std::string_view, 2>, 4> kPairs = {
+      {{"3.7", "3.12"}, {"3.11", "3.8"}, {"4.3", "4.4"}, {"8.3", "8.4"}}};
+  Vec3d out = Vec3d::Zero();
+  for (const auto& [left, right] : kPairs) {
+    const Vec3d across = p.at(left) - p.at(right);
+    out += across.dot(about) < 0 ? Vec3d(-across) : across;
+  }
+  return out;
+}
+
 /// What faceAxes() needs.
 constexpr std::array<std::string_view, 10> kDirections = {"2.1", "3.7", "3.8", "3.11", "3.12",
                                                           "4.3", "4.4", "8.3", "8.4",  "9.3"};
@@ -151,8 +164,18 @@ FaceAxes faceAxes(const FacePoints& p) {
   // The nose sticks out of the plane of eyes and mouth.
   const Vec3d out = p.at("9.3") - 0.5 * (eyes + mouth);
   const Vec3d forward = normalised(out - up.dot(out) * up, Vec3d::UnitZ());
-  constexpr double kUpright = 0.766;  // cos 40°: chins recede, foreheads slope
-  if (up.y() > kUpright && forward.z() > kUpright) return {};
+  // Left is known well, as faces have two sides. Up is not: chins recede, foreheads slope. So a
+  // face is taken to stand as upright as its sides allow, unless it is far from that.
+  constexpr double kSameSide = 0.985;  // cos 10 deg
+  constexpr double kUpright = 0.766;   // cos 40 deg
+  const Vec3d left = normalised(acrossFace(p, up.cross(forward)), up.cross(forward));
+  if (up.y() > kUpright && forward.z() > kUpright && left.x() > kSameSide) return {};
+  const Vec3d upright = Vec3d::UnitY() - left.y() * left;
+  if (upright.norm() > 0.1) {
+    const Vec3d level = upright.normalized();
+    if (up.dot(level) > kUpright && forward.dot(left.cross(level)) > kUpright)
+      return {left, level, left.cross(level)};
+  }
   return {up.cross(forward), up, forward};
 }
 

@@ -9,6 +9,7 @@
 
 #include "face/control_point_index.h"
 #include "face/eye_centre.h"
+#include "face/face_rig_parts.h"
 #include "face/head_joint.h"
 #include "face/lid_closing.h"
 
@@ -73,6 +74,19 @@ Result<JointId> headOf(const Character& c, const FaceRigDesc& desc) {
   return Error{ErrorCode::BadArgument,
                "no control point follows the joint \"" + desc.head_joint + "\"",
                {.element = "skin"}};
+}
+
+/// The inverse of weights of which some are next to nothing, as of a point that was found inside
+/// the mouth: its joint would have to go anywhere to take it where it is wanted. Singular values
+/// below kLeast count as s / kLeast^2 instead of 1 / s, so such a point stays behind. Nothing where
+/// there are none: on faces they are 0.37 and more.
+std::optional<Eigen::MatrixXd> damped(const Eigen::MatrixXd& weights) {
+  constexpr double kLeast = 0.25;
+  const SymmetricEigen e = symmetricEigen(weights.transpose() * weights);
+  if (e.values[0] >= kLeast * kLeast) return {};
+  const Eigen::VectorXd inverse = e.values.cwiseMax(kLeast * kLeast).cwiseInverse();
+  return Eigen::MatrixXd(e.vectors * inverse.asDiagonal() * e.vectors.transpose() *
+                         weights.transpose());
 }
 
 /// The model matrix of a joint in the bind pose.
@@ -281,6 +295,27 @@ std::optional<FaceRig> findFaceRig(const Character& character) {
   return out;
 }
 
+Result<FaceRig> detail::addRigOfWeights(Character& character, const FacePoints& points,
+                                        const FaceWeights& weights, const FaceRigDesc& desc,
+                                        std::optional<JointId> head, Diagnostics& notes) {
+  for (LabelledPoint& p : character.points)
+    if (const FaceFeature* feature = findFaceFeature(p.label)) p.label = feature->number;
+  FaceRig rig;
+  const bool bends = std::any_of(character.instances.begin(), character.instances.end(),
+                                 [](const MeshInstance& m) { return !m.rigid; });
+  if (character.hasSkin() && (bends || hasMovingParts(character))) {
+    if (head) {
+      rig.head = *head;
+    } else {
+      DERM_TRY(rig.head, headOf(character, desc));
+    }
+    rigSkinnedFace(character, points, weights, desc.weights.max_influences, rig, notes);
+  } else {
+    rigBareHead(character, points, weights, rig, notes);
+  }
+  return rig;
+}
+
 Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagnostics& notes) {
   if (findFaceRig(character))
     return Error{
@@ -290,17 +325,7 @@ Result<FaceRig> addFaceRig(Character& character, const FaceRigDesc& desc, Diagno
   noteSize(points, notes);
   DERM_TRY(const FaceWeights weights, faceWeights(character.mesh, points, desc.weights, notes));
   Character rigged = character;
-  for (LabelledPoint& p : rigged.points)
-    if (const FaceFeature* feature = findFaceFeature(p.label)) p.label = feature->number;
-  FaceRig rig;
-  const bool bends = std::any_of(rigged.instances.begin(), rigged.instances.end(),
-                                 [](const MeshInstance& m) { return !m.rigid; });
-  if (rigged.hasSkin() && (bends || hasMovingParts(rigged))) {
-    DERM_TRY(rig.head, headOf(rigged, desc));
-    rigSkinnedFace(rigged, points, weights, desc.weights.max_influences, rig, notes);
-  } else {
-    rigBareHead(rigged, points, weights, rig, notes);
-  }
+  DERM_TRY(const FaceRig rig, detail::addRigOfWeights(rigged, points, weights, desc, {}, notes));
   if (desc.clips || desc.weights.lids_along_margins) {
     Diagnostics ignored;  // an eye that does not open stays as it is
     const FaceSlits slits = findFaceSlits(rigged.mesh, points, ignored);
@@ -391,7 +416,7 @@ Result<FacePoser> FacePoser::make(const Character& character, const FaceRig& rig
   if (!inverse)
     return Error{
         ErrorCode::BadData, "the control points do not follow their joints", {.element = "skin"}};
-  out.solve_ = *inverse;
+  out.solve_ = damped(weights).value_or(*inverse);
   for (const JointId joint : rig.joints) out.rest_.push_back(character.skeleton[joint].rest);
   out.to_head_ = bindModel(character, rig.head).linear().inverse();
   return out;

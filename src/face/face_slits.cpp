@@ -47,6 +47,9 @@ struct SlitPositions {
   double facing = kFacing;
   TurnedCorner turned = TurnedCorner::None;
   std::optional<Vec3d> forward;  ///< unit length; from where the corners are the ends
+  /// Unit length; between which ends the corners are, where not between those that were given:
+  /// those of a mouth that is as high as it is wide may be found anywhere, and its ends with them.
+  std::optional<Vec3d> across;
 };
 
 Vec3d centroid(const WeldedMesh& mesh, std::size_t t) {
@@ -276,8 +279,10 @@ class SlitFinder {
     // Corners go back into the head: an opening's ends are those that one sees from before the
     // face, as one sees whether it is shut.
     const Vec3d along =
-        points_.forward ? Vec3d(slit_.along - slit_.along.dot(*points_.forward) * *points_.forward)
-                        : slit_.along;
+        points_.across ? Vec3d((points_.across->dot(slit_.along) < 0 ? -1 : 1) * *points_.across)
+        : points_.forward
+            ? Vec3d(slit_.along - slit_.along.dot(*points_.forward) * *points_.forward)
+            : slit_.along;
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
       return along.dot(mesh_.positions[a]) < along.dot(mesh_.positions[b]);
     };
@@ -357,24 +362,24 @@ constexpr NamedSlit kLeftEye = {{"3.11", "3.7", "3.1", "3.3"}, "left eye", Turne
 constexpr NamedSlit kRightEye = {{"3.12", "3.8", "3.2", "3.4"}, "right eye", TurnedCorner::First};
 constexpr NamedSlit kMouth = {{"8.4", "8.3", "8.1", "8.2"}, "mouth", TurnedCorner::None};
 
-/// Where the face looks; none where points are missing that tell.
-std::optional<Vec3d> forwardOf(const FacePoints& points) {
+/// None where points are missing that tell.
+std::optional<FaceAxes> axesOf(const FacePoints& points) {
   constexpr std::array<std::string_view, 10> kNeeded = {"2.1", "4.3", "4.4",  "8.3", "8.4",
                                                         "9.3", "3.7", "3.11", "3.8", "3.12"};
   if (!points.missing(kNeeded).empty()) return {};
-  return faceAxes(points).forward;
+  return faceAxes(points);
 }
 
-/// `pointsOf`: the points of one slit, or none. `forward`: of the face.
+/// `pointsOf`: the points of one slit, or none. `axes`: of the face.
 template <class PointsOf>
 FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf,
-                  const std::optional<Vec3d>& forward, Diagnostics& notes) {
+                  const std::optional<FaceAxes>& axes, Diagnostics& notes) {
   const auto find = [&](const NamedSlit& slit) -> std::optional<FaceSlit> {
     std::optional<SlitPositions> points = pointsOf(slit.numbers);
     if (!points) return {};
     points->turned = slit.turned;
     const bool lips = slit.turned == TurnedCorner::None;
-    if (!lips) points->forward = forward;
+    if (!lips && axes) points->forward = axes->forward;
     for (const double depth :
          lips ? std::span<const double>(kMouthDepths) : std::span<const double>(kEyeDepths)) {
       points->depth = depth;
@@ -383,6 +388,7 @@ FaceSlits slitsOf(const WeldedMesh& mesh, const PointsOf& pointsOf,
       if (lips && found->opening_m > kOpenMouth * found->width_m) {
         points->depth = kOpenDepth;
         points->facing = kOpenFacing;
+        if (axes) points->across = axes->left;
         if (std::optional<FaceSlit> lip_edges = SlitFinder(mesh, *points).find()) return lip_edges;
       }
       return found;
@@ -464,22 +470,22 @@ FaceSlits findFaceSlits(const TriMesh& mesh, std::span<const LabelledPoint> poin
     return out;
   };
   const Result<FacePoints> named = facePoints(points, mesh);
-  const std::optional<Vec3d> forward = named ? forwardOf(*named) : std::nullopt;
-  if (forward && insideOut(welded, *named, *forward)) turnInsideOut(welded);
-  return slitsOf(welded, pointsOf, forward, notes);
+  const std::optional<FaceAxes> axes = named ? axesOf(*named) : std::nullopt;
+  if (axes && insideOut(welded, *named, axes->forward)) turnInsideOut(welded);
+  return slitsOf(welded, pointsOf, axes, notes);
 }
 
 FaceSlits findFaceSlits(const TriMesh& mesh, const FacePoints& points, Diagnostics& notes) {
   WeldedMesh welded = detail::weldedMesh(mesh);
-  const std::optional<Vec3d> forward = forwardOf(points);
-  if (forward && insideOut(welded, points, *forward)) turnInsideOut(welded);
+  const std::optional<FaceAxes> axes = axesOf(points);
+  if (axes && insideOut(welded, points, axes->forward)) turnInsideOut(welded);
   const std::uint32_t skin = skinOf(welded, points);
   const auto pointsOf = [&](const SlitNumbers& numbers) -> std::optional<SlitPositions> {
     if (!points.missing(numbers).empty()) return {};
     return SlitPositions{points.at(numbers[0]), points.at(numbers[1]), points.at(numbers[2]),
                          points.at(numbers[3]), skin};
   };
-  return slitsOf(welded, pointsOf, forward, notes);
+  return slitsOf(welded, pointsOf, axes, notes);
 }
 
 }  // namespace derm

@@ -41,4 +41,10 @@ Result<FoundControlPoints> findControlPoints(const TriMesh& head,
                                              HeadPose pose, Diagnostics& notes,
                                              const Progress& progress = {});
 
+/// The last step of that, for points that a registration has found: those of lips and lids go to
+/// borders and margins where the surface opens, the mouth's corners onto the skin beside the ends
+/// of its slit. Points under other labels than control points' numbers stay, and all where they
+/// would be no control points of a face any more.
+void putOnMargins(const TriMesh& head, std::vector<LabelledPoint>& points);
+
 }  // namespace derm

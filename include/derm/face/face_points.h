@@ -44,9 +44,10 @@ struct FaceAxes {
 };
 
 /// Tells them from points of the midline and of both sides alike (chin, brows, eyes, mouth, nose
-/// tip), so labels with left and right swapped do not change it. A face that looks along +z and
-/// stands along +y to within 40 degrees is taken to do so exactly, as characters do; others get
-/// what the points say. Requires 2.1, 4.3, 4.4, 8.3, 8.4, 9.3 and the eyes' corners.
+/// tip), so labels with left and right swapped do not change it. Left is what the sides say, +x
+/// where they do so to within 10 degrees. As up is less sure, a face that stands upright to within
+/// 40 degrees of what its sides allow is taken to do so exactly, as characters do; others get what
+/// the points say. Requires 2.1, 4.3, 4.4, 8.3, 8.4, 9.3 and the eyes' corners.
 FaceAxes faceAxes(const FacePoints& points);
 
 /// Fails where mandatory points are missing (all 28 control points; the error lists them), where
