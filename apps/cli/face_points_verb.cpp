@@ -27,13 +27,15 @@ Result<void> findPoints(const PointsOptions& options, Diagnostics& notes) {
       {options.input.source, match.source.source, match.source_points, match.known}));
   if (match.method == "watershed" && match.upright)
     notes.info("upright-assumed", "--upright", "the watershed always takes heads to be upright");
-  DERM_TRY(const Character target, options.input.load(notes));
+  DERM_TRY(Character target, options.input.load(notes));
   std::vector<LabelledPoint> known;
   if (!match.known.empty()) {
     DERM_TRY(known, headPoints(match.known, target, notes));
   }
-  DERM_TRY(const HeadLandmarks found,
-           findLandmarks(match, target, options.input.source, std::move(known), notes));
+  DERM_TRY(HeadProxy proxy, proxyOf(target, options.input.source, notes));
+  DERM_TRY(HeadLandmarks found,
+           findLandmarks(match, proxy.head(), options.input.source, proxy.fromFull(known), notes));
+  putOnFull(found, proxy);
 
   std::vector<NamedPosition> positions;
   double lowest = 1;

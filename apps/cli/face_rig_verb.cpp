@@ -64,17 +64,19 @@ Result<void> writeRigged(const RigOptions& options, Diagnostics& notes) {
   DERM_TRY(Character character, options.input.load(notes));
   if (!options.points.empty()) {
     DERM_TRY(character.points, headPoints(options.points, character, notes));
-  } else {
-    DERM_CHECK(
-        findMissingPoints(character, options.input.source, "--points", options.upright, notes));
   }
-  const Result<FaceRig> rig = addFaceRig(character, desc, notes);
+  DERM_TRY(HeadProxy proxy, proxyOf(character, options.input.source, notes));
+  if (options.points.empty())
+    DERM_CHECK(
+        findMissingPoints(proxy.head(), options.input.source, "--points", options.upright, notes));
+  const Result<FaceRig> rig = addFaceRig(proxy.head(), desc, notes);
   if (!rig) {
     Error e = rig.error();
     if (e.where.file.empty())
       e.where.file = options.points.empty() ? options.input.source : options.points;
     return e;
   }
+  DERM_CHECK(proxy.keepRig(*rig, desc.weights.max_influences, notes));
   DERM_CHECK(saveCharacter(character, options.output, notes));
   std::size_t followers = 0;
   std::vector<bool> of_rig(character.skeleton.size());

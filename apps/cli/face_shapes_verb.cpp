@@ -26,20 +26,25 @@ Result<void> writeShaped(const ShapesOptions& options, Diagnostics& notes) {
   DERM_CHECK(checkNotAnInput(
       {options.output, match.report, match.picture},
       {options.input.source, match.source.source, match.source_points, match.known}));
-  DERM_TRY(Character head, options.input.load(notes));
+  DERM_TRY(Character full, options.input.load(notes));
+  if (!match.known.empty()) {
+    DERM_TRY(full.points, headPoints(match.known, full, notes));
+  }
+  DERM_TRY(HeadProxy proxy, proxyOf(full, options.input.source, notes));
+  Character& head = proxy.head();
   std::vector<MorphTarget> shapes;
+  std::size_t count = 0;
   if (match.source.source.empty()) {
-    if (!match.known.empty()) {
-      DERM_TRY(head.points, headPoints(match.known, head, notes));
-    } else {
+    if (match.known.empty())
       DERM_CHECK(findMissingPoints(head, options.input.source, "--points", match.upright, notes));
-    }
     ProgressBar bar("shapes");
     DERM_TRY(shapes, arkitShapes(head, notes, bar.callback()));
-    setShapes(head, shapes, notes);
-    DERM_CHECK(saveCharacter(head, options.output, notes));
+    count = shapes.size();
+    proxy.keepPoints();
+    proxy.keepShapes(std::move(shapes), notes);
+    DERM_CHECK(saveCharacter(full, options.output, notes));
   } else {
-    DERM_TRY(const HeadMatch found, matchHeads(match, head, options.input.source, notes));
+    DERM_TRY(HeadMatch found, matchHeads(match, head, options.input.source, notes));
     const Character& source = found.landmarks.source;
     const std::vector<MorphTarget> donor = shapesOf(source);
     if (donor.empty())
@@ -47,11 +52,14 @@ Result<void> writeShaped(const ShapesOptions& options, Diagnostics& notes) {
     ProgressBar bar("shapes");
     DERM_TRY(shapes, transferShapes({source.mesh, source.points}, donor, {head.mesh, head.points},
                                     found.dense, {}, notes, bar.callback()));
-    setShapes(head, shapes, notes);
-    DERM_CHECK(saveCharacter(head, options.output, notes));
-    DERM_CHECK(writeMatch(match, found, head, shapes.size(), 0, notes));
+    count = shapes.size();
+    proxy.keepPoints();
+    proxy.keepShapes(std::move(shapes), notes);
+    putOnFull(found, proxy);
+    DERM_CHECK(saveCharacter(full, options.output, notes));
+    DERM_CHECK(writeMatch(match, found, full, count, 0, notes));
   }
-  say("{}: {} shapes\n", options.output, shapes.size());
+  say("{}: {} shapes\n", options.output, count);
   return {};
 }
 

@@ -28,7 +28,12 @@ Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes
   DERM_CHECK(checkNotAnInput(
       {options.output, match.report, match.picture},
       {options.target.source, match.source.source, match.source_points, match.known}));
-  DERM_TRY(Character head, options.target.load(notes));
+  DERM_TRY(Character full, options.target.load(notes));
+  if (!match.known.empty()) {
+    DERM_TRY(full.points, headPoints(match.known, full, notes));
+  }
+  DERM_TRY(HeadProxy proxy, proxyOf(full, options.target.source, notes));
+  Character& head = proxy.head();
   DERM_TRY(HeadMatch found, matchHeads(match, head, options.target.source, notes));
   Character& source = found.landmarks.source;
   if (!findFaceRig(source)) {
@@ -41,13 +46,14 @@ Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes
       return e;
     }
   }
-  std::vector<MorphTarget> shapes;
+  std::size_t shape_count = 0;
   if (options.shapes && !source.morphs.empty()) {
     ProgressBar bar("shapes");
-    DERM_TRY(shapes,
+    DERM_TRY(std::vector<MorphTarget> shapes,
              transferShapes({source.mesh, source.points}, shapesOf(source),
                             {head.mesh, head.points}, found.dense, {}, notes, bar.callback()));
-    setShapes(head, shapes, notes);
+    shape_count = shapes.size();
+    proxy.keepShapes(std::move(shapes), notes);
   }
   Result<FaceRig> rig = transferFaceRig(source, head, found.dense, options.rig, notes);
   if (!rig) {
@@ -55,10 +61,12 @@ Result<void> writeTransferred(const TransferOptions& options, Diagnostics& notes
     if (e.where.file.empty()) e.where.file = options.target.source;
     return e;
   }
-  DERM_CHECK(saveCharacter(head, options.output, notes));
-  DERM_CHECK(writeMatch(match, found, head, shapes.size(), rig->joints.size(), notes));
+  DERM_CHECK(proxy.keepRig(*rig, options.rig.max_influences, notes));
+  putOnFull(found, proxy);
+  DERM_CHECK(saveCharacter(full, options.output, notes));
+  DERM_CHECK(writeMatch(match, found, full, shape_count, rig->joints.size(), notes));
   say("{}: {} control joints, {} shapes, {} clips, by {}\n", options.output, rig->joints.size(),
-      shapes.size(), head.clips.size(), found.landmarks.method);
+      shape_count, full.clips.size(), found.landmarks.method);
   return {};
 }
 

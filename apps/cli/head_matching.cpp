@@ -137,14 +137,15 @@ Result<HeadLandmarks> bestLandmarks(const HeadMatchOptions& options, const Chara
     notes.merge(first_notes);
     return std::move(first);
   };
-  if (!first || !first->registration || known.size() >= kEnoughPoints ||
-      first->registration->verdict == RegistrationVerdict::Good)
+  if (known.size() >= kEnoughPoints ||
+      (first ? !first->registration || first->registration->verdict == RegistrationVerdict::Good
+             : first.error().code != ErrorCode::BadData || options.method != "registration"))
     return keep();
   Diagnostics more_notes;
   const Result<FoundControlPoints> found =
       searchControlPoints(target.mesh, options.upright, options.source.source, more_notes);
   if (!found && found.error().code == ErrorCode::Cancelled) return found.error();
-  if (!found || found->residual >= 0.95 * first->registration->residual) return keep();
+  if (!found || (first && found->residual >= 0.95 * first->registration->residual)) return keep();
   std::vector<LabelledPoint> more = known;
   for (const LabelledPoint& p : found->points)
     if (has(source.points, p.label) && !has(known, p.label)) more.push_back(p);
@@ -152,12 +153,14 @@ Result<HeadLandmarks> bestLandmarks(const HeadMatchOptions& options, const Chara
   if (!second && second.error().code != ErrorCode::Cancelled && more.size() >= kEnoughPoints)
     second = landmarksByPoints(source, target, more);
   if (!second) return keep();
+  const std::string misfit =
+      first ? fmt::format("the heads fit badly (misfit {:.2f})", first->registration->residual)
+            : first.error().message;
   notes.warn("heads-differ", target_name,
-             fmt::format("the heads fit badly (misfit {:.2f}): its control points were found from "
-                         "{} instead (misfit {:.2f}); check them (--picture), or give them by "
-                         "--points",
-                         first->registration->residual, found->reference, found->residual));
-  second->seconds += first->seconds;
+             fmt::format("{}: its control points were found from {} instead (misfit {:.2f}); check "
+                         "them (--picture), or give them by --points",
+                         misfit, found->reference, found->residual));
+  if (first) second->seconds += first->seconds;
   return second;
 }
 
@@ -257,12 +260,19 @@ Result<HeadLandmarks> findLandmarks(const HeadMatchOptions& options, const Chara
   return found;
 }
 
+Result<HeadProxy> proxyOf(Character& head, const std::string& name, Diagnostics& notes) {
+  ProgressBar bar("coarse head");
+  DERM_TRY(HeadProxy proxy, HeadProxy::of(head, bar.callback()));
+  if (proxy.isCoarse())
+    notes.info("head-coarse", name,
+               fmt::format("{} triangles: its face is worked on as {}, and all vertices follow",
+                           head.mesh.triangles.size(), proxy.head().mesh.triangles.size()));
+  return proxy;
+}
+
 Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
                              const std::string& target_name, Diagnostics& notes) {
   DERM_TRY(const Character source, loadSource(options, notes));
-  if (!options.known.empty()) {
-    DERM_TRY(target.points, headPoints(options.known, target, notes));
-  }
   std::vector<LabelledPoint> known;
   for (const LabelledPoint& p : target.points)
     if (has(source.points, p.label)) known.push_back(p);
@@ -285,10 +295,35 @@ Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
     DERM_TRY(out.dense, landmarkCorrespondence(source.mesh, source.points, target.mesh,
                                                labelled(out.landmarks.points), notes));
   }
+  // Of heads that are so different, or of an open mouth, the margins tell more than the map.
+  if (const auto& fit = out.landmarks.registration;
+      fit && (!fit->source_positions.empty() || fit->verdict != RegistrationVerdict::Good)) {
+    std::vector<LabelledPoint> placed = labelled(out.landmarks.points);
+    putOnMargins(target.mesh, placed);
+    for (std::size_t i = 0; i < placed.size(); ++i)
+      if (!has(known, placed[i].label)) out.landmarks.points[i].point = placed[i].point;
+  }
   for (const LandmarkMatch& m : out.landmarks.points)
     if (!has(target.points, m.label)) target.points.push_back({m.label, m.point});
+  for (std::size_t v = 0; v < target.mesh.vertexCount(); ++v)
+    out.matched_vertices += out.dense.has(v) ? 1 : 0;
   out.seconds = secondsSince(start);
   return out;
+}
+
+void putOnFull(HeadLandmarks& landmarks, const HeadProxy& proxy) {
+  const std::vector<LabelledPoint> full = proxy.onFull(labelled(landmarks.points));
+  for (std::size_t i = 0; i < full.size(); ++i) landmarks.points[i].point = full[i].point;
+}
+
+void putOnFull(HeadMatch& match, const HeadProxy& proxy) {
+  if (!proxy.isCoarse()) return;
+  putOnFull(match.landmarks, proxy);
+  std::vector<float> has(match.dense.source_points.size());
+  for (std::size_t v = 0; v < has.size(); ++v) has[v] = match.dense.has(v) ? 1.0f : 0.0f;
+  const std::vector<float> full = proxy.onFull(has);
+  match.matched_vertices = static_cast<std::size_t>(
+      std::count_if(full.begin(), full.end(), [](float share) { return share > 0.5f; }));
 }
 
 nlohmann::json landmarkReport(const HeadLandmarks& landmarks, const Character& target) {
@@ -322,10 +357,8 @@ Result<void> writeMatch(const HeadMatchOptions& options, const HeadMatch& match,
                         Diagnostics& notes) {
   if (!options.report.empty()) {
     nlohmann::json report = landmarkReport(match.landmarks, target);
-    std::size_t matched = 0;
-    for (std::size_t v = 0; v < target.mesh.vertexCount(); ++v) matched += match.dense.has(v);
     report["seconds"] = match.seconds;
-    report["matched_vertices"] = matched;
+    report["matched_vertices"] = match.matched_vertices;
     report["shapes"] = shapes;
     report["joints"] = joints;
     DERM_CHECK(writeText(options.report, jsonFileText(report)));

@@ -13,6 +13,7 @@
 #include "derm/base/result.h"
 #include "derm/character/character.h"
 #include "derm/face/head_correspondence.h"
+#include "derm/face/head_proxy.h"
 #include "derm/face/head_registration.h"
 #include "derm/face/landmark_match.h"
 
@@ -53,15 +54,23 @@ Result<HeadLandmarks> findLandmarks(const HeadMatchOptions& options, const Chara
 
 struct HeadMatch {
   HeadLandmarks landmarks;
-  HeadCorrespondence dense;  ///< of the target's vertices
-  double seconds = 0;        ///< [s] of both
+  HeadCorrespondence dense;          ///< of the target's vertices
+  std::size_t matched_vertices = 0;  ///< of the target, those that have a counterpart
+  double seconds = 0;                ///< [s] of both
 };
 
-/// Reads the source and matches it with the target, whose points are filled in: those that were
-/// known (of --points, else its own), and the others as they were found. With enough known points a
+/// What faces are worked on in place of a head of millions of triangles; a note says so.
+Result<HeadProxy> proxyOf(Character& head, const std::string& name, Diagnostics& notes);
+
+/// Reads the source and matches it with the target, whose points are filled in: those that it has,
+/// and the others as they were found. With enough known points a
 /// head that cannot be registered is matched by these.
 Result<HeadMatch> matchHeads(const HeadMatchOptions& options, Character& target,
                              const std::string& target_name, Diagnostics& notes);
+
+/// Landmarks and counts of the head that a proxy stands for.
+void putOnFull(HeadLandmarks& landmarks, const HeadProxy& proxy);
+void putOnFull(HeadMatch& match, const HeadProxy& proxy);
 
 /// What a report says of landmarks: points, method, seconds, the registration's residual.
 nlohmann::json landmarkReport(const HeadLandmarks& landmarks, const Character& target);

@@ -238,7 +238,7 @@ class ShapeMaker {
         axes_(faceAxes(points)),
         pieces_(welded_, skinPiece(), slits_, points.at("2.1"),
                 measureFaceUnits(points).eye_separation_m),
-        morphs_(head.mesh, welded_) {
+        morphs_(head.mesh, welded_.of_vertex) {
     rig_slot_.assign(head.skin.slots.size(), -1);
     pivots_.assign(rig.joints.size(), Vec3d::Zero());
     for (std::size_t s = 0; s < head.skin.slots.size(); ++s)

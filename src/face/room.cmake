@@ -28,6 +28,7 @@ derm_room(face
     head_joint.cpp
     head_pieces.cpp
     head_pose.cpp
+    head_proxy.cpp
     head_registration.cpp
     head_samples.cpp
     head_shapes.cpp

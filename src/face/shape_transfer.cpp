@@ -99,7 +99,7 @@ class Transfer {
       : donor_(donor), target_(target), desc_(desc) {
     donor_welded_ = detail::weldedMesh(donor.mesh);
     welded_ = detail::weldedMesh(target.mesh);
-    morphs_.emplace(target.mesh, welded_);
+    morphs_.emplace(target.mesh, welded_.of_vertex);
     skin_ = skinOf(given);
     eye_distance_m_ = eyeDistance(target);
     findOpenings(notes);

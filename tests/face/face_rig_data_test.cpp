@@ -13,6 +13,7 @@
 #include "derm/mesh/triangle_tree.h"
 
 #include "face_fixtures.h"
+#include "held_face.h"
 #include "played_face.h"
 #include "rigged_head.h"
 #include "support/unpacked.h"
@@ -20,42 +21,8 @@
 namespace derm::face_rig_data_test {
 namespace {
 
-/// The skin when a clip holds its expression.
-std::vector<Vec3f> held(const Character& head, std::string_view name) {
-  for (const Clip& clip : head.clips)
-    if (clip.name == name)
-      return testing_support::skinned(
-                 head, testing_support::poseAt(head, clip, name == "blink" ? 0.1 : 0.4),
-                 SkinningMethod::Linear)
-          .positions;
-  ADD_FAILURE() << "no clip " << name;
-  return head.mesh.positions;
-}
-
-/// [1] Largest distance of an upper margin's vertices to the lower margin, seen from the front,
-/// over the opening at rest; of both eyes.
-double gapOf(const Character& head, const std::vector<Vec3f>& posed) {
-  Diagnostics notes;
-  const FaceSlits slits = findFaceSlits(head.mesh, head.points, notes);
-  EXPECT_TRUE(slits.left_eye && slits.right_eye);
-  const auto seen = [&](std::uint32_t v) { return Vec3d(posed[v].x(), posed[v].y(), 0); };
-  double largest = 0;
-  for (const std::optional<FaceSlit>* eye : {&slits.left_eye, &slits.right_eye}) {
-    if (!*eye) continue;
-    const std::vector<std::uint32_t>& lower = (*eye)->lower;
-    EXPECT_GT((*eye)->upper.size(), 5u);
-    for (const std::uint32_t v : (*eye)->upper) {
-      double nearest = 1;
-      for (std::size_t i = 0; i + 1 < lower.size(); ++i) {
-        const Vec3d a = seen(lower[i]), b = seen(lower[i + 1]);
-        const double t = closestOnSegment(seen(v), a, b);
-        nearest = std::min(nearest, (a + t * (b - a) - seen(v)).norm());
-      }
-      largest = std::max(largest, nearest / (*eye)->opening_m);
-    }
-  }
-  return largest;
-}
+using testing_support::gapOf;
+using testing_support::held;
 
 /// What is allowed of it.
 constexpr double kLargestGap = 0.005;

@@ -16,6 +16,7 @@ derm_test(face unit
   face_slits_test.cpp
   face_weights_test.cpp
   head_correspondence_test.cpp
+  head_proxy_test.cpp
   map_transfer_test.cpp
   modulation_fit_test.cpp
   photo_light_test.cpp

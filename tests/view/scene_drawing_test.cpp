@@ -264,6 +264,52 @@ TEST(SceneDrawing, RoundingIsNotDrawnAsMotion) {
   EXPECT_GT(rounded, 100u);
 }
 
+/// A sword that hangs on one joint and points into the floor does not lift the character's feet.
+TEST(SceneDrawing, TheFloorIsUnderTheBodyAndNotUnderAProp) {
+  Diagnostics notes;
+  Character armed = openCharacter("cast:mushroom", {}, {}, notes).value();
+  TriMesh& mesh = armed.mesh;
+  double low = 1e9;
+  for (const Vec3f& p : mesh.positions) low = std::min(low, static_cast<double>(p.y()));
+  const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+  const auto triangle = static_cast<std::uint32_t>(mesh.triangles.size());
+  for (const Vec3f& p : {Vec3f(0, -0.5f, 0), Vec3f(0.1f, 0.2f, 0), Vec3f(0, 0.2f, 0.1f)}) {
+    mesh.positions.push_back(p);
+    if (!mesh.normals.empty()) mesh.normals.push_back(Vec3f::UnitX());
+    if (!mesh.tangents.empty()) mesh.tangents.push_back({1, 0, 0, 1});
+    if (!mesh.uvs.empty()) mesh.uvs.push_back({0, 0});
+    if (!mesh.colours.empty()) mesh.colours.push_back({1, 1, 1, 1});
+    armed.skin.influences.push_back({.slot = 0, .weight = 1});
+    armed.skin.offsets.push_back(static_cast<std::uint32_t>(armed.skin.influences.size()));
+  }
+  mesh.triangles.push_back({first, first + 1, first + 2});
+  MeshPart blade = armed.parts.front();
+  blade.first_vertex = first;
+  blade.vertex_count = 3;
+  blade.first_triangle = triangle;
+  blade.triangle_count = 1;
+  MeshInstance sword;
+  sword.name = "sword";
+  sword.joint = JointId(0);
+  sword.rigid = true;
+  sword.first_part = static_cast<std::uint32_t>(armed.parts.size());
+  sword.part_count = 1;
+  sword.first_vertex = first;
+  sword.vertex_count = 3;
+  sword.first_morph = static_cast<std::uint32_t>(armed.morphs.size());
+  armed.parts.push_back(blade);
+  armed.instances.push_back(sword);
+  SceneOptions options;
+  options.character = std::make_shared<const Character>(std::move(armed));
+  Scene scene =
+      openScene(parseRecipe("character = \"cast:mushroom\"\nclip = \"\"\n", "armed").value(),
+                options, notes)
+          .value();
+  const SceneDrawing drawing = viewOf(scene, small()).drawing(0).value();
+  ASSERT_TRUE(drawing.list.ground.height_m.has_value());
+  EXPECT_NEAR(static_cast<double>(*drawing.list.ground.height_m), low, 1e-5);
+}
+
 TEST(SceneDrawing, AChannelIsAHeatMapWhoseZeroIsApart) {
   for (const Topology topology : {Topology::Constant, Topology::Adaptive}) {
     Scene scene = folds(topology);
