@@ -1,4 +1,5 @@
 add_test(NAME pkg.rooms COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/rooms_test.sh ${PROJECT_SOURCE_DIR})
+add_test(NAME pkg.run COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/run_test.sh ${PROJECT_SOURCE_DIR})
 add_test(NAME pkg.subproject
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/subproject_test.sh ${PROJECT_SOURCE_DIR})
 add_test(NAME pkg.consumer COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/consumer_test.sh
@@ -6,7 +7,7 @@ add_test(NAME pkg.consumer COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/consumer_test
 add_test(NAME pkg.snippets COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/snippets_test.sh
   ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER}
   $<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>)
-set_tests_properties(pkg.rooms pkg.subproject pkg.consumer pkg.snippets PROPERTIES LABELS pkg TIMEOUT 600)
+set_tests_properties(pkg.rooms pkg.run pkg.subproject pkg.consumer pkg.snippets PROPERTIES LABELS pkg TIMEOUT 600)
 if(TARGET derm_example_live AND TARGET derm_cli)
   add_test(NAME pkg.examples COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/pkg/examples_test.sh
     $<TARGET_FILE:derm_cli> $<TARGET_FILE:derm_example_pose> $<TARGET_FILE:derm_example_live>
