@@ -299,6 +299,32 @@ if picture wrinkles; then # Figures 18 and 19
   join wrinkles 1 wrist trousers
 fi
 
+if picture wrinkles-strategies; then # which folds come first where the skin is squeezed in one place
+  for strategy in from-a symmetric simultaneous squeezed; do
+    recipe "$strategy" <<EOF
+character = "cast:cylinder"
+clip = "bend"
+
+[skinning]
+method = "centre"
+
+[[layer]]
+type = "wrinkles"
+name = "folds"
+from = [1.0, 0.0, 4.0]
+to = [1.0, 0.0, 16.0]
+width_m = 2.0
+points = 13
+spacing = 0
+h_max_m = 0.3
+profile = "round"
+strategy = "$strategy"
+EOF
+    show "$strategy" "$work/$strategy.toml" --time 1.1 --yaw 75 --pitch 20 --zoom 1.15 --size 640x360 --label "$strategy"
+  done
+  join wrinkles-strategies 2 from-a symmetric simultaneous squeezed
+fi
+
 if picture wrinkles-levels; then # how often triangles are cut under a tool
   show wrist examples/recipes/wrist.toml --show levels --time 2.6 --look-at hand --yaw 20 --pitch 45 --zoom 2 --size 640x480
   show knee examples/recipes/trousers.toml --show levels --time 0.8 --look-at shin_left --yaw 200 --pitch 15 --zoom 2.5 --size 640x480

@@ -1,7 +1,10 @@
 // Folds by recipe: keys, tools that join, bakes, normal maps, proposals.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -161,6 +164,55 @@ h_max_m = 0.006
   EXPECT_NE(ours.folded, moved.folded);
   // A closing crease brings A and B together: the line between them claims more than the skin lost.
   EXPECT_GT(chord.state.fold.spare, ours.state.fold.spare);
+}
+
+// A tube that begins to bend in its middle, under a stroke that is longer than the bend: which
+// bumps rise tells the strategies apart.
+TEST(WrinklesScene, StrategiesRaiseDifferentBumps) {
+  const auto tube = std::make_shared<const Character>(makeCastMember("cylinder").value());
+  const auto positions = [&](const std::string& key) {
+    const std::string text = R"(character = "cast:cylinder"
+clip = "bend"
+[[layer]]
+type = "wrinkles"
+name = "folds"
+from = [1.0, 0.0, 4.0]
+to = [1.0, 0.0, 16.0]
+width_m = 2.0
+points = 13
+spacing = 0
+profile = "round"
+)";
+    Diagnostics notes;
+    Scene scene =
+        openScene(parseRecipe(text + key, "r.toml").value(), {.character = tube}, notes).value();
+    const auto at = scene.playback().frameAt(1.1).positions();
+    return std::vector<Vec3f>(at.begin(), at.end());
+  };
+  const std::vector<Vec3f> flat = positions("h_max_m = 1e-6\nsaturation = \"clamp\"\n");
+  // How far each of the six bumps, 2 m of skin each, moves a vertex of the tube. [m], from A on.
+  const auto bumps = [&](const std::string& strategy) {
+    const std::vector<Vec3f> folded = positions("h_max_m = 0.3\nstrategy = \"" + strategy + "\"\n");
+    std::array<double, 6> out{};
+    for (std::size_t v = 0; v < tube->mesh.vertexCount(); ++v) {
+      const Vec3f& rest = tube->mesh.positions[v];
+      const int bump = static_cast<int>(std::floor((rest.z() - 4) / 2));
+      if (bump < 0 || bump > 5) continue;
+      double& most = out[static_cast<std::size_t>(bump)];
+      most = std::max(most, static_cast<double>((folded[v] - flat[v]).norm()));
+    }
+    return out;
+  };
+  const std::array<double, 6> from_a = bumps("from-a"), symmetric = bumps("symmetric"),
+                              together = bumps("simultaneous"), squeezed = bumps("squeezed");
+  EXPECT_GT(from_a[0], 0.1);
+  EXPECT_LT(from_a[5], 1e-4);
+  EXPECT_GT(symmetric[0], 0.1);
+  EXPECT_GT(symmetric[5], 0.1);
+  EXPECT_LT(symmetric[2], 0.5 * symmetric[0]);
+  for (const double height : together) EXPECT_GT(height, 0.05);
+  EXPECT_GT(squeezed[2], 1.2 * squeezed[0]);
+  EXPECT_GT(squeezed[3], 1.2 * squeezed[5]);
 }
 
 TEST(WrinklesScene, EveryKeyOfTheLayerIsReadAndWrittenBack) {
