@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include <Eigen/Jacobi>
+
 #include "derm/base/number_text.h"
 #include "derm/math/decompositions.h"
 
@@ -82,11 +84,29 @@ Result<JointId> headOf(const Character& c, const FaceRigDesc& desc) {
 /// there are none: on faces they are 0.37 and more.
 std::optional<Eigen::MatrixXd> damped(const Eigen::MatrixXd& weights) {
   constexpr double kLeast = 0.25;
-  const SymmetricEigen e = symmetricEigen(weights.transpose() * weights);
-  if (e.values[0] >= kLeast * kLeast) return {};
-  const Eigen::VectorXd inverse = e.values.cwiseMax(kLeast * kLeast).cwiseInverse();
-  return Eigen::MatrixXd(e.vectors * inverse.asDiagonal() * e.vectors.transpose() *
-                         weights.transpose());
+  // Jacobi's method: symmetricEigen() would be 35 kB more in the browser's first file.
+  constexpr int kMaxSweeps = 30;
+  constexpr double kZero = 1e-15;
+  Eigen::MatrixXd values = weights.transpose().lazyProduct(weights);
+  Eigen::MatrixXd vectors = Eigen::MatrixXd::Identity(values.rows(), values.cols());
+  double largest = 1;
+  for (int sweep = 0; sweep < kMaxSweeps && largest > kZero; ++sweep) {
+    largest = 0;
+    for (Eigen::Index q = 1; q < values.cols(); ++q)
+      for (Eigen::Index p = 0; p < q; ++p) {
+        largest = std::max(largest, std::abs(values(p, q)));
+        Eigen::JacobiRotation<double> rotation;
+        if (!rotation.makeJacobi(values, p, q)) continue;
+        values.applyOnTheLeft(p, q, rotation.adjoint());
+        values.applyOnTheRight(p, q, rotation);
+        vectors.applyOnTheRight(p, q, rotation);
+      }
+  }
+  if (values.diagonal().minCoeff() >= kLeast * kLeast) return {};
+  const Eigen::MatrixXd shares = weights.lazyProduct(vectors);
+  for (Eigen::Index k = 0; k < values.cols(); ++k)
+    vectors.col(k) /= std::max(values(k, k), kLeast * kLeast);
+  return Eigen::MatrixXd(vectors.lazyProduct(shares.transpose()));
 }
 
 /// The model matrix of a joint in the bind pose.
