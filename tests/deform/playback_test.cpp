@@ -246,8 +246,16 @@ TEST(Playback, APropThatFliesOffIsNoTeleport) {
   carried.rigid = true;
   carried.first_vertex = first;
   carried.vertex_count = 3;
-  carried.first_part = carried.part_count = 0;
+  carried.first_part = 1;
   tube.instances.push_back(carried);
+  tube.parts.front().vertex_count = first;
+  tube.parts.front().triangle_count -= 1;
+  MeshPart own = tube.parts.front();
+  own.first_vertex = first;
+  own.vertex_count = 3;
+  own.first_triangle = static_cast<std::uint32_t>(tube.mesh.triangles.size() - 1);
+  own.triangle_count = 1;
+  tube.parts.push_back(own);
   ASSERT_EQ(tube.bones()[prop.index()], false);
   Track thrown{.channel = Channel::Translation,
                .interpolation = Interpolation::Step,

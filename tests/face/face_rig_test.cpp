@@ -353,8 +353,16 @@ TEST(FaceRig, PartsThatClipsMoveGoOnMoving) {
   hat.joint = JointId(1);
   hat.first_vertex = first;
   hat.vertex_count = 3;
-  hat.first_part = hat.part_count = 0;
+  hat.first_part = 1;
   head.instances.push_back(hat);
+  head.parts.front().vertex_count = first;
+  head.parts.front().triangle_count -= 1;
+  MeshPart own = head.parts.front();
+  own.first_vertex = first;
+  own.vertex_count = 3;
+  own.first_triangle = static_cast<std::uint32_t>(head.mesh.triangles.size() - 1);
+  own.triangle_count = 1;
+  head.parts.push_back(own);
   head.clips.push_back({"lift",
                         {{.channel = Channel::Translation,
                           .joint = JointId(1),
