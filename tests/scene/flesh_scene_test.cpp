@@ -355,6 +355,7 @@ TEST(FleshAuto, ASwordInAPawChangesNoElement) {
     if (!armed.mesh.normals.empty()) armed.mesh.normals.push_back(Vec3f::UnitZ());
     if (!armed.mesh.uvs.empty()) armed.mesh.uvs.push_back(Vec2f::Zero());
     if (!armed.mesh.tangents.empty()) armed.mesh.tangents.push_back({1, 0, 0, 1});
+    if (!armed.mesh.colours.empty()) armed.mesh.colours.push_back({1, 1, 1, 1});
     armed.skin.influences.push_back({paw, 1.0f});
     armed.skin.offsets.push_back(armed.skin.offsets.back() + 1);
   }
@@ -367,7 +368,8 @@ TEST(FleshAuto, ASwordInAPawChangesNoElement) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].desc.name, wanted[i].desc.name);
     EXPECT_EQ(found[i].desc.dominant, wanted[i].desc.dominant);
-    EXPECT_NEAR(found[i].thickness_m, wanted[i].thickness_m, 1e-9);
+    // The character's size, sword and all, still chooses how finely thickness is looked for.
+    EXPECT_NEAR(found[i].thickness_m, wanted[i].thickness_m, 0.02 * wanted[i].thickness_m);
   }
 }
 
